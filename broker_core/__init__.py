@@ -56,12 +56,14 @@ if TYPE_CHECKING:
     from broker_core.flow.config import FlowConfig
     from broker_core.groups.config import GroupConfig
     from broker_core.groups.offset_reset import Change, Target
-    from broker_core.listeners.access.access import Access, Operation, Principal, PrincipalEntry, Rule
+    from broker_core.listeners.access.access import Access, Principal, PrincipalEntry, Rule
     from broker_core.listeners.access.limits import GuardConfig
     from broker_core.listeners.connections import Connection, Connections, ConnectionView
     from broker_core.listeners.kafka.listener import KafkaListener
     from broker_core.log.config import LogConfig
     from broker_core.messages import Message, StoredMessage
+    from broker_core.operations.request import Request
+    from broker_core.operations.rights import Operation
     from broker_core.queues.config import QueueConfig
     from broker_core.queues.dead_letter_edit import DeadLetterEdit
     from broker_core.queues.dead_letter_filter import DeadLetterFilter
@@ -171,6 +173,7 @@ __all__ = [
     "Refused",
     "RegistryState",
     "Reply",
+    "Request",
     "RetryPolicy",
     "RetryView",
     "Routing",
@@ -260,7 +263,6 @@ _ROOMS = {
     ),
     "listeners.access.access": (
         "Access",
-        "Operation",
         "Principal",
         "PrincipalEntry",
         "Rule",
@@ -288,6 +290,8 @@ _ROOMS = {
         "Target",
     ),
     "log.config": ("LogConfig",),
+    "operations.request": ("Request",),
+    "operations.rights": ("Operation",),
     "messages": (
         "Message",
         "StoredMessage",

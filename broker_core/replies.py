@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Reply(Generic[T]):
@@ -57,6 +58,14 @@ class Reply(Generic[T]):
             callback(self)
         else:
             self._callbacks.append(callback)
+
+    def map(self, change: Callable[[T], U]) -> Reply[U]:
+        """A reply with `change` of the value, or with the same error."""
+        mapped: Reply[U] = Reply()
+        self.then(
+            lambda done: mapped.fail(done._error) if done._error is not None else mapped.resolve(change(done.result()))
+        )
+        return mapped
 
     def __await__(self) -> Generator[Reply[T], None, T]:
         if not self.done:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from broker_core.broker.groups import BrokerGroups
+from broker_core.broker.handling import handle
 from broker_core.broker.queues import BrokerQueues
 from broker_core.broker.restoring import BrokerCatalog
 from broker_core.broker.state import Topic, level_of, payload_bytes
@@ -19,9 +21,13 @@ from broker_core.log.client_batch import ClientBatch
 from broker_core.log.group_commit import Round
 from broker_core.log.partition_log import Appended, PartitionLog
 from broker_core.messages import Message
+from broker_core.operations.request import Request
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letters import RedriveResult
+from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.replies import Reply
+
+T = TypeVar("T")
 
 
 class Published(msgspec.Struct, frozen=True, gc=False):
@@ -43,6 +49,10 @@ def _ignore(_published: Published) -> None:
 
 class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
     """A monitor around the pure core: calls come from one thread at a time, and waiting is a parked `Reply`."""
+
+    def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
+        """The reply to an operation of the catalogue. Raises as the call behind it."""
+        return handle(self, now_ns, request)
 
     # -- publishing
 
@@ -334,6 +344,16 @@ class Broker(BrokerCatalog, BrokerGroups, BrokerQueues, BrokerViews):
         result = found.dead_letters.redrive(now_ns, offsets, append=append, edits=edits, client=client)
         found.appended(now_ns)
         return result
+
+    def redrive_paced(
+        self, now_ns: int, queue: str, offsets: Sequence[int], rate_per_s: float, *, client: str
+    ) -> PacedRedrive:
+        """`redrive` one by one, at most so many a second. Raises INVALID_REQUEST where one of `queue` is under way."""
+        paced = PacedRedrive(
+            self._timers, offsets, rate_per_s, lambda at_ns, offset: self.redrive(at_ns, queue, [offset], client=client)
+        )
+        self.paced_redrives.start(now_ns, queue, paced)
+        return paced
 
     def _redrive_topic(
         self, now_ns: int, name: str, offsets: Sequence[int], client: str, edits: Edits | None

@@ -11,7 +11,6 @@ from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
-from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
 from broker_core.flow.config import Answer, FlowConfig, Verdict
 from broker_core.flow.gate import Gate, Obstacle
@@ -106,7 +105,6 @@ class BrokerState:
         self._synced_ns = 0
         self.journal = Journal(files, self.syncs, log_config, epoch_ms, self.damage.say)
         self.producer_ids = ProducerIds()
-        self.client_faults = ClientFaults(events, timers)
         self.paced_redrives = PacedRedrives()
         self.fetches = Fetches(events, timers, self._partition)
         self.growth = Growth(timers)
@@ -122,6 +120,11 @@ class BrokerState:
             published_ns=self._published_ns,
             reads_anew=self._make_room_everywhere,
         )
+
+    @property
+    def log_config(self) -> LogConfig:
+        """How logs are kept that are given no settings of their own."""
+        return self._log_config
 
     def partition_count(self, topic: str) -> int:
         """How many partitions `topic` has. Raises UNKNOWN_TOPIC_OR_PARTITION."""

@@ -11,6 +11,7 @@ from broker_core.broker.broker import Broker
 from broker_core.engine.host_loop import Closable
 from broker_core.engine.loop import Loop
 from broker_core.engine.open_batches import OpenBatches
+from broker_core.operations.request import Request
 from broker_core.replies import Reply
 
 T = TypeVar("T")
@@ -49,6 +50,9 @@ class Host(Protocol):
 
     def admin(self, action: Callable[[int], T]) -> T:
         """`call` that changes what there is; it returns when that is saved."""
+
+    def ask(self, request: Request[T], timeout_s: float | None = None) -> T:
+        """The result of an operation of the catalogue."""
 
     def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
         """Run a coroutine of a client."""

@@ -50,14 +50,6 @@ class EngineHost(HostLoop):
             raise BrokerError(ErrorCode.CLOSED, "the session")
         return self._engine.ask(lambda: action(self.loop.now_ns))
 
-    def admin(self, action: Callable[[int], T]) -> T:
-        """The same as `call`: nothing is saved."""
-        return self.call(action)
-
-    def kept(self) -> Reply[None]:
-        """A settled reply: commits are as durable as the session."""
-        return Reply.of(None)
-
     def ensure_topic(self, name: str) -> None:
         """Create the topic where it is missing and `auto_create_partitions` is set."""
         count = self.config.auto_create_partitions

@@ -15,9 +15,12 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_S
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.catalogue import entry_of
+from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.settings import TIMEOUT, checked, judged
 
@@ -68,6 +71,8 @@ class _Gate:
 class HostLoop:
     """The base class of hosts. Fast paths of clients may take `lock` directly, where they settle no reply."""
 
+    broker: Broker
+
     def __init__(self, lock: Any, name: str) -> None:
         """`lock` is a Lock or an RLock; `name` begins the names of its threads."""
         self.loop = Loop()
@@ -92,6 +97,14 @@ class HostLoop:
             if self._closing:
                 raise BrokerError(ErrorCode.CLOSED, "the broker")
             return self._run(action)
+
+    def admin(self, action: Callable[[int], T]) -> T:
+        """`call` that changes what there is; it returns when that is saved, where anything outlives the host."""
+        return self.call(action)
+
+    def kept(self) -> Reply[None]:
+        """There when all commits so far are as durable as the host is."""
+        return Reply.of(None)
 
     def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
         """Start a coroutine on the loop. The reply gets its result or error. Raises CLOSED."""
@@ -132,6 +145,19 @@ class HostLoop:
                     raise BrokerError(ErrorCode.CLOSED, "the broker")
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing came in {timeout_s} s")
         return reply.result()
+
+    def ask(self, request: Request[T], timeout_s: float | None = None) -> T:
+        """The result of an operation of the catalogue; what it changes is saved by then.
+
+        Raises what the operation raises, READ_ONLY, STORAGE_ERROR, CLOSED, REQUEST_TIMED_OUT, and INVALID_REQUEST for
+        what only a listener can answer.
+        """
+        saved = entry_of(request).saved
+        call = self.admin if saved == "catalog" else self.call
+        result = self.wait(call(lambda now_ns: self.broker.handle(now_ns, request)), timeout_s)
+        if saved == "offsets":
+            self.wait(self.kept(), timeout_s)
+        return result
 
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:

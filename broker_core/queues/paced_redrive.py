@@ -17,10 +17,18 @@ class PacedRedrives:
 
     def __init__(self) -> None:
         self._running: dict[str, PacedRedrive] = {}
+        self._last: dict[str, PacedRedrive] = {}
 
     def of(self, queue: str) -> PacedRedrive | None:
         """The one that is under way."""
         return self._running.get(queue)
+
+    def last(self, queue: str) -> PacedRedrive:
+        """The one that is under way, or the last one. Raises UNKNOWN_DEAD_LETTER where there was none."""
+        found = self._last.get(queue)
+        if found is None:
+            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"no redrive of {queue} at a rate was asked for")
+        return found
 
     def check(self, queue: str) -> None:
         """Raises INVALID_REQUEST where one is under way."""
@@ -31,7 +39,7 @@ class PacedRedrives:
     def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:
         """Begin with the first. Raises INVALID_REQUEST where another is under way."""
         self.check(queue)
-        self._running[queue] = paced
+        self._running[queue] = self._last[queue] = paced
         paced.reply.then(lambda _done: self._running.pop(queue, None))
         paced.start(now_ns)
 

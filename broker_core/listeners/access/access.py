@@ -15,30 +15,19 @@ A broker that only this machine can reach is open by default. Any other needs to
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import hmac
 import ipaddress
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.operations.rights import Kind, Operation
 from broker_core.settings import Settings, checked, checked_class
 
 MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
-
-Kind = Literal["topic", "queue", "group", "subject", "broker"]
-
-
-class Operation(enum.StrEnum):
-    """Read, write, or administer: create, delete, configure, reset, redrive, purge."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
 
 
 class Principal(msgspec.Struct, frozen=True):

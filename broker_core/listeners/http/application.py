@@ -8,9 +8,10 @@ from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
 from broker_core.listeners.access.origin import OriginGuard
+from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import HttpContext
 from broker_core.listeners.http.gate import Gate
-from broker_core.listeners.http.routes import broker, dead_letters, groups, queues, reference, registry, schemas, topics
+from broker_core.listeners.http.routes import mini_broker, monitoring, registry
 from broker_core.listeners.http.routing import http_problem, mount, serve
 from broker_core.version import program_version
 from resources import path
@@ -50,9 +51,8 @@ def application(context: HttpContext, origin: OriginGuard) -> Gate:
         redirect_slashes=False,
         exception_handlers={HTTPException: http_problem},
     )
-    families = (reference, topics, groups, queues, dead_letters, schemas, broker)
-    mount(app, context, [each for family in families for each in family.operation.found])
-    serve(app, context, [*broker.streams.found, *registry.operation.found])
+    mount(app, context, [*mini_broker.routes.found, *catalogue_routes(), *monitoring.metrics_routes.found])
+    serve(app, context, [*monitoring.streams.found, *registry.routes.found])
     _add_page(app)
     return Gate(app, context, origin)
 

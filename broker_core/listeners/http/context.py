@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from fastapi import Request
 
-from broker_core.clients.admin import Admin, RunningRedrive
 from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.errors import BrokerError
-from broker_core.listeners.access.access import ANYBODY, Access, Kind, Operation, Principal
+from broker_core.listeners.access.access import ANYBODY, Access, Principal
 from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.awaiting import awaited
@@ -20,15 +19,16 @@ from broker_core.listeners.connections import Connection, Connections
 from broker_core.listeners.http.consumers import Consumers
 from broker_core.listeners.http.members import Members
 from broker_core.listeners.http.metrics import Metrics
-from broker_core.listeners.http.models.basics import Name
 from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
 from broker_core.listeners.served import ServedHost
+from broker_core.operations.fields import Name
+from broker_core.operations.request import Request as OperationRequest
+from broker_core.operations.rights import READ, Kind, Operation, Right
 from broker_core.replies import Reply
 
 T = TypeVar("T")
 
 SPARE_S = 0.5  # what a reply may come later than its deadline, on a busy machine
-READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 
 
 class HttpContext:
@@ -45,7 +45,6 @@ class HttpContext:
     ) -> None:
         self.host = host
         self.broker = host.broker
-        self.admin = Admin(host)
         self.schemas = SchemaAdmin(host)
         self.access = access
         self.limits = limits
@@ -55,7 +54,6 @@ class HttpContext:
         self.consumers = Consumers(host, limits.max_sessions)
         self.members = Members(host, limits.max_sessions)
         self.metrics = Metrics(host, connections)
-        self.redrives: dict[str, RunningRedrive] = {}  # those at a rate, the last of each queue
         self.closing = asyncio.Event()
 
     def close(self) -> None:
@@ -65,7 +63,7 @@ class HttpContext:
         self.metrics.close()
 
 
-class Call:
+class HttpCall:
     """One request: who asks, and what for."""
 
     def __init__(self, context: HttpContext, request: Request) -> None:
@@ -94,10 +92,16 @@ class Call:
         """Whether `must` would pass."""
         return self.context.access.allows(self.principal, operation, kind, name)
 
-    def must_log(self, operation: Operation, name: str) -> None:
-        """`must` for a name that is a queue's or a topic's, whichever there is."""
-        kind: Kind = "queue" if name in self.broker.queue_names() else "topic"
-        self.must(operation, kind, name)
+    def must_have(self, right: Right, values: Mapping[str, Any]) -> None:
+        """Raises FORBIDDEN where the caller lacks `right` for what `values`, the fields of a request, name."""
+        operation = READ if right.preview and values.get(right.preview) else right.operation
+        named = values[right.field] if right.field else ""
+        names = () if named is None else (named,) if isinstance(named, str) else named
+        for name in names:
+            if right.kind == "topic or queue":
+                self.must(operation, "queue" if name in self.broker.queue_names() else "topic", name)
+            else:
+                self.must(operation, right.kind, name)
 
     @property
     def client(self) -> str:
@@ -110,12 +114,12 @@ class Call:
             self.connection.client = name
         return f"{name}@{self.client}" if name else self.client
 
-    def took(self, messages: int) -> None:
+    def count_in(self, messages: int) -> None:
         """So many messages came in."""
         if self.connection is not None:
             self.connection.messages_in += messages
 
-    def gave(self, messages: int) -> None:
+    def count_out(self, messages: int) -> None:
         """So many messages went out."""
         if self.connection is not None:
             self.connection.messages_out += messages
@@ -141,6 +145,10 @@ class Call:
         return name
 
     # -- doing it
+
+    async def ask(self, request: OperationRequest[T]) -> T:
+        """`host.ask` in another thread: it waits for the disk, or thinks for a while."""
+        return await self.slow(lambda: self.host.ask(request))
 
     async def slow(self, action: Callable[[], T]) -> T:
         """`action()` in another thread: it may wait for the disk, or think for a while."""

@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 
 from broker_core.events import Event
-from broker_core.listeners.http.values import text_of
 from broker_core.listeners.served import ServedHost
+from broker_core.operations.values import text_of
 
 BUFFER_EVENTS = 10_000
 _PAUSE_S = 0.02  # gather for so long: one write for many events

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.models.basics import Problem
+from broker_core.operations.request import Problem
 
 # What the state of things does not allow is a conflict; what the shapes do not allow is unprocessable.
 STATUSES: dict[ErrorCode, int] = {

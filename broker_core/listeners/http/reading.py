@@ -16,7 +16,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.decompression import Inflater
 from broker_core.listeners.access.limits import GuardConfig, too_large
-from broker_core.listeners.http.models.basics import MAX_INT
+from broker_core.operations.fields import MAX_INT
 
 T = TypeVar("T")
 

@@ -10,12 +10,13 @@ import msgspec
 
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.access import Access, Kind, Operation, Principal
+from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.served import ServedHost
+from broker_core.operations.rights import Kind, Operation
 from broker_core.replies import Reply
 
 NODE_ID = 0  # the one broker of the cluster

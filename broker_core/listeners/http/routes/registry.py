@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi.responses import Response
+from msgspec import Meta
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import ADMIN, READ, WRITE, Call
-from broker_core.listeners.http.models import registry as shapes
+from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.problems import STATUSES
-from broker_core.listeners.http.routing import Handler, Operations
+from broker_core.listeners.http.route import Handler, Routes
+from broker_core.operations.rights import ADMIN, READ, WRITE
+from broker_core.operations.schemas import Mode
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 
-operation = Operations("Schema registry")
+routes = Routes("Schema registry")
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 _LATEST = ("latest", "-1")
@@ -35,14 +37,39 @@ _NUMBERS = {
     ErrorCode.UNAUTHORIZED: (401, 40101),
     ErrorCode.FORBIDDEN: (403, 40301),
 }
-_Answer = Callable[[Call], Awaitable[Any]]
+_Answer = Callable[[HttpCall], Awaitable[Any]]
+
+
+SchemaType = Literal["AVRO", "JSON", "PROTOBUF"]
+RegistryMode = Literal["READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD"]
+SubjectName = Annotated[str, Meta(max_length=249)]
+
+
+class Candidate(msgspec.Struct, frozen=True, rename="camel"):
+    """A schema, as a text."""
+
+    schema: str
+    schema_type: SchemaType = "AVRO"
+    references: list[Any] = []
+
+
+class CompatibilityLevel(msgspec.Struct, frozen=True):
+    """The mode of a subject, or of all that have none."""
+
+    compatibility: Mode
+
+
+class ModeChange(msgspec.Struct, frozen=True):
+    """Whether schemas can be registered."""
+
+    mode: RegistryMode
 
 
 def _confluent(handler: _Answer) -> Handler:
     """What `handler` answers, and its errors, as Confluent's registry writes them."""
 
     @functools.wraps(handler)
-    async def answer(call: Call) -> Response:
+    async def answer(call: HttpCall) -> Response:
         try:
             call.identify()
             found, status = await handler(call), 200
@@ -60,7 +87,7 @@ def _serve(method: str, path: str) -> Callable[[_Answer], Handler]:
     """Declare the handler below; it checks itself who asks, so that errors have Confluent's form."""
 
     def declare(handler: _Answer) -> Handler:
-        return operation(method, path, open=True)(_confluent(handler))
+        return routes(method, path, open=True)(_confluent(handler))
 
     return declare
 
@@ -69,22 +96,22 @@ def _serve(method: str, path: str) -> Callable[[_Answer], Handler]:
 
 
 @_serve("GET", "/subjects")
-async def subjects(call: Call) -> list[str]:
+async def subjects(call: HttpCall) -> list[str]:
     """All subjects that the caller may read and whose name begins with `subjectPrefix`."""
     prefix = call.request.query_params.get("subjectPrefix", "")
     return [name for name in _registry(call).subjects() if name.startswith(prefix) and call.may(READ, "subject", name)]
 
 
 @_serve("POST", "/subjects/{subject}")
-async def find(call: Call) -> Mapping[str, Any]:
+async def find(call: HttpCall) -> Mapping[str, Any]:
     """The version of the subject that has this schema."""
     name = _subject(call, READ)
-    text, kind = _candidate(await call.body(shapes.Candidate))
+    text, kind = _candidate(await call.body(Candidate))
     return _described(_registry(call).find(name, text, kind))
 
 
 @_serve("DELETE", "/subjects/{subject}")
-async def delete_subject(call: Call) -> list[int]:
+async def delete_subject(call: HttpCall) -> list[int]:
     """Delete every version of the subject."""
     name = _subject(call, ADMIN)
     _must_be_soft(call)
@@ -92,33 +119,33 @@ async def delete_subject(call: Call) -> list[int]:
 
 
 @_serve("GET", "/subjects/{subject}/versions")
-async def versions(call: Call) -> list[int]:
+async def versions(call: HttpCall) -> list[int]:
     """The versions of the subject."""
     return list(_registry(call).versions(_subject(call, READ)))
 
 
 @_serve("POST", "/subjects/{subject}/versions")
-async def register(call: Call) -> Mapping[str, Any]:
+async def register(call: HttpCall) -> Mapping[str, Any]:
     """Register a schema; the same one again keeps its id."""
     name = _subject(call, WRITE)
-    text, kind = _candidate(await call.body(shapes.Candidate))
+    text, kind = _candidate(await call.body(Candidate))
     return _described(await call.slow(lambda: call.context.schemas.register(name, text, kind)))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
-async def version(call: Call) -> Mapping[str, Any]:
+async def version(call: HttpCall) -> Mapping[str, Any]:
     """One version, or the latest."""
     return _described(_version(call, _subject(call, READ)))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/schema")
-async def version_text(call: Call) -> Any:
+async def version_text(call: HttpCall) -> Any:
     """The schema of one version."""
     return msgspec.Raw(_version(call, _subject(call, READ)).text.encode())
 
 
 @_serve("DELETE", "/subjects/{subject}/versions/{version}")
-async def delete_version(call: Call) -> int:
+async def delete_version(call: HttpCall) -> int:
     """Delete one version; its number."""
     name = _subject(call, ADMIN)
     _must_be_soft(call)
@@ -131,32 +158,32 @@ async def delete_version(call: Call) -> int:
 
 
 @_serve("GET", "/schemas/types")
-async def schema_types(call: Call) -> list[str]:
+async def schema_types(call: HttpCall) -> list[str]:
     """The languages of schemas that are served."""
     return sorted(kind.value for kind in SchemaKind)
 
 
 @_serve("GET", "/schemas/ids/{id}")
-async def schema(call: Call) -> Mapping[str, Any]:
+async def schema(call: HttpCall) -> Mapping[str, Any]:
     """The schema with this id, of a deleted version too."""
     number, kind, text = _by_id(call)
     return {"schema": text, "id": number, **_type_of(kind)}
 
 
 @_serve("GET", "/schemas/ids/{id}/schema")
-async def schema_text(call: Call) -> Any:
+async def schema_text(call: HttpCall) -> Any:
     """The text of the schema with this id."""
     return msgspec.Raw(_by_id(call)[2].encode())
 
 
 @_serve("GET", "/schemas/ids/{id}/subjects")
-async def schema_subjects(call: Call) -> list[str]:
+async def schema_subjects(call: HttpCall) -> list[str]:
     """The subjects that have the schema with this id."""
     return list(dict.fromkeys(each.subject for each in _usages(call)))
 
 
 @_serve("GET", "/schemas/ids/{id}/versions")
-async def schema_versions(call: Call) -> list[Mapping[str, Any]]:
+async def schema_versions(call: HttpCall) -> list[Mapping[str, Any]]:
     """The versions that have the schema with this id."""
     return [{"subject": each.subject, "version": each.version} for each in _usages(call)]
 
@@ -165,21 +192,21 @@ async def schema_versions(call: Call) -> list[Mapping[str, Any]]:
 
 
 @_serve("POST", "/compatibility/subjects/{subject}/versions")
-async def check_all(call: Call) -> Mapping[str, Any]:
+async def check_all(call: HttpCall) -> Mapping[str, Any]:
     """Whether the schema could be the subject's next version."""
     return await _check(call, _subject(call, READ))
 
 
 @_serve("POST", "/compatibility/subjects/{subject}/versions/{version}")
-async def check_version(call: Call) -> Mapping[str, Any]:
+async def check_version(call: HttpCall) -> Mapping[str, Any]:
     """Whether the schema could be the subject's next version, which must have the version in the path."""
     name = _subject(call, READ)
     _version(call, name)
     return await _check(call, name)
 
 
-async def _check(call: Call, name: str) -> Mapping[str, Any]:
-    text, kind = _candidate(await call.body(shapes.Candidate))
+async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
+    text, kind = _candidate(await call.body(Candidate))
     problems = await call.slow(lambda: call.context.schemas.check(name, text, kind))
     found: dict[str, Any] = {"is_compatible": not problems}
     if call.request.query_params.get("verbose", "").lower() == "true":
@@ -188,32 +215,32 @@ async def _check(call: Call, name: str) -> Mapping[str, Any]:
 
 
 @_serve("GET", "/config")
-async def config(call: Call) -> Mapping[str, str]:
+async def config(call: HttpCall) -> Mapping[str, str]:
     """The mode of subjects that have none of their own."""
     return {"compatibilityLevel": _registry(call).compatibility.value}
 
 
 @_serve("PUT", "/config")
-async def set_config(call: Call) -> Mapping[str, str]:
+async def set_config(call: HttpCall) -> Mapping[str, str]:
     """Choose the mode of subjects that have none of their own."""
     call.must(ADMIN, "broker")
     return await _set_level(call, "")
 
 
 @_serve("GET", "/config/{subject}")
-async def subject_config(call: Call) -> Mapping[str, str]:
+async def subject_config(call: HttpCall) -> Mapping[str, str]:
     """The mode that holds for the subject."""
     return {"compatibilityLevel": _registry(call).compatibility_of(_subject(call, READ)).value}
 
 
 @_serve("PUT", "/config/{subject}")
-async def set_subject_config(call: Call) -> Mapping[str, str]:
+async def set_subject_config(call: HttpCall) -> Mapping[str, str]:
     """Choose the mode of the subject."""
     return await _set_level(call, _subject(call, ADMIN))
 
 
 @_serve("DELETE", "/config/{subject}")
-async def delete_subject_config(call: Call) -> Mapping[str, str]:
+async def delete_subject_config(call: HttpCall) -> Mapping[str, str]:
     """Let the subject have the mode of all; the one that it had."""
     name = _subject(call, ADMIN)
     before = _registry(call).compatibility_of(name).value
@@ -221,25 +248,25 @@ async def delete_subject_config(call: Call) -> Mapping[str, str]:
     return {"compatibilityLevel": before}
 
 
-async def _set_level(call: Call, name: str) -> Mapping[str, str]:
-    level = (await call.body(shapes.CompatibilityLevel)).compatibility
+async def _set_level(call: HttpCall, name: str) -> Mapping[str, str]:
+    level = (await call.body(CompatibilityLevel)).compatibility
     await call.slow(lambda: call.context.schemas.set_compatibility(Compatibility[level], name))
     return {"compatibility": level}
 
 
 @_serve("GET", "/mode")
 @_serve("GET", "/mode/{subject}")
-async def mode(call: Call) -> Mapping[str, str]:
+async def mode(call: HttpCall) -> Mapping[str, str]:
     """Schemas can be registered, always."""
     return {"mode": _READ_WRITE}
 
 
 @_serve("PUT", "/mode")
 @_serve("PUT", "/mode/{subject}")
-async def set_mode(call: Call) -> Mapping[str, str]:
+async def set_mode(call: HttpCall) -> Mapping[str, str]:
     """Refuses every mode but READWRITE."""
     call.must(ADMIN, "broker")
-    wanted = (await call.body(shapes.ModeChange)).mode
+    wanted = (await call.body(ModeChange)).mode
     if wanted != _READ_WRITE:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"the mode {wanted} is not served; the registry is {_READ_WRITE}")
     return {"mode": wanted}
@@ -248,17 +275,17 @@ async def set_mode(call: Call) -> Mapping[str, str]:
 # -- inside
 
 
-def _registry(call: Call) -> SchemaRegistry:
+def _registry(call: HttpCall) -> SchemaRegistry:
     return call.context.schemas.registry
 
 
-def _subject(call: Call, use: Any) -> str:
-    name: str = call.path("subject", shapes.SubjectName)
+def _subject(call: HttpCall, use: Any) -> str:
+    name: str = call.path("subject", SubjectName)
     call.must(use, "subject", name)
     return name
 
 
-def _version(call: Call, name: str) -> SchemaVersion:
+def _version(call: HttpCall, name: str) -> SchemaVersion:
     text: str = call.path("version", str)
     if text in _LATEST:
         return _registry(call).version(name)
@@ -267,7 +294,7 @@ def _version(call: Call, name: str) -> SchemaVersion:
     return _registry(call).version(name, int(text))
 
 
-def _candidate(body: shapes.Candidate) -> tuple[str, SchemaKind]:
+def _candidate(body: Candidate) -> tuple[str, SchemaKind]:
     if body.references:
         raise BrokerError(ErrorCode.INVALID_SCHEMA, "references are not served; put the other schemas into the text")
     if body.schema_type == "PROTOBUF":
@@ -275,7 +302,7 @@ def _candidate(body: shapes.Candidate) -> tuple[str, SchemaKind]:
     return body.schema, SchemaKind(body.schema_type)
 
 
-def _must_be_soft(call: Call) -> None:
+def _must_be_soft(call: HttpCall) -> None:
     if call.request.query_params.get("permanent", "").lower() == "true":
         raise BrokerError(ErrorCode.INVALID_REQUEST, "deleting for good is not served, for old data needs its schema")
 
@@ -290,14 +317,14 @@ def _type_of(kind: SchemaKind) -> Mapping[str, str]:
     return {} if kind is SchemaKind.AVRO else {"schemaType": kind.value}
 
 
-def _number(call: Call) -> int:
+def _number(call: HttpCall) -> int:
     text: str = call.path("id", str)
     if not text.isdigit() or len(text) > 9:
         raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"id {text[:20]}")
     return int(text)
 
 
-def _by_id(call: Call) -> tuple[int, SchemaKind, str]:
+def _by_id(call: HttpCall) -> tuple[int, SchemaKind, str]:
     """Id, language and text. Who may read no subject that has it may not read it."""
     number = _number(call)
     kind, text = _registry(call).text(number)
@@ -307,5 +334,5 @@ def _by_id(call: Call) -> tuple[int, SchemaKind, str]:
     return number, kind, text
 
 
-def _usages(call: Call) -> list[SchemaVersion]:
+def _usages(call: HttpCall) -> list[SchemaVersion]:
     return [each for each in _registry(call).usages(_number(call)) if call.may(READ, "subject", each.subject)]

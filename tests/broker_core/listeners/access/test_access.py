@@ -5,7 +5,8 @@ import hashlib
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.access import ANYBODY, Access, Operation, PrincipalEntry, Rule, is_loopback
+from broker_core.listeners.access.access import ANYBODY, Access, PrincipalEntry, Rule, is_loopback
+from broker_core.operations.rights import Operation
 
 FILE = """
 [[principals]]

@@ -9,8 +9,9 @@ import time
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from broker_core.listeners.access.access import Access, Operation, PrincipalEntry, Rule
+from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.http.events import Listener
+from broker_core.operations.rights import Operation
 from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import until
 

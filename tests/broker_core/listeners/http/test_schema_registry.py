@@ -13,7 +13,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from broker_core import Admin, BrokerHost, Producer, SchemaRule
 from broker_core import AvroSerializer as OwnAvroSerializer
-from broker_core.listeners.access.access import Access, Operation, PrincipalEntry, Rule
+from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
+from broker_core.operations.rights import Operation
 
 AVRO = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "book", "type": "int"}]})
 WIDER = json.dumps(

@@ -9,8 +9,9 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker_core import Admin, BrokerError, BrokerHost
-from broker_core.listeners.access.access import Access, Operation, PrincipalEntry, Rule
+from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.operations.rights import Operation
 
 TOKEN = "a token that is long enough"
 

@@ -1,0 +1,62 @@
+"""Consumer groups and their offsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.broker.handlers.table import Handlers
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations import groups
+
+if TYPE_CHECKING:
+    from broker_core.broker.broker import Broker
+
+
+def _list_groups(broker: Broker, now_ns: int, _request: groups.ListGroups) -> groups.GroupsAnswer:
+    return groups.GroupsAnswer(groups=[groups.GroupAnswer.of(view) for view in broker.groups.views(now_ns)])
+
+
+def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) -> groups.GroupAnswer:
+    return groups.GroupAnswer.of(broker.groups.view(now_ns, request.group))
+
+
+def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
+    broker.groups.delete(now_ns, request.group)
+
+
+def _list_offsets(broker: Broker, now_ns: int, request: groups.ListOffsets) -> groups.OffsetsAnswer:
+    view = broker.groups.view(now_ns, request.group)
+    return groups.OffsetsAnswer(offsets=[groups.OffsetAnswer.of(each) for each in view.offsets])
+
+
+def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:
+    target, places = request.target(), _places(broker, request)
+    if request.dry_run:
+        changes = broker.preview_reset(request.group, target, places)
+    else:
+        changes = broker.reset_offsets(now_ns, request.group, target, places)
+    return groups.OffsetsReset(
+        applied=not request.dry_run, changes=[groups.OffsetChange.of(change) for change in changes]
+    )
+
+
+def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int]]:
+    """The partitions that are named, or all that the group has committed for."""
+    if request.partitions is None:
+        if request.group not in broker.groups.groups():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, request.group)
+        return list(broker.groups.offsets.fetch_all(request.group))
+    found: dict[tuple[str, int], None] = {}
+    for place in request.partitions:
+        numbers = range(broker.partition_count(place.topic)) if place.partition is None else (place.partition,)
+        found |= {(place.topic, number): None for number in numbers}
+    return list(found)
+
+
+HANDLERS: Handlers = {
+    groups.ListGroups: _list_groups,
+    groups.DescribeGroup: _describe_group,
+    groups.DeleteGroup: _delete_group,
+    groups.ListOffsets: _list_offsets,
+    groups.ResetOffsets: _reset_offsets,
+}

@@ -1,0 +1,95 @@
+"""Routes of the catalogue: a request is decoded, checked, asked of the host, and answered as its entry says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from broker_core.listeners.http.context import HttpCall
+from broker_core.listeners.http.route import Handler, Route
+from broker_core.listeners.http.routes import connections, leases, members, publishing
+from broker_core.listeners.http.routes.by_hand import ByHand
+from broker_core.operations.catalogue import CATALOGUE
+from broker_core.operations.entry import Entry
+from broker_core.operations.http_form import form_of
+from broker_core.operations.request import Request
+from broker_core.operations.rights import Operation
+
+#: Operations that are more than asking the host.
+BY_HAND: ByHand = {**publishing.HANDLERS, **leases.HANDLERS, **members.HANDLERS, **connections.HANDLERS}
+
+
+def catalogue_routes() -> list[Route]:
+    """A route for each entry, in the order of the catalogue."""
+    return [_route(entry) for entry in CATALOGUE]
+
+
+def _route(entry: Entry) -> Route:
+    form = form_of(entry)
+    return Route(
+        method=entry.verb,
+        path=entry.path,
+        handler=_handler(entry),
+        tag=entry.tag,
+        name=entry.name,
+        title=entry.title,
+        details=entry.details,
+        answer=entry.result,
+        status=entry.status,
+        parameters=form.path,
+        body=form.body,
+        query=form.query,
+        errors=entry.errors,
+    )
+
+
+def _handler(entry: Entry) -> Handler:
+    form, by_hand = form_of(entry), BY_HAND.get(entry.request)
+    # Who may not use what the path names learns nothing about the rest of the request.
+    early = [right for right in entry.rights if not right.preview and (not right.field or right.field in form.path)]
+    late = [right for right in entry.rights if right not in early]
+
+    async def handler(call: HttpCall) -> Any:
+        path = {name: call.path(name, kind) for name, kind in form.path.items()}
+        for right in early:
+            call.must_have(right, path)
+        rest = None
+        if form.query is not None:
+            rest = call.query(form.query)
+        elif form.body is not None:
+            rest = await call.body(form.body)
+        request = form.request(path, rest)
+        if late:
+            values = msgspec.structs.asdict(request)
+            for right in late:
+                call.must_have(right, values)
+        result = await (_asked(call, entry, request) if by_hand is None else by_hand(call, request))
+        return _seen(call, entry, result)
+
+    return handler
+
+
+async def _asked(call: HttpCall, entry: Entry, request: Request[Any]) -> Any:
+    if entry.mode == "slow":
+        result = await call.ask(request)
+    elif entry.mode == "parked":
+        result = await call.wait(call.host.call(lambda now_ns: call.broker.handle(now_ns, request)))
+    else:
+        result = call.host.ask(request)
+    if result is not None:
+        call.count_out(result.read_messages)
+    return result
+
+
+def _seen(call: HttpCall, entry: Entry, result: Any) -> Any:
+    """`result` without what the caller may not read."""
+    visible = entry.visible
+    if visible is None:
+        return result
+    rows = [
+        each
+        for each in getattr(result, visible.field)
+        if call.may(Operation.READ, visible.kind, getattr(each, visible.name))
+    ]
+    return msgspec.structs.replace(result, **{visible.field: rows})

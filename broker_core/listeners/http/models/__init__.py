@@ -1,1 +1,0 @@
-"""What requests and answers look like: typed, checked when read, and the source of the OpenAPI file."""

@@ -1,0 +1,60 @@
+"""The broker as a whole, and who is connected: what only the listener knows."""
+
+from __future__ import annotations
+
+import msgspec
+from starlette.exceptions import HTTPException
+
+from broker_core.clock import NS_PER_MS
+from broker_core.listeners.http.context import HttpCall
+from broker_core.listeners.http.routes.by_hand import ByHand
+from broker_core.operations.observe import (
+    BrokerAnswer,
+    ConnectionAnswer,
+    ConnectionsAnswer,
+    CutConnection,
+    DescribeBroker,
+    ListConnections,
+    TotalsAnswer,
+)
+from broker_core.version import program_version
+
+
+async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAnswer:
+    totals, damage = call.host.call(lambda _now: (call.broker.totals(), list(call.broker.damage.sentences)))
+    return BrokerAnswer(
+        version=program_version(),
+        uptime_ms=call.host.now_ns // NS_PER_MS,
+        durability=call.host.config.log.durability,
+        events=call.host.events.count,
+        connections=call.context.connections.count(),
+        totals=msgspec.convert(totals, TotalsAnswer, from_attributes=True),
+        damage=damage,
+    )
+
+
+async def _list_connections(call: HttpCall, _request: ListConnections) -> ConnectionsAnswer:
+    now_ns = call.host.now_ns
+    same = [name for name in ConnectionAnswer.__struct_fields__ if not name.endswith("_ms")]
+    return ConnectionsAnswer(
+        connections=[
+            ConnectionAnswer(
+                age_ms=max(0, (now_ns - view.opened_ns) // NS_PER_MS),
+                quiet_ms=max(0, (now_ns - view.heard_ns) // NS_PER_MS),
+                **{name: getattr(view, name) for name in same},
+            )
+            for view in call.context.connections.views()
+        ]
+    )
+
+
+async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
+    if not call.context.connections.cut(request.connection, f"cut by {call.principal.name}"):
+        raise HTTPException(404, "there is no such connection")
+
+
+HANDLERS: ByHand = {
+    DescribeBroker: _describe_broker,
+    ListConnections: _list_connections,
+    CutConnection: _cut_connection,
+}

@@ -1,0 +1,113 @@
+"""Work with leases: takes wait for messages, and each lease of a request is used by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from broker_core.clock import NS_PER_MS, NS_PER_S
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.http.context import SPARE_S, HttpCall
+from broker_core.listeners.http.routes.by_hand import ByHand
+from broker_core.operations.leases import Ack, Delivery, Extend, LeaseRefused, LeasesDone, Nack, Release, Take, Taken
+from broker_core.queues.lease import Lease
+from broker_core.queues.queue import Queue
+from broker_core.replies import Reply, all_done
+
+LeaseId = tuple[int, int, str, int]  # partition, offset, holder, attempt
+Use = Callable[[Queue, int, LeaseId], object]
+
+
+async def _take(call: HttpCall, request: Take) -> Taken:
+    holder = call.named(request.holder)
+    wait_ns = call.wait_ms(request.timeout_ms) * NS_PER_MS
+
+    def ask(now_ns: int) -> Reply[list[Lease]]:
+        deadline_ns = now_ns + wait_ns if wait_ns else None
+        return call.broker.take(
+            now_ns,
+            request.queue,
+            holder,
+            max_messages=request.max_messages,
+            deadline_ns=deadline_ns,
+            weight=request.weight,
+        )
+
+    def give_back(reply: Reply[list[Lease]]) -> None:
+        if not reply.done:
+            call.broker.cancel_take(request.queue, reply)
+        reply.then(release_all)
+
+    def release_all(reply: Reply[list[Lease]]) -> None:
+        for lease in reply.result() if reply.error is None else ():
+            call.broker.release(call.host.now_ns, lease)
+
+    try:
+        # The deadline is the session's; where that stands still, the client's own time counts.
+        leases = await call.wait(call.host.call(ask), give_back, wait_ns / NS_PER_S + SPARE_S)
+    except TimeoutError:
+        leases = []
+    call.count_out(len(leases))
+    now_ns = call.host.now_ns
+    return Taken(deliveries=[Delivery.of(lease, now_ns, request.encoding) for lease in leases])
+
+
+async def _ack(call: HttpCall, request: Ack) -> LeasesDone:
+    def finish(queue: Queue, now_ns: int, lease: LeaseId) -> Reply[None]:
+        return queue.ack(now_ns, *lease[:3], attempt=lease[3], durable=request.durable)
+
+    return await _each(call, request.queue, request.leases, finish)
+
+
+async def _nack(call: HttpCall, request: Nack) -> LeasesDone:
+    def fail(queue: Queue, now_ns: int, lease: LeaseId) -> None:
+        queue.nack(now_ns, *lease[:3], request.cause, requeue=request.requeue, attempt=lease[3])
+
+    return await _each(call, request.queue, request.leases, fail)
+
+
+async def _extend(call: HttpCall, request: Extend) -> LeasesDone:
+    def hold(queue: Queue, now_ns: int, lease: LeaseId) -> None:
+        queue.extend(now_ns, *lease[:3], request.lease_ms, attempt=lease[3])
+
+    return await _each(call, request.queue, request.leases, hold)
+
+
+async def _release(call: HttpCall, request: Release) -> LeasesDone:
+    def give_back(queue: Queue, now_ns: int, lease: LeaseId) -> None:
+        queue.release(now_ns, *lease[:3], attempt=lease[3])
+
+    return await _each(call, request.queue, request.leases, give_back)
+
+
+async def _each(call: HttpCall, name: str, leases: list[str], use: Use) -> LeasesDone:
+    """`use` each lease, and wait for what it replies; where none could be used, raises what the first had to say."""
+
+    def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:
+        queue = call.broker.queue(name)
+        ends: list[Reply[None]] = []
+        for text in leases:
+            partition, offset, attempt, holder = text.split(".", 3)
+            end: Reply[None] = Reply()
+            try:
+                if int(partition) >= len(queue.levels.tables):
+                    raise BrokerError(ErrorCode.INVALID_LEASE, text)
+                done = use(queue, now_ns, (int(partition), int(offset), holder, int(attempt)))
+            except BrokerError as error:
+                end.fail(error)
+            else:
+                end = done if isinstance(done, Reply) else Reply.of(None)
+            ends.append(end)
+        return ends, all_done(ends)
+
+    ends, whole = call.host.call(run)
+    await call.wait(whole)
+    refused = [(text, end.error) for text, end in zip(leases, ends, strict=True) if isinstance(end.error, BrokerError)]
+    if len(refused) == len(leases):
+        raise refused[0][1]
+    return LeasesDone(
+        done=len(leases) - len(refused),
+        refused=[LeaseRefused(lease=text, error=error.code.name, message=str(error)) for text, error in refused],
+    )
+
+
+HANDLERS: ByHand = {Take: _take, Ack: _ack, Nack: _nack, Extend: _extend, Release: _release}

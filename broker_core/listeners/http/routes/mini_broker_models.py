@@ -1,0 +1,172 @@
+"""The mini broker's own requests and answers: these names and no others, so that its clients feel at home."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from broker_core.operations.fields import (
+    Client,
+    Count,
+    Encoding,
+    JsonValue,
+    MaxMessages,
+    Name,
+    NewName,
+    Offset,
+    Partition,
+    PartitionCount,
+)
+from broker_core.operations.request import Result
+
+# Shorter than what HTTP clients wait for an answer, so that they get one: 429, and try again.
+PRODUCE_TIMEOUT_MS = 2_000
+
+TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait where nothing is there, or no room")]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A body. What is not known in it is passed over, as the mini broker does."""
+
+
+class Welcome(Result, frozen=True, kw_only=True):
+    """Who answers."""
+
+    message: str
+
+
+class Health(Result, frozen=True, kw_only=True):
+    """The broker answers."""
+
+    status: Literal["ok"] = "ok"
+
+
+class RegisterTopic(Asked, frozen=True, kw_only=True):
+    """A topic that is to be there; `partitions` counts for a new one."""
+
+    topic: NewName
+    partitions: PartitionCount = 1
+
+
+class TopicRegistered(Result, frozen=True, kw_only=True):
+    """The topic is there."""
+
+    status: str
+    topic: str
+
+
+class RegisterProducer(Asked, frozen=True, kw_only=True):
+    """A producer of a topic, which is created where it is missing."""
+
+    topic: NewName
+    producer_id: Client | None = None
+
+
+class ProducerRegistered(Result, frozen=True, kw_only=True):
+    """The producer's id, made up where none was given."""
+
+    status: str
+    topic: str
+    producer_id: str
+
+
+class RegisterConsumer(Asked, frozen=True, kw_only=True):
+    """A consumer of a topic, which is created where it is missing.
+
+    With `reset` it begins again at the start. Without `auto_commit` it says by /commit what it has done, and gets the
+    rest again after a restart of the broker.
+    """
+
+    topic: NewName
+    consumer_id: Name | None = None
+    reset: bool = False
+    auto_commit: bool = True
+
+
+class ConsumerRegistered(Result, frozen=True, kw_only=True):
+    """The consumer's id, made up where none was given."""
+
+    status: str
+    topic: str
+    consumer_id: str
+
+
+class Produce(Asked, frozen=True, kw_only=True):
+    """One message. A `value` that is no string is stored as JSON; with `encoding` base64, value and key are bytes.
+
+    It waits `timeout_ms` for room in a topic that blocks.
+    """
+
+    topic: Name
+    value: JsonValue
+    key: str | None = None
+    encoding: Encoding = "text"
+    partition: Partition | None = None
+    producer_id: Client = ""
+    timeout_ms: TimeoutMs = PRODUCE_TIMEOUT_MS
+
+
+class Produced(Result, frozen=True, kw_only=True):
+    """Where the message is. `status` is ok; dropped (by the topic's flow policy); or dead-lettered (by its schema)."""
+
+    status: Literal["ok", "dropped", "dead-lettered"]
+    offset: int | None
+    partition: int | None
+
+
+class Consume(Asked, frozen=True, kw_only=True):
+    """The next message, or, with `max_messages`, a list of them; it waits `timeout_ms` for one to come."""
+
+    consumer_id: Name
+    max_messages: MaxMessages | None = None
+    timeout_ms: TimeoutMs = 0
+    encoding: Encoding = "text"
+
+
+class Consumed(Result, frozen=True, kw_only=True):
+    """A message. `encoding` is there where value and key are Base64; `partition` where the topic has several."""
+
+    topic: str
+    offset: int
+    value: JsonValue
+    key: str | None
+    encoding: Encoding | UnsetType = UNSET
+    partition: int | UnsetType = UNSET
+
+
+class ConsumedMany(Result, frozen=True, kw_only=True):
+    """Messages, in the order in which they are to be read."""
+
+    messages: list[Consumed]
+
+
+class Commit(Asked, frozen=True, kw_only=True):
+    """Everything that the consumer was given is done; or, with `offset`, everything below it in `partition`."""
+
+    consumer_id: Name
+    offset: Offset | None = None
+    partition: Partition = 0
+
+
+class Committed(Result, frozen=True, kw_only=True):
+    """On the disk, as durable as the broker is: the offset that is read next, by partition."""
+
+    status: Literal["ok"] = "ok"
+    consumer_id: str
+    offsets: dict[str, int]
+
+
+class ConsumerStats(Result, frozen=True, kw_only=True):
+    """How many messages the consumer has got past: with one partition, the offset that it reads next."""
+
+    topic: str
+    offset: int
+
+
+class Stats(Result, frozen=True, kw_only=True):
+    """How many messages each topic holds, and where each consumer is."""
+
+    topics: dict[str, Count]
+    consumers: dict[str, ConsumerStats]

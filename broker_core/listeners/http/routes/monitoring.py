@@ -1,0 +1,58 @@
+"""What programs that watch the broker read: metrics and events."""
+
+from __future__ import annotations
+
+from fastapi.responses import Response, StreamingResponse
+
+from broker_core.events import Event
+from broker_core.listeners.http.context import HttpCall
+from broker_core.listeners.http.events import Listener
+from broker_core.listeners.http.route import Routes
+from broker_core.operations.observe import EventQuery
+from broker_core.operations.rights import READ
+
+metrics_routes = Routes("Broker")
+
+METRICS_TYPE = "text/plain"
+
+
+@metrics_routes("GET", "/metrics", media_type=METRICS_TYPE)
+async def metrics(call: HttpCall) -> Response:
+    """All figures, for Prometheus, by OpenTelemetry's names."""
+    call.must(READ, "broker")
+    return Response(call.context.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+# An answer without end is no operation that OpenAPI can describe; the description of the file tells of it.
+streams = Routes("Events")
+
+
+@streams("GET", "/v1/events", query=EventQuery, media_type="text/event-stream")
+async def stream_events(call: HttpCall) -> Response:
+    """What happens in the broker from now on, as server-sent events."""
+    query = call.query(EventQuery)
+    everything = call.may(READ, "broker")
+    kinds = frozenset(query.kinds.split(",")) if query.kinds else None
+
+    def wanted(event: Event) -> bool:
+        return (
+            (kinds is None or event.kind in kinds)
+            and (query.topic is None or event.topic == query.topic)
+            and (query.group is None or event.group == query.group)
+            and (everything or _may_see(call, event))
+        )
+
+    listener = Listener(call.host, wanted)
+    return StreamingResponse(
+        listener.stream(call.context.closing, query.limit),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+def _may_see(call: HttpCall, event: Event) -> bool:
+    if not event.topic and not event.group:
+        return False
+    topic = not event.topic or call.may(READ, "topic", event.topic) or call.may(READ, "queue", event.topic)
+    group = not event.group or call.may(READ, "group", event.group) or call.may(READ, "queue", event.group)
+    return topic and group

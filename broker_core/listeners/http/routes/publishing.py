@@ -1,0 +1,156 @@
+"""Publishing by the batch: what may go together goes together, and each message has its own outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from broker_core.broker.broker import Published
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.http.context import SPARE_S, HttpCall
+from broker_core.listeners.http.routes.by_hand import ByHand
+from broker_core.messages import Message
+from broker_core.operations.messages import BatchPublished, Placed, PublishBatch, PublishMessages, Record, SendMessages
+from broker_core.replies import Reply
+
+
+async def _publish_batch(call: HttpCall, request: PublishMessages) -> BatchPublished:
+    return await _publish(call, request.topic, request.batch)
+
+
+async def _send(call: HttpCall, request: SendMessages) -> BatchPublished:
+    call.host.call(lambda _now: call.broker.queue(request.queue))
+    return await _publish(call, request.queue, request.batch)
+
+
+async def _publish(call: HttpCall, name: str, batch: PublishBatch) -> BatchPublished:
+    client = call.named(batch.producer_id)
+    return await publish(call, name, batch.messages, client, call.wait_ms(batch.timeout_ms))
+
+
+async def publish(call: HttpCall, name: str, records: Sequence[Record], client: str, timeout_ms: int) -> BatchPublished:
+    """Publish `records` to a topic or queue, in their order; what became of each.
+
+    Where all had the same error, raises it. Raises UNKNOWN_TOPIC_OR_PARTITION, MALFORMED_REQUEST, CLOSED.
+    """
+    messages = [record.message() for record in records]
+    call.count_in(len(messages))
+    await auto_create(call, name)
+    broker, count = call.broker, len(messages)
+    placed: list[Placed | None] = [None] * count
+    errors: list[BrokerError] = []
+    replies: list[tuple[list[int], Reply[Published | None]]] = []
+
+    def offer(now_ns: int, partition: int | None, places: list[int]) -> None:
+        batch = messages if len(places) == count else [messages[place] for place in places]
+        deadline_ns = now_ns + timeout_ms * NS_PER_MS
+        try:
+            reply = broker.publish_batch(now_ns, name, partition, batch, client=client, deadline_ns=deadline_ns)
+        except BrokerError as error:
+            if len(places) > 1:
+                # None of them is stored, and what is wrong with one of them says nothing of the others.
+                for place in places:
+                    offer(now_ns, partition, [place])
+                return
+            reply = Reply()
+            reply.fail(_blamed(error, call, name, partition))
+        replies.append((places, reply))
+
+    def offer_all(now_ns: int) -> None:
+        for partition, places in _grouped(call, name, records, messages):
+            offer(now_ns, partition, places)
+
+    call.host.call(offer_all)
+    for places, reply in replies:
+        try:
+            published = await _published(call, name, reply, timeout_ms)
+        except BrokerError as error:
+            errors.append(error)
+            for place in places:
+                placed[place] = Placed(
+                    status=error.code.name, partition=None, offset=None, possibly_stored=error.possibly_stored or UNSET
+                )
+            continue
+        for index, place in enumerate(places):
+            placed[place] = _placed(name, published, index)
+    failed = sum(len(places) for places, reply in replies if reply.error is not None)
+    if failed == count and len({error.code for error in errors}) == 1:
+        raise errors[0]
+    return BatchPublished(count=count, failed=failed, messages=[each for each in placed if each is not None])
+
+
+async def auto_create(call: HttpCall, name: str) -> None:
+    """Create a missing topic where the host does that by itself. Raises INVALID_TOPIC."""
+    if call.host.config.auto_create_partitions and name not in call.broker.topic_names():
+        await call.slow(lambda: call.host.ensure_topic(name))
+
+
+def _grouped(
+    call: HttpCall, name: str, records: Sequence[Record], messages: Sequence[Message]
+) -> list[tuple[int | None, list[int]]]:
+    """(partition, places in the request) of what may be published together: by partition, or one by one."""
+    broker = call.broker
+    if len(messages) == 1:
+        return [(records[0].partition, [0])]
+    if not broker.takes_batches(name):
+        return [(record.partition, [place]) for place, record in enumerate(records)]
+    if broker.partition_count(name) == 1 and all(record.partition is None for record in records):
+        return [(0, list(range(len(messages))))]
+    partitioner, partitions = broker.partitions_by_key(name), broker.partition_count(name)
+    found: dict[int, list[int]] = {}
+    for place, (record, message) in enumerate(zip(records, messages, strict=True)):
+        number = record.partition
+        if number is None:
+            number = (
+                broker.partition_for(name, message)
+                if partitioner is None
+                else partitioner.choose(message.key, partitions)
+            )
+        found.setdefault(number, []).append(place)
+    return list(found.items())
+
+
+async def _published(call: HttpCall, name: str, reply: Reply[Published | None], timeout_ms: int) -> Published | None:
+    def withdraw(waiting: Reply[Published | None]) -> None:
+        # Nobody waits for the answer any more.
+        call.broker.withdraw(call.host.now_ns, name, waiting)
+
+    try:
+        return await call.wait(reply, withdraw, timeout_ms / 1_000 + SPARE_S)
+    except TimeoutError:
+        # The broker's time stands still, or its disk does.
+        return call.host.call(lambda now_ns: _withdrawn(call, now_ns, name, reply, timeout_ms))
+
+
+def _withdrawn(
+    call: HttpCall, now_ns: int, name: str, reply: Reply[Published | None], timeout_ms: int
+) -> Published | None:
+    """What came of a message after all. Raises REQUEST_TIMED_OUT, which says whether it may still be stored."""
+    withdrawn = call.broker.withdraw(now_ns, name, reply)
+    if reply.done and not withdrawn:
+        return reply.result()
+    fate = "it is withdrawn, and not stored" if withdrawn else "it may be stored all the same"
+    about = f"a message for {name}, after {timeout_ms} ms; {fate}"
+    error = BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=not withdrawn)
+    reply.fail(error)
+    raise error
+
+
+def _blamed(error: BrokerError, call: HttpCall, name: str, partition: int | None) -> BrokerError:
+    """The topic is there: what is not is the partition, which the body names and not the path."""
+    if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and partition is not None:
+        count = call.broker.partition_count(name)
+        return BrokerError(ErrorCode.INVALID_REQUEST, f"{name} has no partition {partition}, but {count}, from 0 on")
+    return error
+
+
+def _placed(name: str, published: Published | None, index: int) -> Placed:
+    if published is None:
+        return Placed(status="dropped", partition=None, offset=None)
+    status = "stored" if published.topic == name else "dead-lettered"
+    return Placed(status=status, partition=published.partition, offset=published.offset + index)
+
+
+HANDLERS: ByHand = {PublishMessages: _publish_batch, SendMessages: _send}

@@ -1,0 +1,35 @@
+"""Every operation, once. HTTP's routes, OpenAPI, access checks, options of the command line come from here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations import dead_letters, groups, leases, members, messages, observe, queues, schemas, topics
+from broker_core.operations.entry import Entry
+from broker_core.operations.request import Request
+
+CATALOGUE: tuple[Entry, ...] = (
+    *topics.ENTRIES,
+    messages.PUBLISH,
+    messages.READ_MESSAGES,
+    *groups.ENTRIES,
+    *members.ENTRIES,
+    *queues.ENTRIES,
+    messages.SEND,
+    *leases.ENTRIES,
+    *dead_letters.ENTRIES,
+    *schemas.ENTRIES,
+    *observe.ENTRIES,
+)
+BY_NAME: dict[str, Entry] = {entry.name: entry for entry in CATALOGUE}
+_BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}
+
+
+def entry_of(request: Request[Any] | type[Request[Any]]) -> Entry:
+    """The entry of a request, or of its type. Raises INVALID_REQUEST for what is not in the catalogue."""
+    kind = request if isinstance(request, type) else type(request)
+    found = _BY_REQUEST.get(kind)
+    if found is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{kind.__name__} is no operation of the catalogue")
+    return found

@@ -1,0 +1,341 @@
+"""Dead letters: looking, redriving, purging, undoing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from broker_core.messages import Headers
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
+from broker_core.operations.queues import Messages
+from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.rights import ADMIN, READ, Right
+from broker_core.operations.values import (
+    base64_of,
+    bytes_of,
+    retyped,
+    shown_headers,
+    shown_value,
+    stored_value,
+    text_of,
+)
+from broker_core.queues.dead_letter_edit import DeadLetterEdit
+from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
+from broker_core.queues.paced_redrive import PacedRedrive
+from broker_core.snapshots import DeadLetterView
+
+
+class AttemptAnswer(Result, frozen=True, kw_only=True):
+    """One delivery that failed; times in nanoseconds since the broker was opened."""
+
+    holder: str
+    delivered_ns: int
+    ended_ns: int
+    outcome: str
+
+
+class Letter(Result, frozen=True, kw_only=True):
+    """A dead letter: the original, why it died, and what happened on each attempt."""
+
+    offset: int
+    queue: str
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    cause: str
+    redrives: int
+    published_ns: int
+    dead_ns: int
+    key: str | None
+    value: JsonValue
+    headers: dict[str, str]
+    encoding: Encoding
+    attempts: list[AttemptAnswer]
+
+    @classmethod
+    def of(cls, view: DeadLetterView, wanted: Encoding = "text") -> Letter:
+        """`view` as text or JSON where it is that, or, where Base64 is `wanted` or needed, so."""
+        value, encoding = shown_value(view.value, view.headers, wanted)
+        key, key_encoding = text_of(view.key)
+        if not encoding == key_encoding == wanted:
+            value, key, encoding = base64_of(view.value), base64_of(view.key), "base64"
+        return cls(
+            offset=view.offset,
+            queue=view.queue,
+            origin_topic=view.origin_topic,
+            origin_partition=view.origin_partition,
+            origin_offset=view.origin_offset,
+            cause=view.cause,
+            redrives=view.redrives,
+            published_ns=view.published_ns,
+            dead_ns=view.dead_ns,
+            key=key,
+            value=value,
+            headers=shown_headers(view.headers),
+            encoding=encoding,
+            attempts=[
+                AttemptAnswer(
+                    holder=each.holder, delivered_ns=each.delivered_ns, ended_ns=each.ended_ns, outcome=each.outcome
+                )
+                for each in view.attempts
+            ],
+        )
+
+
+class Letters(Result, frozen=True, kw_only=True):
+    """The oldest first; `count` is how many lie in the bin in all, for this queue."""
+
+    count: int
+    dead_letters: list[Letter]
+
+
+class Causes(Result, frozen=True, kw_only=True):
+    """How many died of what, the most frequent first."""
+
+    causes: dict[str, int]
+
+
+class Edit(Input, frozen=True, kw_only=True):
+    """What to change of the dead letter at `offset`: a merge patch (RFC 7396).
+
+    What is left out stays as it was; null takes it away, of `headers` one by its name, or all.
+    """
+
+    offset: Offset
+    value: JsonValue | UnsetType = UNSET
+    key: str | UnsetType | None = UNSET
+    headers: Annotated[dict[str, str | None], Meta(max_length=1000)] | UnsetType | None = UNSET
+    ttl_ms: TtlMs | UnsetType | None = UNSET
+    priority: Annotated[int, Meta(ge=0, le=255)] | UnsetType = UNSET
+    encoding: Encoding = "text"
+
+    def on(self, headers: Headers) -> DeadLetterEdit:
+        """As the core has it, for a dead letter that has these `headers`. Raises MALFORMED_REQUEST."""
+        value: bytes | UnsetType | None = UNSET
+        if self.value is not UNSET:
+            value, kind = stored_value(self.value, self.encoding, ())
+            headers = retyped(headers, kind, self.encoding)
+        if self.headers is None:
+            headers = ()
+        elif self.headers is not UNSET:
+            changed = self.headers
+            named = {name: text.encode() for name, text in changed.items() if text is not None}
+            headers = (*(header for header in headers if header[0] not in changed), *named.items())
+        key = UNSET if self.key is UNSET else bytes_of(self.key, self.encoding)
+        return DeadLetterEdit(value, key, headers, self.ttl_ms, self.priority)
+
+
+class RedrivenAnswer(Result, frozen=True, kw_only=True):
+    """Where a dead letter went; partition and offset are null where that is not known yet."""
+
+    offset: int
+    to_topic: str
+    to_partition: int | None
+    to_offset: int | None
+
+
+class RefusedLetter(Result, frozen=True, kw_only=True):
+    """A dead letter that stays where it is."""
+
+    offset: int
+    error: str
+    message: str
+
+    @classmethod
+    def of(cls, refused: Refused) -> RefusedLetter:
+        """As the broker says."""
+        return cls(offset=refused.offset, error=refused.error.code.name, message=str(refused.error))
+
+
+class Redriven(Result, frozen=True, kw_only=True):
+    """What became of them. While `running`, the rest goes on by itself; ask again for how far it is."""
+
+    applied: bool
+    running: bool
+    total: int
+    done: int
+    redriven: list[RedrivenAnswer]
+    refused: list[RefusedLetter]
+
+    @classmethod
+    def of(cls, paced: PacedRedrive) -> Redriven:
+        """How far a redrive at a rate is."""
+        if paced.reply.done:
+            return cls.done_with(paced.reply.result(), paced.total)
+        return cls(applied=True, running=True, total=paced.total, done=paced.done, redriven=[], refused=[])
+
+    @classmethod
+    def planned(cls, preview: RedrivePreview, total: int) -> Redriven:
+        """What a redrive of `total` would do."""
+        rows = [
+            RedrivenAnswer(offset=each.offset, to_topic=each.origin_topic, to_partition=None, to_offset=None)
+            for each in preview.redrivable
+        ]
+        return cls._of(rows, preview.refused, total, applied=False)
+
+    @classmethod
+    def done_with(cls, result: RedriveResult, total: int) -> Redriven:
+        """What a redrive of `total` has done."""
+        rows = [
+            RedrivenAnswer(
+                offset=each.offset, to_topic=each.to_topic, to_partition=each.to_partition, to_offset=each.to_offset
+            )
+            for each in result.redriven
+        ]
+        return cls._of(rows, result.refused, total, applied=True)
+
+    @classmethod
+    def _of(cls, rows: list[RedrivenAnswer], refused: tuple[Refused, ...], total: int, *, applied: bool) -> Redriven:
+        return cls(
+            applied=applied,
+            running=False,
+            total=total,
+            done=len(rows) + len(refused),
+            redriven=rows,
+            refused=[RefusedLetter.of(each) for each in refused],
+        )
+
+
+class PurgedLetters(Result, frozen=True, kw_only=True):
+    """How many were taken out, and which could not be."""
+
+    purged: int
+    refused: list[RefusedLetter]
+
+
+class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
+    """Which ones: of a cause, with a text in key, value or headers; from `offset` of the dead-letter queue on."""
+
+    queue: Name
+    cause: Cause = ""
+    text: Annotated[str, Meta(max_length=1_000)] = ""
+    min_redrives: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    offset: Offset = 0
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
+    encoding: Encoding = "text"
+
+
+class DeadLettersByCause(Request[Causes], frozen=True, kw_only=True):
+    """A queue, or a topic whose schema refuses messages."""
+
+    queue: Name
+
+
+class Redrive(Request[Redriven], frozen=True, kw_only=True):
+    """Dead letters go back to where they came from: `offsets`, or all of a `cause`, or all.
+
+    With `dry_run` it is only said what would happen. With `rate_per_s` they go one by one, at most so many a second,
+    while the answer comes at once; that form takes no edits.
+    """
+
+    queue: Name
+    offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
+    cause: Cause = ""
+    edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
+    dry_run: bool = False
+    rate_per_s: Annotated[float, Meta(ge=0.001, le=1_000_000)] | None = None
+
+
+class RedriveProgress(Request[Redriven], frozen=True, kw_only=True):
+    """A queue with a redrive at a rate."""
+
+    queue: Name
+
+
+class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
+    """A queue with a redrive at a rate."""
+
+    queue: Name
+
+
+class PurgeLetters(Request[PurgedLetters], frozen=True, kw_only=True):
+    """Take out `offsets`, or all of a `cause`, or all."""
+
+    queue: Name
+    offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
+    cause: Cause = ""
+
+
+class UndoRedrive(Request[Messages], frozen=True, kw_only=True):
+    """A queue whose dead letters were redriven a moment ago."""
+
+    queue: Name
+
+
+class UndoPurgeDeadLetters(Request[Messages], frozen=True, kw_only=True):
+    """A queue whose dead letters were purged a moment ago."""
+
+    queue: Name
+
+
+_READ, _ADMIN = (Right(READ, "topic or queue", "queue"),), (Right(ADMIN, "topic or queue", "queue"),)
+_TAG = "Dead letters"
+
+ENTRIES = (
+    Entry(
+        ListDeadLetters,
+        "GET /v1/dead-letters/{queue}",
+        _TAG,
+        "Dead letters of a queue, or of a topic whose schema refuses messages, the oldest first",
+        _READ,
+        mode="slow",
+    ),
+    Entry(
+        DeadLettersByCause,
+        "GET /v1/dead-letters/{queue}/causes",
+        _TAG,
+        "How many died of each cause, the most frequent first",
+        _READ,
+    ),
+    Entry(
+        Redrive,
+        "POST /v1/dead-letters/{queue}/redrive",
+        _TAG,
+        "Put dead letters back to where they came from, changed or as they were",
+        (Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
+        mode="slow",
+        errors=(409,),
+        details="Each is appended to its origin first and taken out of the bin after, so an interrupted redrive loses"
+        " nothing.",
+    ),
+    Entry(
+        RedriveProgress, "GET /v1/dead-letters/{queue}/redrive", _TAG, "How far the last redrive at a rate is", _READ
+    ),
+    Entry(
+        StopRedrive,
+        "DELETE /v1/dead-letters/{queue}/redrive",
+        _TAG,
+        "Stop the redrive at a rate; the rest stays where it is",
+        _ADMIN,
+        repeatable=True,
+    ),
+    Entry(
+        PurgeLetters,
+        "POST /v1/dead-letters/{queue}/purge",
+        _TAG,
+        "Take dead letters out of the bin",
+        _ADMIN,
+        mode="slow",
+        errors=(409,),
+        called="purge_dead_letters",
+    ),
+    Entry(
+        UndoRedrive,
+        "POST /v1/dead-letters/{queue}/undo-redrive",
+        _TAG,
+        "Take back the last redrive, unless it is more than five minutes ago: what nobody has taken yet is dead again",
+        _ADMIN,
+        mode="parked",
+        details="What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers"
+        " have it.",
+    ),
+    Entry(
+        UndoPurgeDeadLetters,
+        "POST /v1/dead-letters/{queue}/undo-purge",
+        _TAG,
+        "Bring back what the last purge took, unless that is more than five minutes ago",
+        _ADMIN,
+    ),
+)

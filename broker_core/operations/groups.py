@@ -1,0 +1,208 @@
+"""Consumer groups: looking, deleting, committed offsets and their reset."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from broker_core.clock import NS_PER_MS
+from broker_core.groups.offset_reset import Change, Target
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Name, Partition, Signed
+from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.rights import ADMIN, READ, Right, Visible
+from broker_core.snapshots import GroupView, OffsetView
+
+
+class OffsetAnswer(Result, frozen=True, kw_only=True):
+    """Where a group is in one partition; null is "n/a"."""
+
+    topic: str
+    partition: int
+    owner: str
+    position: int | None
+    committed: int | None
+    end_offset: int
+    lag: int | None
+    lag_ms: int | None
+
+    @classmethod
+    def of(cls, view: OffsetView) -> OffsetAnswer:
+        """As the broker says."""
+        return cls(
+            topic=view.topic,
+            partition=view.partition,
+            owner=view.owner,
+            position=view.position,
+            committed=view.committed,
+            end_offset=view.end_offset,
+            lag=view.lag,
+            lag_ms=None if view.lag_ns is None else view.lag_ns // NS_PER_MS,
+        )
+
+
+class MemberAnswer(Result, frozen=True, kw_only=True):
+    """A member of a group, however it is connected."""
+
+    client: str
+    instance_id: str
+    topics: list[str]
+    partitions: list[tuple[str, int]]
+
+
+class GroupAnswer(Result, frozen=True, kw_only=True):
+    """A group. `state` is Stable, Preparing rebalance, Completing rebalance, Empty or Dead."""
+
+    name: str
+    state: str
+    generation: int
+    assignor: str
+    leader: str
+    topics: list[str]
+    members: list[MemberAnswer]
+    offsets: list[OffsetAnswer]
+
+    @classmethod
+    def of(cls, view: GroupView) -> GroupAnswer:
+        """As the broker says."""
+        return cls(
+            name=view.name,
+            state=view.state,
+            generation=view.generation,
+            assignor=view.assignor,
+            leader=view.leader,
+            topics=list(view.topics),
+            members=[
+                MemberAnswer(
+                    client=each.client,
+                    instance_id=each.instance_id,
+                    topics=list(each.topics),
+                    partitions=list(each.partitions),
+                )
+                for each in view.members
+            ],
+            offsets=[OffsetAnswer.of(each) for each in view.offsets],
+        )
+
+
+class GroupsAnswer(Result, frozen=True, kw_only=True):
+    """Those that the caller may read, by name."""
+
+    groups: list[GroupAnswer]
+
+
+class OffsetsAnswer(Result, frozen=True, kw_only=True):
+    """Where the group is, by topic and partition."""
+
+    offsets: list[OffsetAnswer]
+
+
+class OffsetChange(Result, frozen=True, kw_only=True):
+    """What changes in one partition; null where nothing was committed."""
+
+    topic: str
+    partition: int
+    from_offset: int | None
+    to_offset: int
+    change: int | None
+
+    @classmethod
+    def of(cls, change: Change) -> OffsetChange:
+        """As the broker says."""
+        return cls(**{name: getattr(change, name) for name in cls.__struct_fields__})
+
+
+class OffsetsReset(Result, frozen=True, kw_only=True):
+    """What was changed, or would be."""
+
+    applied: bool
+    changes: list[OffsetChange]
+
+
+class PartitionPlace(Input, frozen=True, kw_only=True):
+    """A partition of a topic; all of them without `partition`."""
+
+    topic: Name
+    partition: Partition | None = None
+
+
+class ListGroups(Request[GroupsAnswer], frozen=True, kw_only=True):
+    """Groups, those without members too."""
+
+
+class DescribeGroup(Request[GroupAnswer], frozen=True, kw_only=True):
+    """A group as it is now."""
+
+    group: Name
+
+
+class DeleteGroup(Request[None], frozen=True, kw_only=True):
+    """A group without members."""
+
+    group: Name
+
+
+class ListOffsets(Request[OffsetsAnswer], frozen=True, kw_only=True):
+    """A group's place in each partition."""
+
+    group: Name
+
+
+class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
+    """Where an empty group is to read from. With `dry_run` it is only said what would change.
+
+    `offset` is for the form of that name and, as a difference, for shift-by; `timestamp_ms` is Unix time; `group` is
+    whose offsets to copy. Without `partitions`, all that the group has committed for.
+    """
+
+    group: Name
+    form: Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
+    offset: Signed = 0
+    timestamp_ms: Annotated[int, Meta(ge=0, le=1 << 44)] = 0
+    from_group: Name | None = None
+    partitions: Annotated[list[PartitionPlace], Meta(max_length=10_000)] | None = None
+    dry_run: bool = False
+
+    def target(self) -> Target:
+        """As the core has it."""
+        return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
+
+
+_READ, _ADMIN = (Right(READ, "group", "group"),), (Right(ADMIN, "group", "group"),)
+_TAG = "Groups"
+
+ENTRIES = (
+    Entry(
+        ListGroups,
+        "GET /v1/groups",
+        _TAG,
+        "All groups that the caller may read",
+        (),
+        visible=Visible("groups", "group"),
+    ),
+    Entry(DescribeGroup, "GET /v1/groups/{group}", _TAG, "A group's state, members, offsets and lag", _READ),
+    Entry(
+        DeleteGroup,
+        "DELETE /v1/groups/{group}",
+        _TAG,
+        "Forget an empty group and its offsets",
+        _ADMIN,
+        mode="slow",
+        saved="offsets",
+        status=204,
+        errors=(409,),
+    ),
+    Entry(ListOffsets, "GET /v1/groups/{group}/offsets", _TAG, "Where a group is: committed offsets and lag", _READ),
+    Entry(
+        ResetOffsets,
+        "POST /v1/groups/{group}/offsets/reset",
+        _TAG,
+        "Set what an empty group has committed, or see what that would change",
+        (Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
+        mode="slow",
+        saved="offsets",
+        errors=(409,),
+        renamed=(("from_group", "group"),),
+    ),
+)

@@ -1,0 +1,94 @@
+"""A request as HTTP carries it: some fields in the path, the others in the query or the body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import msgspec
+from msgspec.structs import FieldInfo
+
+from broker_core.operations.entry import Entry
+from broker_core.operations.request import Request
+
+_UNSENT = (None, msgspec.UNSET)
+
+
+class HttpParts(NamedTuple):
+    """What a client sends; `body` is JSON, or None for none."""
+
+    verb: str
+    path: str
+    query: dict[str, str]
+    body: bytes | None
+
+
+class HttpForm:
+    """How the requests of one entry travel. `path` holds the types of the fields in the path; `query` and `body` are
+    the types of the others together, None where there are none.
+    """
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        fields = {field.name: field for field in msgspec.structs.fields(entry.request)}
+        self.path: dict[str, Any] = {name: fields.pop(name).type for name in re.findall(r"{(\w+)}", entry.path)}
+        self._names = {name: name for name in fields} | dict(entry.renamed)
+        in_query = entry.verb in {"GET", "DELETE"}
+        rest = None if not fields or entry.body else self._struct(fields.values())
+        self.query: Any = rest if in_query else None
+        self.body: Any = fields[entry.body].type if entry.body else None if in_query else rest
+
+    def _struct(self, fields: Any) -> Any:
+        if not self.path and not self.entry.renamed:
+            return self.entry.request
+        request = self.entry.request
+        return msgspec.defstruct(
+            request.__name__,
+            [_named(field, self._names[field.name]) for field in fields],
+            namespace={"__doc__": request.__doc__},
+            frozen=True,
+            kw_only=True,
+            forbid_unknown_fields=True,
+        )
+
+    def request(self, path: Mapping[str, Any], rest: Any = None) -> Request[Any]:
+        """The request with the values in its path and a `rest` of type `query` or `body`."""
+        if self.entry.body:
+            return self.entry.request(**path, **{self.entry.body: rest})
+        if rest is None:
+            return self.entry.request(**path)
+        return self.entry.request(
+            **path, **{name: getattr(rest, sent) for name, sent in self._names.items() if name not in self.path}
+        )
+
+    def parts(self, request: Request[Any]) -> HttpParts:
+        """`request` as it is sent, without being checked."""
+        values = {name: quote(str(getattr(request, name)), safe="") for name in self.path}
+        path = self.entry.path.format_map(values)
+        given = {sent: getattr(request, name) for name, sent in self._names.items()}
+        if self.query is not None:
+            query = {name: _text(value) for name, value in given.items() if value not in _UNSENT}
+            return HttpParts(self.entry.verb, path, query, None)
+        if self.body is None:
+            return HttpParts(self.entry.verb, path, {}, None)
+        body = getattr(request, self.entry.body) if self.entry.body else self.body(**given)
+        return HttpParts(self.entry.verb, path, {}, msgspec.json.encode(body))
+
+
+def _named(field: FieldInfo, sent: str) -> tuple[str, Any, Any]:
+    given: dict[str, Any] = {"default": field.default, "default_factory": field.default_factory}
+    known = {name: value for name, value in given.items() if value is not msgspec.NODEFAULT}
+    return sent, field.type, msgspec.field(**known)
+
+
+def _text(value: Any) -> str:
+    return ("false", "true")[value] if isinstance(value, bool) else str(value)
+
+
+@cache
+def form_of(entry: Entry) -> HttpForm:
+    """The form of an entry, made once."""
+    return HttpForm(entry)

@@ -1,0 +1,144 @@
+"""Work with leases: taking messages, acknowledging, giving back, holding longer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from msgspec import Meta
+
+from broker_core.clock import NS_PER_MS
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Cause, Client, Encoding, JsonValue, Name, WaitMs
+from broker_core.operations.request import Request, Result
+from broker_core.operations.rights import READ, Right
+from broker_core.operations.values import shown_headers, shown_pair
+from broker_core.queues.lease import Lease
+
+LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\.[a-zA-Z0-9._@:-]{1,300}$")]
+Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
+
+
+class Delivery(Result, frozen=True, kw_only=True):
+    """A message, and the lease with which it is acknowledged, given back, or held longer."""
+
+    lease: str
+    attempt: int
+    lease_ms: int
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: str | None
+    value: JsonValue
+    headers: dict[str, str]
+    encoding: Encoding
+
+    @classmethod
+    def of(cls, lease: Lease, now_ns: int, wanted: Encoding) -> Self:
+        """`lease` as it is at `now_ns`."""
+        stored = lease.message
+        value, key, encoding = shown_pair(stored, wanted)
+        return cls(
+            lease=f"{lease.partition}.{lease.offset}.{lease.attempt}.{lease.holder}",
+            attempt=lease.attempt,
+            lease_ms=max(0, (lease.deadline_ns - now_ns) // NS_PER_MS),
+            partition=lease.partition,
+            offset=lease.offset,
+            timestamp_ms=stored.timestamp_ms,
+            key=key,
+            value=value,
+            headers=shown_headers(stored.headers) if stored.headers else {},
+            encoding=encoding,
+        )
+
+
+class Taken(Result, frozen=True, kw_only=True):
+    """Messages; none where none came in time."""
+
+    deliveries: list[Delivery]
+
+
+class LeaseRefused(Result, frozen=True, kw_only=True):
+    """A lease that could not be used."""
+
+    lease: str
+    error: str
+    message: str
+
+
+class LeasesDone(Result, frozen=True, kw_only=True):
+    """How many leases were used, and which could not be."""
+
+    done: int
+    refused: list[LeaseRefused]
+
+
+class Take(Request[Taken], frozen=True, kw_only=True):
+    """At most `max_messages` that nobody holds; it waits `timeout_ms` for the first."""
+
+    queue: Name
+    max_messages: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    timeout_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    holder: Client = ""
+    weight: Annotated[int, Meta(ge=1, le=1_000, description="Its share of a queue that balances by weight")] = 1
+    encoding: Encoding = "text"
+
+
+class Ack(Request[LeasesDone], frozen=True, kw_only=True):
+    """The work on these is done. `durable` answers when that survives what the queue does; null: as the queue says."""
+
+    queue: Name
+    leases: Leases
+    durable: bool | None = None
+
+
+class Nack(Request[LeasesDone], frozen=True, kw_only=True):
+    """The work on these failed: they are tried again, or, without `requeue`, become dead letters."""
+
+    queue: Name
+    leases: Leases
+    cause: Cause = "nack"
+    requeue: bool = True
+
+
+class Extend(Request[LeasesDone], frozen=True, kw_only=True):
+    """These are held for `lease_ms` from now on, or as long as a new lease."""
+
+    queue: Name
+    leases: Leases
+    lease_ms: WaitMs | None = None
+
+
+class Release(Request[LeasesDone], frozen=True, kw_only=True):
+    """These are given back as if they had never been handed out."""
+
+    queue: Name
+    leases: Leases
+
+
+_READ = (Right(READ, "queue", "queue"),)
+
+
+def _entry(request: type[Request[LeasesDone]] | type[Take], verb: str, title: str) -> Entry:
+    return Entry(
+        request,
+        f"POST /v1/queues/{{queue}}/{verb}",
+        "Queues",
+        title,
+        _READ,
+        mode="parked",
+        served_by="listener",
+        errors=(409,),
+    )
+
+
+ENTRIES = (
+    _entry(Take, "take", "Take messages; each is the caller's until its lease ends"),
+    _entry(Ack, "ack", "The work is done: these messages are finished"),
+    _entry(
+        Nack,
+        "nack",
+        "The work failed: these messages are tried again as the queue's retry policy says, or become dead letters",
+    ),
+    _entry(Extend, "extend", "Hold these messages longer"),
+    _entry(Release, "release", "Give these messages back, as if they had never been handed out"),
+)

@@ -1,0 +1,159 @@
+"""Members of groups that poll by HTTP, for which the listener keeps a consumer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Client, Encoding, MaxMessages, Name, Offset, Partition
+from broker_core.operations.messages import MessageAnswer
+from broker_core.operations.request import Input, Request, Result, Status
+from broker_core.operations.rights import READ, Right
+
+SessionMs = Annotated[int, Meta(ge=1_000, le=300_000)]
+
+
+class Place(Result, frozen=True, kw_only=True):
+    """A partition, and an offset in it."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Joined(Result, frozen=True, kw_only=True):
+    """The member's name in all further requests; who knows it is the member."""
+
+    group: str
+    member: str
+    client_id: str
+    session_timeout_ms: int
+
+
+class PolledAnswer(Result, frozen=True, kw_only=True):
+    """Messages, and what the member owns, with the offset that it gets next there."""
+
+    messages: list[MessageAnswer]
+    assignment: list[Place]
+
+
+class CommitPlace(Input, frozen=True, kw_only=True):
+    """Everything below `offset` is done."""
+
+    topic: Name
+    partition: Partition
+    offset: Offset
+
+
+class Join(Request[Joined], frozen=True, kw_only=True):
+    """A new member, which reads `topics`, or all topics whose names begin with `prefix`, those to come too.
+
+    It takes part from its first poll on. Without a request for `session_timeout_ms` it is gone. With
+    `auto_commit_interval_ms` a poll commits what earlier ones gave, so often; without, it commits by itself.
+    """
+
+    group: Name
+    topics: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
+    prefix: Annotated[str, Meta(pattern=r"^[a-zA-Z0-9._-]{0,200}$")] = ""
+    client_id: Client = ""
+    instance_id: Client = ""
+    assignor: Literal["range", "round-robin", "sticky", "cooperative-sticky"] = "range"
+    auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
+    guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
+    session_timeout_ms: SessionMs = 30_000
+    auto_commit_interval_ms: Annotated[int, Meta(ge=1, le=3_600_000)] | None = None
+
+
+class Poll(Request[PolledAnswer], frozen=True, kw_only=True):
+    """The next messages, at most `max_messages`; it waits `timeout_ms` for the first."""
+
+    group: Name
+    member: Name
+    max_messages: MaxMessages = 500
+    timeout_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    encoding: Encoding = "text"
+
+
+class CommitOffsets(Request[Status], frozen=True, kw_only=True):
+    """These offsets; or, without, everything that the member was given."""
+
+    group: Name
+    member: Name
+    offsets: Annotated[list[CommitPlace], Meta(max_length=10_000)] | None = None
+
+
+class Seek(Request[Status], frozen=True, kw_only=True):
+    """Where a member is to read on."""
+
+    group: Name
+    member: Name
+    place: CommitPlace
+
+
+class Leave(Request[None], frozen=True, kw_only=True):
+    """A member that is done."""
+
+    group: Name
+    member: Name
+
+
+_READ = (Right(READ, "group", "group"),)
+_TAG = "Groups"
+
+ENTRIES = (
+    Entry(
+        Join,
+        "POST /v1/groups/{group}/members",
+        _TAG,
+        "Become a member of a group",
+        (*_READ, Right(READ, "topic", "topics")),
+        served_by="listener",
+        status=201,
+        errors=(404, 409),
+        details="The member takes part in the group from its first poll on, and leaves it where no request of it comes"
+        " for `session_timeout_ms`.",
+    ),
+    Entry(
+        Poll,
+        "POST /v1/groups/{group}/members/{member}/poll",
+        _TAG,
+        "Get the next messages of what a member owns; while its group rebalances there are none",
+        _READ,
+        mode="parked",
+        served_by="listener",
+        errors=(409,),
+    ),
+    Entry(
+        CommitOffsets,
+        "POST /v1/groups/{group}/members/{member}/commit",
+        _TAG,
+        "Commit what a member has done; answered when that is kept",
+        _READ,
+        mode="parked",
+        saved="offsets",
+        served_by="listener",
+        errors=(409,),
+        details="Refused where the group has moved on: somebody else gets these messages then.",
+    ),
+    Entry(
+        Seek,
+        "POST /v1/groups/{group}/members/{member}/seek",
+        _TAG,
+        "Let a member read on from another offset of a partition that it owns",
+        _READ,
+        served_by="listener",
+        errors=(409,),
+        body="place",
+    ),
+    Entry(
+        Leave,
+        "DELETE /v1/groups/{group}/members/{member}",
+        _TAG,
+        "Leave the group",
+        _READ,
+        served_by="listener",
+        status=204,
+    ),
+)

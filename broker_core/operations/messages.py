@@ -1,0 +1,170 @@
+"""Messages by the batch: publishing, and looking without being a consumer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from broker_core.messages import Headers, Message, StoredMessage
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Client, Encoding, JsonValue, MaxMessages, Name, Offset, Partition, TtlMs
+from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.rights import READ, WRITE, Right
+from broker_core.operations.values import bytes_of, shown_headers, shown_pair, stored_value
+
+
+class Record(Input, frozen=True, kw_only=True, gc=False):
+    """A message to be published. A `value` that is no string is stored as JSON; see `encoding` for bytes.
+
+    Without a `partition`, its key chooses. `ttl_ms` after publishing it expires. `priority` 0 is the most urgent; a
+    queue refuses those that it has no level for.
+    """
+
+    value: JsonValue
+    key: str | None = None
+    headers: Annotated[dict[str, str], Meta(max_length=1_000)] | None = None
+    encoding: Encoding = "text"
+    partition: Partition | None = None
+    ttl_ms: TtlMs | None = None
+    priority: Annotated[int, Meta(ge=0, le=255)] = 0
+
+    def message(self) -> Message:
+        """What is to be stored. Raises MALFORMED_REQUEST."""
+        headers: Headers = ()
+        if self.headers:
+            headers = tuple((name, value.encode()) for name, value in self.headers.items())
+        value, headers = stored_value(self.value, self.encoding, headers)
+        return Message(value, bytes_of(self.key, self.encoding), headers, self.ttl_ms, self.priority)
+
+
+class PublishBatch(Input, frozen=True, kw_only=True):
+    """Messages, published in this order. `timeout_ms` is how long they may wait for room."""
+
+    messages: Annotated[list[Record], Meta(min_length=1, max_length=10_000)]
+    producer_id: Client = ""
+    timeout_ms: Annotated[int, Meta(ge=1, le=60_000)] = 30_000
+
+
+class Placed(Result, frozen=True, kw_only=True, gc=False):
+    """What became of one message. `status` is stored, dropped, dead-lettered, or the code of an error.
+
+    With an error it is not stored, and will not be, unless it is `possibly_stored`.
+    """
+
+    status: str
+    partition: int | None
+    offset: int | None
+    possibly_stored: bool | UnsetType = UNSET
+
+
+class BatchPublished(Result, frozen=True, kw_only=True):
+    """What became of each, in the order of the request; `failed` counts those that had an error."""
+
+    count: int
+    failed: int
+    messages: list[Placed]
+
+
+class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
+    """A stored message. `encoding` tells how to read value and key; other headers than text begin with "base64:"."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: str | None
+    value: JsonValue
+    headers: dict[str, str]
+    encoding: Encoding
+
+    @classmethod
+    def of(cls, stored: StoredMessage, wanted: Encoding = "text") -> MessageAnswer:
+        """`stored` as text or JSON where it is that, or, where Base64 is `wanted` or needed, so."""
+        value, key, encoding = shown_pair(stored, wanted)
+        return cls(
+            topic=stored.topic,
+            partition=stored.partition,
+            offset=stored.offset,
+            timestamp_ms=stored.timestamp_ms,
+            key=key,
+            value=value,
+            headers=shown_headers(stored.headers) if stored.headers else {},
+            encoding=encoding,
+        )
+
+
+class MessagesAnswer(Result, frozen=True, kw_only=True):
+    """Messages in order, and where to read on."""
+
+    messages: list[MessageAnswer]
+    next_offset: int
+    end_offset: int
+
+    @property
+    def read_messages(self) -> int:
+        """How many messages of a log it holds."""
+        return len(self.messages)
+
+
+class PublishMessages(Request[BatchPublished], frozen=True, kw_only=True):
+    """Messages for a topic or a queue."""
+
+    topic: Name
+    batch: PublishBatch
+
+
+class SendMessages(Request[BatchPublished], frozen=True, kw_only=True):
+    """Messages for a queue."""
+
+    queue: Name
+    batch: PublishBatch
+
+
+class ReadMessages(Request[MessagesAnswer], frozen=True, kw_only=True):
+    """Where to read from, and how much at most."""
+
+    topic: Name
+    partition: Partition
+    offset: Offset = 0
+    max_messages: MaxMessages = 100
+    max_bytes: Annotated[int, Meta(ge=1, le=8 * 1_048_576)] = 1_048_576
+    encoding: Encoding = "text"
+
+
+PUBLISH = Entry(
+    PublishMessages,
+    "POST /v1/topics/{topic}/messages",
+    "Topics",
+    "Publish many messages in one request, to a topic or a queue",
+    (Right(WRITE, "topic or queue", "topic"),),
+    mode="parked",
+    served_by="listener",
+    errors=(409,),
+    body="batch",
+    details="They are answered together, when all are as durable as the broker promises. What has an error says so in"
+    " its status; where all have the same one, that is the answer.",
+    called="publish_batch",
+)
+READ_MESSAGES = Entry(
+    ReadMessages,
+    "GET /v1/topics/{topic}/partitions/{partition}/messages",
+    "Topics",
+    "Look at messages of a partition from an offset on, without being a consumer: nothing is committed or counted",
+    (Right(READ, "topic or queue", "topic"),),
+    errors=(409,),
+    details="An offset that retention has passed begins with the first one that is still there.",
+)
+SEND = Entry(
+    SendMessages,
+    "POST /v1/queues/{queue}/messages",
+    "Queues",
+    "Put messages into a queue; their priority chooses the level",
+    (Right(WRITE, "queue", "queue"),),
+    mode="parked",
+    served_by="listener",
+    errors=(409,),
+    body="batch",
+    called="send",
+)
+ENTRIES = (PUBLISH, READ_MESSAGES, SEND)

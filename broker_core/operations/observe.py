@@ -1,0 +1,154 @@
+"""The broker as a whole: figures, connections, slow readers, events."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from broker_core.events import EventKind
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Name, Number
+from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.rights import ADMIN, READ, Right
+
+_KINDS = "|".join(EventKind)
+
+
+class TotalsAnswer(Result, frozen=True, kw_only=True):
+    """What the broker has counted since it was opened, in messages."""
+
+    published: int
+    delivered: int
+    acknowledged: int
+    redelivered: int
+    dead_lettered: int
+    redriven: int
+    rejected: int
+    dropped: int
+    expired: int
+    evicted: int
+    purged: int
+    rebalances: int
+
+
+class BrokerAnswer(Result, frozen=True, kw_only=True):
+    """The broker. `damage` is what was found damaged on the disk, in sentences, the oldest first."""
+
+    version: str
+    uptime_ms: int
+    durability: str
+    events: int
+    connections: int
+    totals: TotalsAnswer
+    damage: list[str]
+
+
+class ConnectionAnswer(Result, frozen=True, kw_only=True):
+    """An open connection at any listener; sizes in bytes, rates a second."""
+
+    id: int
+    listener: str
+    peer: str
+    client: str
+    principal: str
+    age_ms: int
+    quiet_ms: int
+    requests: int
+    messages_in: int
+    messages_out: int
+    bytes_in: int
+    bytes_out: int
+    requests_per_s: float
+    bytes_in_per_s: float
+    bytes_out_per_s: float
+    errors: int
+    last_error: str
+
+
+class ConnectionsAnswer(Result, frozen=True, kw_only=True):
+    """In the order in which they came."""
+
+    connections: list[ConnectionAnswer]
+
+
+class EventQuery(Input, frozen=True, kw_only=True):
+    """Which events: of these kinds (names with commas between), of one topic or queue, of one group. All, without."""
+
+    kinds: Annotated[str, Meta(pattern=rf"^(({_KINDS})(,({_KINDS}))*)?$", max_length=1_000)] = ""
+    topic: Name | None = None
+    group: Name | None = None
+    limit: Annotated[int, Meta(ge=1, le=1_000_000, description="End the stream after so many events")] | None = None
+
+
+class SlowReaderAnswer(Result, frozen=True, kw_only=True):
+    """A group or queue that is behind in one partition."""
+
+    reader: str
+    client: str
+    topic: str
+    partition: int
+    lag: int
+    lag_ms: int
+
+
+class SlowReadersAnswer(Result, frozen=True, kw_only=True):
+    """The furthest behind first."""
+
+    slow_readers: list[SlowReaderAnswer]
+
+
+class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):
+    """The broker as it is now."""
+
+
+class ListConnections(Request[ConnectionsAnswer], frozen=True, kw_only=True):
+    """Open connections."""
+
+
+class CutConnection(Request[None], frozen=True, kw_only=True):
+    """An open connection."""
+
+    connection: Number
+
+
+class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
+    """How far behind is slow: in messages, or in milliseconds."""
+
+    max_lag: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
+    max_lag_ms: Annotated[int, Meta(ge=0, le=1 << 43)] | None = None
+
+
+_READ = (Right(READ, "broker"),)
+_TAG = "Broker"
+
+ENTRIES = (
+    Entry(
+        DescribeBroker,
+        "GET /v1/broker",
+        _TAG,
+        "How long it runs, how durable it is, and what it has counted",
+        _READ,
+        served_by="listener",
+    ),
+    Entry(
+        ListConnections, "GET /v1/connections", _TAG, "Who is connected, at any listener", _READ, served_by="listener"
+    ),
+    Entry(
+        CutConnection,
+        "DELETE /v1/connections/{connection}",
+        _TAG,
+        "Cut a connection",
+        (Right(ADMIN, "broker"),),
+        served_by="listener",
+        repeatable=True,
+        status=204,
+    ),
+    Entry(
+        ListSlowReaders,
+        "GET /v1/slow-readers",
+        _TAG,
+        "Groups and queues that are further behind than the limits, the furthest first",
+        _READ,
+    ),
+)

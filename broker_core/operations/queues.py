@@ -1,0 +1,267 @@
+"""Queues and subscriptions: creating, looking, purging, deleting."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import msgspec
+from msgspec import Meta
+
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import DelayMs, Encoding, Name, NewName, Positive, WaitMs
+from broker_core.operations.messages import MessageAnswer
+from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.rights import ADMIN, READ, Right, Visible
+from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.subscription import BacklogPolicy
+from broker_core.snapshots import QueueView
+
+
+class RetrySettings(Input, frozen=True, kw_only=True):
+    """How long a message that was refused waits for its next attempt; times in milliseconds."""
+
+    kind: Literal["none", "fixed", "exponential", "exponential_jitter"] = "none"
+    base_ms: DelayMs = 1_000.0
+    max_ms: DelayMs = 60_000.0
+    factor: Annotated[float, Meta(ge=1, le=1_000)] = 2.0
+
+
+class QueueSettings(Input, frozen=True, kw_only=True):
+    """A lease counts from delivery; after `max_attempts` deliveries (null: never) a message goes to the dead letters.
+
+    With `durable_acks` an acknowledgement is answered when it survives what the queue does; without, a kill of the
+    broker may undo the last ones, and their messages come again.
+    """
+
+    lease_ms: WaitMs = 30_000.0
+    max_attempts: Annotated[int, Meta(ge=1, le=1_000)] | None = 5
+    retry: RetrySettings = RetrySettings()
+    priorities: Annotated[int, Meta(ge=1, le=256)] = 1
+    ageing_ms: WaitMs | None = None
+    balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
+    dead_letter_topic: Name | None = None
+    durable_acks: bool = False
+
+    def config(self) -> QueueConfig:
+        """As the core has it."""
+        retry = RetryPolicy(self.retry.kind, self.retry.base_ms, self.retry.max_ms, self.retry.factor)
+        return QueueConfig(
+            lease_ms=self.lease_ms,
+            max_attempts=self.max_attempts,
+            retry=retry,
+            priorities=self.priorities,
+            ageing_ms=self.ageing_ms,
+            balancing=self.balancing,
+            durable_acks=self.durable_acks,
+            dead_letter_topic=self.dead_letter_topic or "",
+        )
+
+    @classmethod
+    def of(cls, config: QueueConfig | None) -> Self:
+        """The settings of `config`; the defaults for None."""
+        if config is None:
+            return cls()
+        found = {name: getattr(config, name) for name in cls.__struct_fields__}
+        retry = RetrySettings(**msgspec.structs.asdict(config.retry))
+        return cls(**{**found, "retry": retry, "dead_letter_topic": config.dead_letter_topic or None})
+
+
+# -- results
+
+
+class LeaseAnswer(Result, frozen=True, kw_only=True):
+    """A message in somebody's hands."""
+
+    partition: int
+    offset: int
+    holder: str
+    attempt: int
+    remaining_ms: int
+
+
+class QueueAnswer(Result, frozen=True, kw_only=True):
+    """A queue or subscription; `leases` are some of those in flight. A `max_attempts` of 0 is "no limit".
+
+    From `acknowledged` to `redriven` it is counted since the queue was created, restarts of the broker included.
+    """
+
+    name: str
+    ready: int
+    delayed: int
+    in_flight: int
+    dead: int
+    lease_ms: float
+    max_attempts: int
+    priorities: int
+    waiting_takers: int
+    acknowledged: int
+    redelivered: int
+    dead_lettered: int
+    redriven: int
+    leases: list[LeaseAnswer]
+
+    @classmethod
+    def of(cls, view: QueueView, now_ns: int) -> QueueAnswer:
+        """As the broker says."""
+        same = {name: getattr(view, name) for name in cls.__struct_fields__ if name != "leases"}
+        leases = [
+            LeaseAnswer(
+                partition=each.partition,
+                offset=each.offset,
+                holder=each.holder,
+                attempt=each.attempt,
+                remaining_ms=max(0, (each.deadline_ns - now_ns) // 1_000_000),
+            )
+            for each in view.leases
+        ]
+        return cls(**same, leases=leases)
+
+
+class QueuesAnswer(Result, frozen=True, kw_only=True):
+    """Those that the caller may read, in the order of creation."""
+
+    queues: list[QueueAnswer]
+
+
+class Peeked(Result, frozen=True, kw_only=True):
+    """The next messages, the most urgent first."""
+
+    messages: list[MessageAnswer]
+
+
+class Messages(Result, frozen=True, kw_only=True):
+    """How many messages it concerned."""
+
+    messages: int
+
+
+# -- requests
+
+
+class ListQueues(Request[QueuesAnswer], frozen=True, kw_only=True):
+    """Queues and subscriptions."""
+
+
+class CreateQueue(Request[QueueAnswer], frozen=True, kw_only=True):
+    """A new queue."""
+
+    name: NewName
+    settings: QueueSettings = QueueSettings()
+    flow: FlowSettings | None = None
+    log: LogSettings = LogSettings()
+
+
+class CreateSubscription(Request[QueueAnswer], frozen=True, kw_only=True):
+    """A queue of its own that gets every message of `topic` from now on; at most `max_messages` wait in it.
+
+    Then producers of the topic wait (block) or are refused (reject), or the message, or another in its place, is left
+    out of this subscription alone. Of its `priorities` the most urgent message comes first.
+    """
+
+    name: NewName
+    topic: Name
+    settings: QueueSettings = QueueSettings()
+    max_messages: Positive | None = None
+    policy: BacklogPolicy = "drop_newest"
+
+
+class DescribeQueue(Request[QueueAnswer], frozen=True, kw_only=True):
+    """A queue as it is now."""
+
+    queue: Name
+
+
+class DeleteQueue(Request[None], frozen=True, kw_only=True):
+    """A queue or subscription."""
+
+    queue: Name
+
+
+class Peek(Request[Peeked], frozen=True, kw_only=True):
+    """How many at most."""
+
+    queue: Name
+    max_messages: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    encoding: Encoding = "text"
+
+
+class PurgeQueue(Request[Messages], frozen=True, kw_only=True):
+    """A queue that is to hold only what is leased."""
+
+    queue: Name
+
+
+class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
+    """A queue that was purged a moment ago."""
+
+    queue: Name
+
+
+_READ, _ADMIN = (Right(READ, "queue", "queue"),), (Right(ADMIN, "queue", "queue"),)
+_TAG = "Queues"
+
+ENTRIES = (
+    Entry(
+        ListQueues,
+        "GET /v1/queues",
+        _TAG,
+        "All queues and subscriptions that the caller may read",
+        (),
+        visible=Visible("queues", "queue"),
+    ),
+    Entry(
+        CreateQueue,
+        "POST /v1/queues",
+        _TAG,
+        "Create a queue",
+        (Right(ADMIN, "queue", "name"),),
+        mode="slow",
+        saved="catalog",
+        status=201,
+        errors=(409,),
+    ),
+    Entry(
+        CreateSubscription,
+        "POST /v1/subscriptions",
+        _TAG,
+        "Create a queue that gets every message of a topic, beside all others that do",
+        (Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
+        mode="slow",
+        saved="catalog",
+        status=201,
+        errors=(404, 409),
+    ),
+    Entry(DescribeQueue, "GET /v1/queues/{queue}", _TAG, "A queue's counts, settings and leases", _READ),
+    Entry(
+        DeleteQueue,
+        "DELETE /v1/queues/{queue}",
+        _TAG,
+        "Delete a queue or subscription, its messages and its dead letters",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        status=204,
+        errors=(409,),
+    ),
+    Entry(
+        Peek, "GET /v1/queues/{queue}/messages", _TAG, "Look at the next messages of a queue without taking them", _READ
+    ),
+    Entry(
+        PurgeQueue,
+        "POST /v1/queues/{queue}/purge",
+        _TAG,
+        "Take out everything that nobody holds",
+        _ADMIN,
+        errors=(409,),
+    ),
+    Entry(
+        UndoPurgeQueue,
+        "POST /v1/queues/{queue}/undo-purge",
+        _TAG,
+        "Bring back what the last purge took, unless that is more than five minutes ago",
+        _ADMIN,
+        errors=(409,),
+    ),
+)

@@ -1,0 +1,378 @@
+"""Topics: creating, looking, changing, deleting."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from broker_core.flow.config import FlowConfig
+from broker_core.log.config import Durability, LogConfig
+from broker_core.log.partitioners import PartitionerKind
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import (
+    Limit,
+    Name,
+    NewName,
+    Offset,
+    PartitionCount,
+    Positive,
+    Rate,
+    SegmentBytes,
+    WaitMs,
+)
+from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.rights import ADMIN, READ, Right, Visible
+from broker_core.schemas.rule import SchemaRule
+from broker_core.snapshots import TopicView
+
+
+class LogSettings(Input, frozen=True, kw_only=True):
+    """How a log is kept; what is left out stays as it is, null is "no limit". Times in milliseconds.
+
+    `retention_bytes`, for each partition, and `retention_ms` remove whole segments; `message_ttl_ms` is how long a
+    message is handed out at most.
+    """
+
+    segment_bytes: SegmentBytes | UnsetType = UNSET
+    segment_ms: Positive | UnsetType | None = UNSET
+    max_message_bytes: SegmentBytes | UnsetType = UNSET
+    cleanup: Literal["delete", "compact"] | UnsetType = UNSET
+    retention_ms: Limit | UnsetType | None = UNSET
+    retention_bytes: Limit | UnsetType | None = UNSET
+    tombstone_ms: Limit | UnsetType = UNSET
+    message_ttl_ms: Limit | UnsetType | None = UNSET
+
+    def on(self, base: LogConfig) -> LogConfig:
+        """`base` with these. Raises INVALID_CONFIG."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.structs.replace(base, **{name: value for name, value in given.items() if value is not UNSET})
+
+    @staticmethod
+    def of(config: LogConfig | None) -> LogSettings:
+        """All settings of `config`; none of them for None."""
+        if config is None:
+            return LogSettings()
+        return AllLogSettings(**{name: getattr(config, name) for name in config.__struct_fields__})
+
+
+class AllLogSettings(LogSettings, frozen=True, kw_only=True):
+    """With those that only a program that holds the broker itself can choose."""
+
+    durability: Durability | UnsetType = UNSET
+    index_interval_bytes: SegmentBytes | UnsetType = UNSET
+
+
+class FlowSettings(Input, frozen=True, kw_only=True):
+    """How much a topic or queue takes; null is "no limit".
+
+    `max_messages` and `max_bytes` limit what the slowest reader has not finished with, `rate_per_s` messages a second.
+    """
+
+    max_messages: Positive | None = None
+    max_bytes: Positive | None = None
+    policy: Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"] = "block"
+    rate_per_s: Rate | None = None
+    burst: Annotated[float, Meta(ge=1, le=1e9)] | None = None
+    block_timeout_ms: WaitMs | None = None
+
+    def config(self) -> FlowConfig:
+        """As the core has it; a burst without a rate means nothing."""
+        return FlowConfig(
+            max_messages=self.max_messages,
+            max_bytes=self.max_bytes,
+            policy=self.policy,
+            rate_per_s=self.rate_per_s,
+            burst=self.burst if self.rate_per_s is not None else None,
+            block_timeout_ms=self.block_timeout_ms,
+        )
+
+    @classmethod
+    def of(cls, config: FlowConfig | None) -> Self | None:
+        """The settings of `config`."""
+        return None if config is None else cls(**msgspec.structs.asdict(config))
+
+
+class Rule(Input, frozen=True, kw_only=True):
+    """Values must be accepted by the subject's schema; `mode` says what becomes of those that are not."""
+
+    subject: Name
+    mode: Literal["refuse", "dead_letter"] = "refuse"
+
+    def rule(self) -> SchemaRule:
+        """As the core has it."""
+        return SchemaRule(self.subject, self.mode)
+
+    @classmethod
+    def of(cls, rule: SchemaRule | None) -> Self | None:
+        """The fields of `rule`."""
+        return None if rule is None else cls(subject=rule.subject, mode=rule.mode)
+
+
+# -- results
+
+
+class PartitionAnswer(Result, frozen=True, kw_only=True):
+    """One partition."""
+
+    partition: int
+    start_offset: int
+    end_offset: int
+    size_bytes: int
+
+
+class GateAnswer(Result, frozen=True, kw_only=True):
+    """The topic's backpressure."""
+
+    policy: str
+    depth: int
+    limit: int | None
+    rate_limit_per_s: float | None
+    slowest: str
+    blocked: list[str]
+    rejected: int
+    dropped: int
+
+
+class TopicAnswer(Result, frozen=True, kw_only=True):
+    """A topic. `messages` are there now; what was `published`, in messages and bytes, counts since the broker was
+    opened."""
+
+    name: str
+    partitions: list[PartitionAnswer]
+    messages: int
+    published: int
+    published_bytes: int
+    gate: GateAnswer | None
+
+    @classmethod
+    def of(cls, view: TopicView) -> TopicAnswer:
+        """What the broker says of it."""
+        gate = view.gate
+        return cls(
+            name=view.name,
+            partitions=[
+                PartitionAnswer(
+                    partition=each.partition,
+                    start_offset=each.start_offset,
+                    end_offset=each.end_offset,
+                    size_bytes=each.size_bytes,
+                )
+                for each in view.partitions
+            ],
+            messages=sum(each.end_offset - each.start_offset for each in view.partitions),
+            published=view.published,
+            published_bytes=view.published_bytes,
+            gate=None
+            if gate is None
+            else GateAnswer(
+                policy=gate.policy,
+                depth=gate.depth,
+                limit=gate.limit,
+                rate_limit_per_s=gate.rate_limit_per_s,
+                slowest=gate.slowest,
+                blocked=[name for name, _since in gate.blocked],
+                rejected=gate.rejected,
+                dropped=gate.dropped,
+            ),
+        )
+
+
+class TopicsAnswer(Result, frozen=True, kw_only=True):
+    """Those that the caller may read, in the order of creation."""
+
+    topics: list[TopicAnswer]
+
+
+class TopicConfigAnswer(Result, frozen=True, kw_only=True):
+    """All settings, with those that can only be chosen at the start."""
+
+    durability: str
+    segment_bytes: int
+    segment_ms: int | None
+    max_message_bytes: int
+    cleanup: str
+    retention_ms: int | None
+    retention_bytes: int | None
+    tombstone_ms: int
+    message_ttl_ms: int | None
+
+    @classmethod
+    def of(cls, config: LogConfig) -> TopicConfigAnswer:
+        """As the core has it."""
+        return cls(**{name: getattr(config, name) for name in cls.__struct_fields__})
+
+
+class RecordsDeleted(Result, frozen=True, kw_only=True):
+    """The first offset that is still there, by partition."""
+
+    start_offsets: dict[str, int]
+
+
+# -- requests
+
+
+class ListTopics(Request[TopicsAnswer], frozen=True, kw_only=True):
+    """Topics, without the logs of queues."""
+
+
+class CreateTopic(Request[TopicAnswer], frozen=True, kw_only=True):
+    """A new topic."""
+
+    name: NewName
+    partitions: PartitionCount = 1
+    partitioner: PartitionerKind = "crc32"
+    log: LogSettings = LogSettings()
+    flow: FlowSettings | None = None
+    rule: Rule | None = None
+
+
+class DescribeTopic(Request[TopicAnswer], frozen=True, kw_only=True):
+    """A topic as it is now."""
+
+    topic: Name
+
+
+class DeleteTopic(Request[None], frozen=True, kw_only=True):
+    """A topic that nothing else needs."""
+
+    topic: Name
+
+
+class TopicConfig(Request[TopicConfigAnswer], frozen=True, kw_only=True):
+    """The settings of a topic's log."""
+
+    topic: Name
+
+
+class ConfigureTopic(Request[TopicConfigAnswer], frozen=True, kw_only=True):
+    """Settings from now on; what is left out stays."""
+
+    topic: Name
+    log: LogSettings = LogSettings()
+    flow: FlowSettings | None = None
+
+
+class AddPartitions(Request[TopicAnswer], frozen=True, kw_only=True):
+    """How many partitions there are to be, in all."""
+
+    topic: Name
+    total: PartitionCount
+
+
+class DeleteRecords(Request[RecordsDeleted], frozen=True, kw_only=True):
+    """Messages below the offset are deleted, in each of these partitions."""
+
+    topic: Name
+    before: Annotated[dict[Annotated[str, Meta(pattern="^[0-9]{1,4}$")], Offset], Meta(max_length=10_000)]
+
+
+class SetSchemaRule(Request[None], frozen=True, kw_only=True):
+    """What a topic or queue demands of its values."""
+
+    topic: Name
+    rule: Rule
+
+
+class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):
+    """A topic or queue that demands nothing any more."""
+
+    topic: Name
+
+
+_READ, _ADMIN = (Right(READ, "topic", "topic"),), (Right(ADMIN, "topic", "topic"),)
+_TAG = "Topics"
+
+ENTRIES = (
+    Entry(
+        ListTopics,
+        "GET /v1/topics",
+        _TAG,
+        "All topics that the caller may read",
+        (),
+        visible=Visible("topics", "topic"),
+    ),
+    Entry(
+        CreateTopic,
+        "POST /v1/topics",
+        _TAG,
+        "Create a topic",
+        (Right(ADMIN, "topic", "name"),),
+        mode="slow",
+        saved="catalog",
+        status=201,
+        errors=(404, 409),
+    ),
+    Entry(DescribeTopic, "GET /v1/topics/{topic}", _TAG, "A topic's partitions, counters and backpressure", _READ),
+    Entry(
+        DeleteTopic,
+        "DELETE /v1/topics/{topic}",
+        _TAG,
+        "Delete a topic, its messages, and what groups have committed for it",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        status=204,
+        errors=(409,),
+    ),
+    Entry(TopicConfig, "GET /v1/topics/{topic}/config", _TAG, "How a topic's log is kept", _READ),
+    Entry(
+        ConfigureTopic,
+        "PATCH /v1/topics/{topic}/config",
+        _TAG,
+        "Change how a topic is kept, and how much it takes",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        repeatable=True,
+        errors=(409,),
+        details="Retention (`retention_ms`, `retention_bytes`) is applied about once a second.",
+    ),
+    Entry(
+        AddPartitions,
+        "POST /v1/topics/{topic}/partitions",
+        _TAG,
+        "Give a topic more partitions; keys may land elsewhere from then on",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        errors=(409,),
+    ),
+    Entry(
+        DeleteRecords,
+        "POST /v1/topics/{topic}/delete-records",
+        _TAG,
+        "Delete the oldest messages of a topic, up to an offset",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        repeatable=True,
+        errors=(409,),
+    ),
+    Entry(
+        SetSchemaRule,
+        "PUT /v1/topics/{topic}/schema-rule",
+        _TAG,
+        "Let a topic take only values that a subject's schema accepts",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        repeatable=True,
+        status=204,
+        errors=(409,),
+        body="rule",
+    ),
+    Entry(
+        RemoveSchemaRule,
+        "DELETE /v1/topics/{topic}/schema-rule",
+        _TAG,
+        "Let a topic take any value",
+        _ADMIN,
+        mode="slow",
+        saved="catalog",
+        repeatable=True,
+        status=204,
+        errors=(409,),
+    ),
+)

@@ -1,0 +1,105 @@
+"""Bytes in JSON and back, without loss: text as it is, JSON by its content type, anything else as Base64.
+
+A value that is not a string is stored as JSON, under the header `content-type: application/json`, and comes back as
+what it was. Bytes that are no UTF-8, or that somebody asks for so, travel as Base64, marked by an `encoding`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.reserved_headers import OWN_PREFIX
+from broker_core.messages import Headers, StoredMessage
+from broker_core.operations.fields import Encoding
+
+CONTENT_TYPE = "content-type"
+JSON_TYPE = b"application/json"
+_JSON_HEADER = (CONTENT_TYPE, JSON_TYPE)
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+
+
+def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -> bytes | None:
+    """The bytes that `text` stands for. Raises MALFORMED_REQUEST for what is no Base64."""
+    if text is None:
+        return None
+    if encoding == "text":
+        return text.encode()
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the {what} is marked as base64, but is not") from error
+
+
+def stored_value(value: Any, encoding: Encoding, headers: Headers) -> tuple[bytes | None, Headers]:
+    """What is stored for a JSON `value`, and with which headers. Raises MALFORMED_REQUEST as `bytes_of`."""
+    if value is None or isinstance(value, str):
+        return bytes_of(value, encoding, "value"), headers
+    if encoding == "base64":
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the value is marked as base64, but is not a string")
+    if not any(name == CONTENT_TYPE for name, _ in headers):
+        headers = (*headers, _JSON_HEADER)
+    return _encode(value), headers
+
+
+def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
+    """`headers` where another value takes the place of the old, whose own header is `kind`."""
+    if kind:
+        return (*(header for header in headers if header[0] != CONTENT_TYPE), *kind)
+    if encoding == "text":
+        # A text would be taken for JSON.
+        return tuple(header for header in headers if header != _JSON_HEADER)
+    return headers
+
+
+def text_of(data: bytes | None) -> tuple[str | None, Encoding]:
+    """`data` as text, or as Base64 where it is none."""
+    if data is None:
+        return None, "text"
+    try:
+        return data.decode(), "text"
+    except UnicodeDecodeError:
+        return base64_of(data), "base64"
+
+
+def shown_value(data: bytes | None, headers: Headers, wanted: Encoding = "text") -> tuple[Any, Encoding]:
+    """The JSON value of a stored one, and how it is to be understood."""
+    if data is not None and wanted == "base64":
+        return base64_of(data), "base64"
+    if data is not None and _JSON_HEADER in headers:
+        try:
+            return _decode(data), "text"
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass  # its header says so, but it is not
+    return text_of(data)
+
+
+def shown_pair(stored: StoredMessage, wanted: Encoding = "text") -> tuple[Any, str | None, Encoding]:
+    """(value, key, encoding): both as text or JSON, or both as Base64 where one of them is no text."""
+    value, encoding = shown_value(stored.value, stored.headers, wanted)
+    key, key_encoding = text_of(stored.key)
+    if encoding == key_encoding == wanted:
+        return value, key, encoding
+    return base64_of(stored.value), base64_of(stored.key), "base64"
+
+
+def shown_headers(headers: Headers) -> dict[str, str]:
+    """Headers as texts, without the broker's own."""
+    found = {}
+    for name, value in headers:
+        if name.startswith(OWN_PREFIX):
+            continue
+        text, encoding = text_of(value)
+        found[name] = f"base64:{text}" if encoding == "base64" else text or ""
+    return found
+
+
+def base64_of(data: bytes | None) -> str | None:
+    """`data` as Base64."""
+    return None if data is None else base64.b64encode(data).decode("ascii")
