@@ -11,6 +11,7 @@ from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
+from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
 from broker_core.flow.config import Answer, FlowConfig, Verdict
 from broker_core.flow.gate import Gate, Obstacle
@@ -105,6 +106,7 @@ class BrokerState:
         self._synced_ns = 0
         self.journal = Journal(files, self.syncs, log_config, epoch_ms, self.damage.say)
         self.producer_ids = ProducerIds()
+        self.client_faults = ClientFaults(events, timers)
         self.paced_redrives = PacedRedrives()
         self.fetches = Fetches(events, timers, self._partition)
         self.growth = Growth(timers)

@@ -15,12 +15,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka import api_versions, sasl
 from broker_core.listeners.kafka.apis import TABLE, VERSIONS
 from broker_core.listeners.kafka.call import Answer, Call, Kept, Later, Waiting, failed
 from broker_core.listeners.kafka.codec import Body, Header, header_of, request_of, response
+from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:
@@ -31,6 +34,10 @@ _LENGTH = struct.Struct(">i")
 STRANGERS_FRAME_BYTES = 4_096  # of who has not shown who it is
 IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {api_versions.KEY, sasl.HANDSHAKE_KEY, sasl.AUTHENTICATE_KEY}
+
+
+class DroppedError(Exception):
+    """A fault closes the connection."""
 
 
 class KafkaConnection(asyncio.Protocol):
@@ -46,6 +53,7 @@ class KafkaConnection(asyncio.Protocol):
         # A client that omits the handshake means PLAIN, as Kafka's did before SaslHandshake 1.
         self._exchange = sasl.Exchange(listener.shared.access, sasl.PLAIN)
         self._waiting: Waiting | None = None
+        self._fault: ClientFault | None = None  # that the request meets which is served
         self._busy = False  # a request is being served
         self._stuck_since_s: float | None = None
         self._partial_since_s: float | None = None
@@ -93,6 +101,7 @@ class KafkaConnection(asyncio.Protocol):
         self.lost = True
         self._drop(len(self._buffer))
         listener, waiting = self._listener, self._waiting
+        self._waiting = None
         listener.let_out(self)
         if waiting is not None and waiting.cancel is not None and not listener.shared.host.closing:
             cancel = waiting.cancel
@@ -171,6 +180,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _serve(self, frame: bytes) -> None:
         header = header_of(frame)
+        self._fault = None
         self._seen.requests += 1
         api = TABLE.get(header.api_key)
         if api is None:
@@ -208,23 +218,46 @@ class KafkaConnection(asyncio.Protocol):
     def _handle(self, header: Header, client: str, request: Any) -> None:
         api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only
 
-        def handle(now_ns: int) -> Answer:
-            call = Call(
-                self._listener.shared,
-                self._seen,
-                principal,
-                client or f"kafka-{self._seen.id}",
-                header.version,
-                now_ns,
-                *self._here,
-            )
+        def serve(now_ns: int) -> Answer:
+            call = self._call(header, client, principal, now_ns)
             try:
                 return api.handle(call, request)
             except BrokerError as error:
                 self._seen.failed(str(error))
                 return failed(error)
 
-        self._answer_under_lock(header, handle)
+        def judge(now_ns: int) -> Answer:
+            faults = self._listener.shared.host.broker.client_faults
+            if not faults.any:
+                return serve(now_ns)
+            call = self._call(header, client, principal, now_ns)
+            fault = self._fault = faults.judge(now_ns, client_request(call, api.name, request))
+            if fault is None:
+                return serve(now_ns)
+            self._seen.failed(f"fault {fault.name}: {fault.what}")
+            if fault.effect == "hold":
+                return Waiting(faults.over(fault.name), lambda _over, later_ns: serve(later_ns))
+            if fault.effect == "delay":
+                return Waiting(self._listener.later(fault.delay_ms / 1_000), lambda _over, later_ns: serve(later_ns))
+            if fault.effect in {"error", "drop"}:
+                body = refused(call, api.key, request, KAFKA_ERRORS[fault.error]) if fault.error else None
+                if body is None:
+                    raise DroppedError(f"fault {fault.name}: {fault.what}")
+                return body
+            return serve(now_ns)
+
+        self._answer_under_lock(header, judge)
+
+    def _call(self, header: Header, client: str, principal: Principal, now_ns: int) -> Call:
+        return Call(
+            self._listener.shared,
+            self._seen,
+            principal,
+            client or f"kafka-{self._seen.id}",
+            header.version,
+            now_ns,
+            *self._here,
+        )
 
     def _answer_under_lock(self, header: Header, ask: Callable[[int], Answer]) -> None:
         """`ask(now_ns)` under the host's lock, and deliver what it answers, now or later."""
@@ -239,7 +272,9 @@ class KafkaConnection(asyncio.Protocol):
             return answer
 
         answer = self._listener.shared.host.call(run)
-        if answer is None:
+        if answer is None and self._fault is not None and self._fault.effect == "lose_reply":
+            self._transport.close()
+        elif answer is None:
             self._done()
         elif isinstance(answer, Later):
             work = answer.work
@@ -263,13 +298,28 @@ class KafkaConnection(asyncio.Protocol):
             self._tried(lambda: self._answer_under_lock(header, lambda now_ns: waiting.answer(waiting.reply, now_ns)))
 
     def _write(self, header: Header, version: int, body: Body) -> None:
+        fault = self._fault
+        if fault is not None and fault.effect == "throttle":
+            body = {**body, "throttle_time": round(fault.delay_ms)}
         frame = response(header, version, body)
+        if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
+            if fault.effect == "cut_reply":
+                self._transport.write(frame[: len(frame) // 2])
+            self._transport.close()
+            return
         self._seen.bytes_out += len(frame)
         if not self._transport.is_closing():
             self._transport.write(frame)
         self._done()
 
     def _done(self) -> None:
+        fault = self._fault
+        if fault is not None and fault.effect == "throttle":
+            self._listener.later(fault.delay_ms / 1_000).then(lambda _over: self._next())
+        else:
+            self._next()
+
+    def _next(self) -> None:
         self._busy = False
         # A request that was answered at once is followed by the next in the loop that called.
         self._listener.soon(self._go_on)
@@ -278,6 +328,8 @@ class KafkaConnection(asyncio.Protocol):
         """`action()`; what it raises ends the connection, as Kafka does where it cannot answer."""
         try:
             action()
+        except DroppedError:
+            self._transport.close()
         except BrokerError as error:
             self._hang_up(str(error))
         except Exception:

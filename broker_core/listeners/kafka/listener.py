@@ -27,6 +27,7 @@ from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.served import ServedHost
+from broker_core.replies import Reply
 from broker_core.settings import Port, checked_class
 
 DEFAULT_PORT = 9_092
@@ -187,6 +188,12 @@ class KafkaListener:
     def soon(self, action: Callable[[], object]) -> None:
         """Run `action` in the listener's thread, from that thread, when what it does now is done."""
         self._loop.call_soon(action)
+
+    def later(self, delay_s: float) -> Reply[None]:
+        """Settled in the listener's thread after `delay_s`; from any thread."""
+        over: Reply[None] = Reply()
+        self.in_loop(lambda: self._loop.call_later(delay_s, over.resolve, None))
+        return over
 
     def in_worker(self, work: Callable[[], Body], then: Callable[[Callable[[], Body]], object]) -> None:
         """Do `work` in another thread, and then `then(its result)` in the listener's."""

@@ -1,0 +1,1 @@
+"""Faults that clients from outside meet: delays, errors, lost replies. No sockets here; listeners ask."""

@@ -1,0 +1,109 @@
+"""A fault of requests: which requests meet it, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fnmatch import fnmatchcase
+from typing import Annotated, Literal
+
+import msgspec
+
+from broker_core.errors import ConfigError
+from broker_core.faults.kafka_errors import KAFKA_ERRORS
+from broker_core.kinds import Range
+from broker_core.plurals import counted
+from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
+
+Effect = Literal["delay", "error", "drop", "lose_reply", "cut_reply", "throttle", "hold"]
+
+_WORDS: dict[str, str] = {
+    "drop": "connection dropped",
+    "lose_reply": "reply lost",
+    "cut_reply": "reply cut in the middle",
+    "hold": "held",
+}
+
+
+class ClientRequest(msgspec.Struct, frozen=True):
+    """What a listener knows of a request before it serves it; `api` is Kafka's name of it."""
+
+    client: str
+    api: str
+    group: str = ""
+    topics: Collection[str] = ()
+
+
+class ClientFault(Settings, frozen=True, kw_only=True):
+    """Requests that match all of `client`, `group`, `topic` and `api` meet `effect`.
+
+    The four are names with `*` for any characters; "" matches every request. Of the requests that match, the first
+    `skip` pass. Of those that follow, each `every`-th meets the fault, until `times` have (None: no limit) or `for_s`
+    seconds are over (None: until it is ended).
+
+    - delay: served after `delay_ms`.
+    - error: not served, answered with `error`, one of Kafka's names.
+    - drop: not served, the connection is closed.
+    - lose_reply: served, the connection is closed in place of the reply: the client cannot tell, and may send again.
+    - cut_reply: served, half of the reply is sent, then the connection is closed.
+    - throttle: served, the reply says `throttle_time_ms` = `delay_ms`, and the next request waits so long.
+    - hold: served when the fault ends.
+
+    Raises INVALID_CONFIG.
+    """
+
+    effect: Effect
+    client: str = ""
+    group: str = ""
+    topic: str = ""
+    api: str = ""
+    error: str = ""
+    delay_ms: WaitMsNumber = 0
+    skip: NotNegative = 0
+    every: Positive = 1
+    times: Annotated[int, Range(1)] | None = None
+    for_s: TimeS | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.effect == "error") != bool(self.error):
+            raise ConfigError("error names what requests are answered with, and goes with effect error alone")
+        if self.error and self.error not in KAFKA_ERRORS:
+            raise ConfigError(f"error {self.error!r} is none of {', '.join(KAFKA_ERRORS)}")
+        if (self.effect in {"delay", "throttle"}) != (self.delay_ms > 0):
+            raise ConfigError("delay_ms says how long, and goes with effect delay or throttle alone")
+
+    def matches(self, request: ClientRequest) -> bool:
+        """Whether it concerns `request`."""
+        return (
+            _fits(self.client, request.client)
+            and _fits(self.group, request.group)
+            and _fits(self.api, request.api)
+            and (not self.topic or any(fnmatchcase(topic, self.topic) for topic in request.topics))
+        )
+
+    @property
+    def what(self) -> str:
+        """In a few words, for the timeline."""
+        if self.effect == "error":
+            effect = self.error
+        elif self.effect in {"delay", "throttle"}:
+            effect = f"{self.effect} of {self.delay_ms:g} ms"
+        else:
+            effect = _WORDS[self.effect]
+        where = " ".join(
+            part
+            for part in (
+                self.api or "every request",
+                self.topic and f"to {self.topic}",
+                self.group and f"in {self.group}",
+            )
+            if part
+        )
+        often = "" if self.every == 1 else f", every {self.every}."
+        most = "" if self.times is None else f", {counted(self.times, 'time')}"
+        return f"{effect}: {where}{often}{most}"
+
+
+def _fits(pattern: str, name: str) -> bool:
+    return not pattern or fnmatchcase(name, pattern)

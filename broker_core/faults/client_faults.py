@@ -1,0 +1,113 @@
+"""The faults that clients meet now: begun, counted, ended; each is told in the event stream."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.clock import ns_from_s
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.faults.client_fault import ClientFault, ClientRequest
+from broker_core.names import check_name
+from broker_core.replies import Reply
+from broker_core.snapshots import FaultView
+from broker_core.timers import Timer, Timers
+
+
+class _Running(msgspec.Struct):
+    fault: ClientFault
+    since_ns: int
+    until_ns: int | None
+    timer: Timer | None
+    over: Reply[None]
+    matched: int = 0
+    met: int = 0
+
+
+class ClientFaults:
+    """Requests are counted in the order in which a listener asks, so that the same requests meet the same faults."""
+
+    def __init__(self, events: EventStream, timers: Timers) -> None:
+        self._events = events
+        self._timers = timers
+        self._running: dict[str, _Running] = {}
+
+    def named(self, fault: ClientFault) -> ClientFault:
+        """`fault` with a name. Raises INVALID_REQUEST where its name is taken, INVALID_TOPIC where it is no name."""
+        if not fault.name:
+            number = 1
+            while f"fault-{number}" in self._running:
+                number += 1
+            return msgspec.structs.replace(fault, name=f"fault-{number}")
+        check_name(fault.name, "fault")
+        if fault.name in self._running:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is a fault {fault.name} already; end that first")
+        return fault
+
+    def begin(self, now_ns: int, fault: ClientFault) -> ClientFault:
+        """Let requests meet `fault` from now on; `fault` with its name. Raises as `named`."""
+        fault = self.named(fault)
+        until_ns, timer = None, None
+        if fault.for_s is not None:
+            until_ns = now_ns + ns_from_s(fault.for_s)
+            timer = self._timers.at(until_ns, lambda at_ns: self.end(at_ns, fault.name))
+        self._running[fault.name] = _Running(fault, now_ns, until_ns, timer, Reply())
+        detail = {"fault": f"fault {fault.name}", "until_ns": until_ns, "client_fault": msgspec.to_builtins(fault)}
+        self._emit(now_ns, fault, fault.what, detail)
+        return fault
+
+    def end(self, now_ns: int, name: str) -> None:
+        """Requests meet this fault no more; those that it held are served. Raises INVALID_REQUEST if there is none."""
+        ended = self._find(name)
+        del self._running[name]
+        if ended.timer is not None:
+            ended.timer.cancel()
+        met = f" after {ended.met} requests" if ended.met != 1 else " after one request"
+        self._emit(now_ns, ended.fault, f"fault {name} is over{met}", {"ended": f"fault {name}"})
+        ended.over.resolve(None)
+
+    def fault(self, name: str) -> ClientFault:
+        """Raises INVALID_REQUEST if there is none."""
+        return self._find(name).fault
+
+    def over(self, name: str) -> Reply[None]:
+        """Settled when that fault ends. Raises INVALID_REQUEST if there is none."""
+        return self._find(name).over
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a fault at all: a listener need not ask otherwise."""
+        return bool(self._running)
+
+    def judge(self, now_ns: int, request: ClientRequest) -> ClientFault | None:
+        """The first fault that `request` meets; every fault that it matches counts it."""
+        found: ClientFault | None = None
+        for running in list(self._running.values()):
+            fault = running.fault
+            if not fault.matches(request):
+                continue
+            running.matched += 1
+            due = running.matched > fault.skip and (running.matched - fault.skip) % fault.every == 0
+            if due and found is None:
+                running.met += 1
+                found = fault
+                if fault.times is not None and running.met >= fault.times and fault.effect != "hold":
+                    self.end(now_ns, fault.name)
+        return found
+
+    def views(self) -> tuple[FaultView, ...]:
+        """What lasts, in the order in which it began."""
+        return tuple(
+            FaultView(each.fault.client, f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
+            for name, each in self._running.items()
+        )
+
+    def _emit(self, now_ns: int, fault: ClientFault, cause: str, detail: dict[str, object]) -> None:
+        client, topic = ("" if "*" in pattern else pattern for pattern in (fault.client, fault.topic))
+        self._events.emit(now_ns, EventKind.FAULT, client=client, topic=topic, cause=cause, detail=detail)
+
+    def _find(self, name: str) -> _Running:
+        found = self._running.get(name)
+        if found is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no fault {name!r}")
+        return found

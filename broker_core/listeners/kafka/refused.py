@@ -1,0 +1,138 @@
+"""Replies that carry an error and nothing else, for requests that meet a fault and are not served.
+
+APIs whose replies have an error for each partition, topic or key get it there; the others at the top. An API whose
+reply has no place for an error gets no reply: None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import fields
+from typing import Any
+
+from kio.index import load_response_schema
+
+from broker_core.faults.client_fault import ClientRequest
+from broker_core.listeners.kafka import (
+    fetch,
+    find_coordinator,
+    list_offsets,
+    metadata,
+    offset_commit,
+    offset_fetch,
+    produce,
+)
+from broker_core.listeners.kafka.call import Call, given, topic_id
+from broker_core.listeners.kafka.codec import Body
+
+
+def client_request(call: Call, api: str, request: Any) -> ClientRequest:
+    """What a fault is matched against."""
+    groups = given(request, "groups", ())
+    group = given(request, "group_id", "") or next((each.group_id for each in groups if hasattr(each, "group_id")), "")
+    if api == "FindCoordinator":
+        group = given(request, "key", "") or next(iter(given(request, "coordinator_keys", ())), "")
+    return ClientRequest(call.client, api, group, _topics(call, request))
+
+
+def _topics(call: Call, request: Any) -> Collection[str]:
+    rows = given(request, "topic_data", given(request, "topics", ()))
+    names = {topic_id(name): name for name in call.broker.topic_names()}
+    found = set()
+    for row in rows:
+        if isinstance(row, str):
+            found.add(row)
+        else:
+            name = getattr(row, "name", None) or getattr(row, "topic", None)
+            found.add(name or names.get(given(row, "topic_id"), ""))
+    return found - {""}
+
+
+def refused(call: Call, api_key: int, request: Any, code: int) -> Body | None:
+    """The reply to `request` whose every error is `code`."""
+    special = _SPECIAL.get(api_key)
+    if special is not None:
+        return special(call, request, code)
+    known = {field.name for field in fields(load_response_schema(api_key, call.version))}
+    return {"error_code": code} if "error_code" in known else None
+
+
+def _produce(_call: Call, request: Any, code: int) -> Body:
+    return {
+        "responses": [
+            {
+                **_named(topic),
+                "partition_responses": [
+                    {"index": each.index, "error_code": code, "base_offset": -1} for each in topic.partition_data
+                ],
+            }
+            for topic in request.topic_data
+        ]
+    }
+
+
+def _fetch(_call: Call, request: Any, code: int) -> Body:
+    empty = {"high_watermark": -1, "last_stable_offset": -1, "log_start_offset": -1, "aborted_transactions": None}
+    return {
+        "error_code": 0,
+        "session_id": 0,
+        "responses": [
+            {
+                **_named(topic),
+                "partitions": [
+                    {"partition_index": each.partition, "error_code": code, "preferred_read_replica": -1, **empty}
+                    for each in topic.partitions
+                ],
+            }
+            for topic in request.topics
+        ],
+    }
+
+
+def _by_partition(_call: Call, request: Any, code: int) -> Body:
+    nothing = {"timestamp": -1, "offset": -1, "leader_epoch": -1}
+    return {
+        "topics": [
+            {
+                **_named(topic),
+                "partitions": [
+                    {"partition_index": each.partition_index, "error_code": code, **nothing}
+                    for each in topic.partitions
+                ],
+            }
+            for topic in request.topics
+        ]
+    }
+
+
+def _metadata(call: Call, request: Any, code: int) -> Body:
+    asked = call.broker.topic_names() if request.topics is None else [each.name for each in request.topics]
+    topics = [{"error_code": code, "name": name, "topic_id": topic_id(name)} for name in asked if name]
+    return {"brokers": [call.this_node], "cluster_id": None, "controller_id": -1, "topics": topics}
+
+
+def _offset_fetch(_call: Call, request: Any, code: int) -> Body:
+    groups = [{"group_id": each.group_id, "error_code": code} for each in given(request, "groups", ())]
+    return {"groups": groups, "error_code": code}
+
+
+def _find_coordinator(_call: Call, request: Any, code: int) -> Body:
+    nobody = {"node_id": -1, "host": "", "port": -1, "error_code": code}
+    keys = given(request, "coordinator_keys", ()) or (given(request, "key", ""),)
+    return {"coordinators": [{"key": key, **nobody} for key in keys], **nobody}
+
+
+def _named(topic: Any) -> Body:
+    name = getattr(topic, "name", None) or getattr(topic, "topic", None) or ""
+    return {"name": name, "topic": name, "topic_id": getattr(topic, "topic_id", None)}
+
+
+_SPECIAL: dict[int, Callable[[Call, Any, int], Body]] = {
+    produce.KEY: _produce,
+    fetch.KEY: _fetch,
+    list_offsets.KEY: _by_partition,
+    offset_commit.KEY: _by_partition,
+    metadata.KEY: _metadata,
+    offset_fetch.KEY: _offset_fetch,
+    find_coordinator.KEY: _find_coordinator,
+}
