@@ -135,18 +135,18 @@ def serve(options: argparse.Namespace) -> int:
                 )
             )
         if options.http is not None:
-            http = HttpListener(
-                host,
-                address=options.address,
-                port=options.http,
-                access=access,
-                tls=tls,
-                connections=connections,
-                names=options.name,
-                origins=options.origin,
+            http = opened.enter_context(
+                HttpListener(
+                    host,
+                    address=options.address,
+                    port=options.http,
+                    access=access,
+                    tls=tls,
+                    connections=connections,
+                    names=options.name,
+                    origins=options.origin,
+                )
             )
-            http.start()
-            opened.callback(http.close)
         _say_where(options, http, kafka)
         # A wait without an end hears of no signal on some systems.
         while not over.wait(1.0):

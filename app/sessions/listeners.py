@@ -139,6 +139,5 @@ def _open(kind: str, port: int, host: EngineHost, connections: Connections | Non
         return f"bootstrap.servers={kafka.bootstrap_servers}", kafka.close
     from broker_core.listeners.http.listener import HttpListener
 
-    http = HttpListener(host, address=LOOPBACK, port=port, connections=connections)
-    http.start()
+    http = HttpListener(host, address=LOOPBACK, port=port, connections=connections).start()
     return http.url, http.close

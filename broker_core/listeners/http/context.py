@@ -42,6 +42,7 @@ class HttpContext:
         connections: Connections,
         budget: Budget,
         executor: Executor,
+        closing: asyncio.Event,
     ) -> None:
         self.host = host
         self.broker = host.broker
@@ -54,7 +55,7 @@ class HttpContext:
         self.consumers = Consumers(host, limits.max_sessions)
         self.members = Members(host, limits.max_sessions)
         self.metrics = Metrics(host, connections)
-        self.closing = asyncio.Event()
+        self.closing = closing
 
     def close(self) -> None:
         """Members leave, consumers stop."""

@@ -3,61 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 from uvicorn import Config, Server
+
+from broker_core.listeners.listener import close_server
 
 _GRACE_S = 2.0
 _LOOK_S = 0.02
 
 
 class ListenerServer(Server):
-    """Serves until `closing` is set. `on_started` is called when it does; `around` runs beside it, until the end."""
+    """Serves until `closing` is set. `on_started` is called when it does."""
 
-    def __init__(
-        self,
-        config: Config,
-        closing: asyncio.Event,
-        on_started: Callable[[], object],
-        around: Callable[[], Coroutine[Any, Any, None]],
-    ) -> None:
+    def __init__(self, config: Config, closing: asyncio.Event, on_started: Callable[[], object]) -> None:
         super().__init__(config)
         self._closing = closing
         self._on_started = on_started
-        self._around = around
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def stop(self) -> None:
-        """End it, from any thread."""
-        self.should_exit = True
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # it has ended by itself
-                self._loop.call_soon_threadsafe(self._closing.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen."""
-        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._on_started()
 
     async def main_loop(self) -> None:
-        """Serve until `stop`; the date in the headers is renewed by uvicorn's tick."""
-        beside = asyncio.ensure_future(self._around())
+        """Serve; the date in the headers is renewed by uvicorn's tick."""
         await self.on_tick(0)
-        while not self.should_exit:
+        while not self._closing.is_set():
             try:
                 await asyncio.wait_for(self._closing.wait(), 1.0)
             except TimeoutError:
                 await self.on_tick(0)
-        beside.cancel()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let in nobody, let what is under way end in a short while, cut the rest."""
         for server in self.servers:
-            server.close()
+            await close_server(server)
         for listener in sockets or ():
             listener.close()
         state = self.server_state

@@ -123,14 +123,14 @@ def test_events_are_chosen_by_kind_topic_and_group_and_end_at_a_limit(listener, 
 
 
 def test_a_listener_that_is_gone_is_forgotten(listener, call):
-    before = len(listener._host.events._sinks)
+    before = len(listener.host.events._sinks)
     events = Events(listener)
-    until(lambda: len(listener._host.events._sinks) == before + 1)
+    until(lambda: len(listener.host.events._sinks) == before + 1)
     events.close()
     until(
         lambda: (
             call.done("POST", "/topics/register", {"topic": f"t{time.time_ns()}"}),
-            len(listener._host.events._sinks) == before,
+            len(listener.host.events._sinks) == before,
         )[1]
     )
 
@@ -138,7 +138,7 @@ def test_a_listener_that_is_gone_is_forgotten(listener, call):
 def test_a_listener_that_is_too_slow_is_told_how_much_it_missed(listener):
     import asyncio
 
-    host = listener._host
+    host = listener.host
 
     async def listen():
         listener = Listener(host, lambda _event: True, most=3)

@@ -115,7 +115,7 @@ def test_b_what_is_not_known_in_a_body_is_passed_over(call):
 
 
 def test_b_produce_under_backpressure_is_429_with_retry_after(listener, call):
-    Admin(listener._host).create_topic("full", flow=FlowConfig(rate_per_s=0.5, burst=1, policy="reject"))
+    Admin(listener.host).create_topic("full", flow=FlowConfig(rate_per_s=0.5, burst=1, policy="reject"))
     assert call.post("/produce", {"topic": "full", "value": "first"}).status == 200
     answer = call.post("/produce", {"topic": "full", "value": "second"})
     assert answer.status == 429
@@ -125,7 +125,7 @@ def test_b_produce_under_backpressure_is_429_with_retry_after(listener, call):
 
 def test_b_produce_waits_for_room_and_says_429_when_none_comes(opened, connect):
     listener = opened()
-    Admin(listener._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block", block_timeout_ms=100))
+    Admin(listener.host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block", block_timeout_ms=100))
     call = connect(listener)
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     assert call.post("/produce", {"topic": "full", "value": "first"}).status == 200
@@ -137,7 +137,7 @@ def test_b_produce_waits_for_room_and_says_429_when_none_comes(opened, connect):
 
 def test_b_produce_to_a_topic_that_is_full_is_answered_before_a_client_gives_up(opened, connect):
     listener = opened()
-    Admin(listener._host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block"))
+    Admin(listener.host).create_topic("full", flow=FlowConfig(max_messages=1, policy="block"))
     call = connect(listener, timeout_s=5)
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     call.done("POST", "/produce", {"topic": "full", "value": "first"})
@@ -219,7 +219,7 @@ def test_values_come_back_as_they_were(call, value):
 def test_bytes_come_back_as_base64(listener, call):
     call.post("/consumers/register", {"topic": "orders", "consumer_id": "c1"})
     call.done("POST", "/produce", {"topic": "orders", "value": "/wD+", "key": "AAE=", "encoding": "base64"})
-    stored = listener._host.call(lambda _now: listener._host.broker.partition("orders", 0).message(0))
+    stored = listener.host.call(lambda _now: listener.host.broker.partition("orders", 0).message(0))
     assert (stored.value, stored.key) == (b"\xff\x00\xfe", b"\x00\x01")
     found = call.post("/consume", {"consumer_id": "c1"}).json
     assert (found["value"], found["key"], found["encoding"]) == ("/wD+", "AAE=", "base64")

@@ -54,10 +54,10 @@ def test_it_says_where_a_token_is_needed(opened, connect):
 @pytest.mark.timeout(600)
 def test_schemathesis_finds_nothing(opened, tmp_path):
     listener = opened(limits=GuardConfig(max_wait_ms=50))
-    admin = Admin(listener._host)
+    admin = Admin(listener.host)
     admin.create_topic("orders", 3)
     admin.create_queue("jobs")
-    SchemaAdmin(listener._host).register("orders", '{"type": "object"}')
+    SchemaAdmin(listener.host).register("orders", '{"type": "object"}')
     run = subprocess.run(
         [
             sys.executable,

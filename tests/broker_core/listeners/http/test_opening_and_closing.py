@@ -11,8 +11,6 @@ import pytest
 
 from broker_core.clients.admin import Admin
 from broker_core.engine.host import BrokerHost
-from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from tests.broker_core.listeners.http.raw import JSON, raw, read_all, request, status_of, until
 
@@ -82,17 +80,17 @@ def test_promise_30_listeners_that_were_closed_leave_nothing(connect):
 
 def test_closing_the_listener_ends_long_polls_and_cuts_silent_clients(opened):
     listener = opened()
-    Admin(listener._host).create_queue("jobs")
+    Admin(listener.host).create_queue("jobs")
     waiting, silent = raw(listener), raw(listener)
     waiting.sendall(request("POST", "/v1/queues/jobs/take", b'{"timeout_ms":60000}', JSON))
     silent.sendall(b"POST /produce HTTP/1.1\r\n")
-    until(lambda: listener._budget.requests == 1)
+    until(lambda: listener.budget.requests == 1)
     begun_s = time.monotonic()
     listener.close()
     assert time.monotonic() - begun_s < 20
     assert status_of(read_all(waiting)) == 503
     assert read_all(silent) == b""
-    assert listener._host.call(lambda _now: listener._host.broker.queue("jobs").waiting_takers) == 0
+    assert listener.host.call(lambda _now: listener.host.broker.queue("jobs").waiting_takers) == 0
     waiting.close()
     silent.close()
 
@@ -114,24 +112,3 @@ def test_closing_the_listener_cuts_a_client_that_does_not_read_its_events(opened
         listener.close()
         assert 1 < time.monotonic() - begun_s < 20  # it was given a while, and no more
         assert listener.connections.count() == 0
-
-
-def test_a_port_that_is_taken_is_an_error_in_one_sentence(listener):
-    with BrokerHost() as host:
-        for bad in (
-            {"port": listener.port},
-            {"port": 70_000},
-            {"address": "192.0.2.1", "access": Access.of_token("x" * 20)},
-        ):
-            with pytest.raises(BrokerError) as caught:
-                HttpListener(host, **bad).start()
-            assert caught.value.code is ErrorCode.INVALID_CONFIG
-
-
-def test_a_host_that_closes_closes_its_listener_first(connect):
-    host = BrokerHost()
-    listener = HttpListener(host)
-    listener.start()
-    assert connect(listener).get("/health").status == 200
-    host.close()
-    assert not listener.is_open

@@ -91,7 +91,7 @@ def test_a_take_waits_for_a_message(jobs, listener, connect):
 
 
 def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, listener, monkeypatch):
-    broker = listener._host.broker
+    broker = listener.host.broker
     take_at = broker.take
 
     def never(now_ns, *arguments, deadline_ns=None, **named):
@@ -107,7 +107,7 @@ def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, listener, c
     gone._connection.request(
         "POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    queue = listener._host.broker.queue("jobs")
+    queue = listener.host.broker.queue("jobs")
     until(lambda: queue.waiting_takers == 1)
     gone.close()
     until(lambda: queue.waiting_takers == 0)
@@ -279,7 +279,7 @@ def test_promise_32_what_was_refused_or_given_up_is_never_stored(opened, connect
         b'{"messages": [{"value": "gone"}], "timeout_ms": 60000}',
         {"Content-Type": "application/json"},
     )
-    broker, host = listener._host.broker, listener._host
+    broker, host = listener.host.broker, listener.host
     until(lambda: host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))
     gone.close()
     until(lambda: not host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))

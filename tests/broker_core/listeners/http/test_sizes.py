@@ -20,7 +20,7 @@ def test_promise_20_a_declared_length_beyond_the_limit_is_refused_before_anythin
         answer = found.recv(65_536)
     # A length that no computer has is no length: h11 says 400.
     assert status_of(answer) == (413 if size_bytes < 10**20 else 400), answer
-    assert listener._budget.bytes == 0
+    assert listener.budget.bytes == 0
 
 
 def test_promise_20_an_undeclared_length_is_refused_when_the_limit_is_reached(opened):
@@ -34,7 +34,7 @@ def test_promise_20_an_undeclared_length_is_refused_when_the_limit_is_reached(op
         for _ in range(12):
             found.sendall(chunk)
         assert status_of(found.recv(65_536)) == 413
-        assert listener._budget.bytes == 0
+        assert listener.budget.bytes == 0
         with pytest.raises(OSError):  # who goes on and on is cut
             for _ in range(10_000):
                 found.sendall(chunk)
@@ -65,7 +65,7 @@ def test_promise_27_a_compression_bomb_is_refused(opened, connect, unpacked_byte
     bomb = gzip.compress(b" " * unpacked_bytes)
     answer = connect(listener).post("/produce", bomb, headers={"Content-Encoding": "gzip"})
     assert (answer.status, answer.json["error"]) == (413, "REQUEST_TOO_LARGE")
-    assert listener._budget.bytes == 0
+    assert listener.budget.bytes == 0
 
 
 def test_promise_27_a_packed_body_that_is_none_is_served(call):

@@ -67,7 +67,7 @@ def test_promise_21_a_byte_now_and_then_does_not_move_the_deadline(opened, at_on
 
 def test_promise_21_who_does_not_read_its_answer_is_cut(opened):
     listener = opened(limits=QUICK)
-    Admin(listener._host).create_topic("orders")
+    Admin(listener.host).create_topic("orders")
     call = Client(listener.port)
     call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "x" * 900_000}] * 8})
     call.close()
@@ -91,14 +91,14 @@ def test_promise_21_answers_that_nobody_reads_are_bounded_together(opened, conne
         found.connect(("127.0.0.1", listener.port))
         found.sendall(ask)
         greedy.append(found)
-    until(lambda: listener._budget.bytes > 14_000_000)
-    assert listener._budget.bytes <= 20_000_000
+    until(lambda: listener.budget.bytes > 14_000_000)
+    assert listener.budget.bytes <= 20_000_000
     path = "/v1/topics/orders/partitions/0/messages?max_bytes=8000000"
     assert call.get(path).status == 429
     assert call.get("/health").status == 200
     for found in greedy:
         found.close()
-    until(lambda: listener._budget.bytes == 0)
+    until(lambda: listener.budget.bytes == 0)
     assert call.get(path).status == 200
 
 
@@ -130,15 +130,15 @@ def test_more_connections_than_are_allowed_are_told_so(opened, connect):
 def test_more_requests_in_flight_than_are_allowed_are_told_so(opened, connect):
     listener = opened(limits=GuardConfig(max_in_flight=2))
     call = connect(listener)
-    Admin(listener._host).create_queue("jobs")
+    Admin(listener.host).create_queue("jobs")
     waiting = [raw(listener) for _ in range(2)]
     for each in waiting:
         each.sendall(request("POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', JSON))
-    until(lambda: listener._budget.requests == 2)
+    until(lambda: listener.budget.requests == 2)
     answer = call.get("/health")
     assert (answer.status, answer.json["error"]) == (429, "THROTTLED")
     assert answer.headers["Retry-After"]
     for each in waiting:
         each.close()
-    until(lambda: listener._budget.requests == 0)
+    until(lambda: listener.budget.requests == 0)
     assert call.get("/health").status == 200

@@ -91,7 +91,7 @@ def test_a_publish_that_waits_for_room_ends_in_the_clients_time_where_the_sessio
     call.done("POST", "/v1/topics", {"name": "full", "flow": {"max_messages": 1, "policy": "block"}})
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     call.done("POST", "/produce", {"topic": "full", "value": "first"})
-    broker = listener._host.broker
+    broker = listener.host.broker
     publish = broker.publish_batch
 
     def never(now_ns, *arguments, deadline_ns=None, **named):

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker_core import Admin, BrokerError, BrokerHost
+from broker_core import Admin, BrokerHost
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.rights import Operation
@@ -63,8 +63,3 @@ def test_rules_say_which_topics(host: BrokerHost, admin: Admin):
         with pytest.raises(KafkaException) as failed:
             denied.create_topics([NewTopic("mine", 1, 1)])["mine"].result(30)
         assert failed.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
-
-
-def test_other_machines_need_a_token(host: BrokerHost):
-    with pytest.raises(BrokerError, match="a token is needed"):
-        KafkaListener(host, address="0.0.0.0", port=0)

@@ -1,0 +1,171 @@
+"""What listeners have in common: a socket, an asyncio loop in a thread of its own, and how both end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import ClassVar, Self
+
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.access.budget import Budget
+from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.tls import TlsConfig
+from broker_core.listeners.connections import Connections
+from broker_core.listeners.served import ServedHost
+
+_log = logging.getLogger(__name__)
+LOOPBACK = "127.0.0.1"
+BACKLOG = 1_024
+_WORKERS = 4  # for what waits for the disk, or thinks for long
+_START_S = 30.0
+
+
+class Listener(ABC):
+    """Opens `host` to other programs, from `start` to `close`. A closed host closes its listeners.
+
+    A subclass serves the connections, in `_serve`.
+    """
+
+    protocol: ClassVar[str]  # as connections and threads are called after it
+
+    def __init__(
+        self,
+        host: ServedHost,
+        address: str,
+        port: int,
+        access: Access | None,
+        tls: TlsConfig | None,
+        limits: GuardConfig | None,
+        connections: Connections | None,
+    ) -> None:
+        """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
+        self.host = host
+        self.address = address
+        self.port = port
+        self.access = access or Access()
+        self.limits = limits or GuardConfig()
+        self.connections = connections or Connections(lambda: host.now_ns)
+        self.access.check_bind(address)
+        self._tls = tls
+        self._ssl = None if tls is None else tls.context()
+        self.budget = Budget(self.limits)
+        self._thread: threading.Thread | None = None
+        self._started = threading.Event()
+        self._failed: BaseException | None = None
+        self._close_lock = threading.Lock()
+
+    @property
+    def is_open(self) -> bool:
+        """Between `start` and `close`."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def authority(self) -> str:
+        """Address and port, as they stand in a URL."""
+        return f"{f'[{self.address}]' if ':' in self.address else self.address}:{self.port}"
+
+    def start(self) -> Self:
+        """Open it; once it returns, clients can connect. Raises INVALID_CONFIG where it cannot listen there."""
+        if self._thread is not None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a listener is opened once; make another one")
+        listening = listen(self.address, self.port)
+        self.port = listening.getsockname()[1]
+        name = f"broker-{self.protocol}"
+        self._closing = asyncio.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, args=(listening,), name=name, daemon=True)
+        self._thread.start()
+        if not self._started.wait(_START_S) or self._failed is not None:
+            self.close()
+            raise BrokerError(ErrorCode.CLOSED, f"the {self.protocol} listener did not open ({self._failed})")
+        self.host.register(self)
+        return self
+
+    def close(self) -> None:
+        """Take no more connections and end the others. The second call waits for the first."""
+        with self._close_lock:
+            if self._thread is None or self._thread is threading.current_thread():
+                return
+            self.in_loop(self._closing.set)
+            self._thread.join()
+            self.host.unregister(self)
+
+    def __enter__(self) -> Self:
+        return self if self._thread is not None else self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside
+
+    def in_loop(self, action: Callable[[], object]) -> None:
+        """Run `action` in the listener's thread, from any; not at all where the listener is closed."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(action)
+
+    @abstractmethod
+    async def _serve(self, listening: socket.socket, workers: ThreadPoolExecutor) -> None:
+        """Serve until `_closing` is set; call `_opened` when clients can connect."""
+
+    def _opened(self) -> None:
+        self._started.set()
+
+    def _run(self, listening: socket.socket) -> None:
+        try:
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+                runner.run(self._main(listening))
+        except BaseException as error:
+            self._failed = error
+            _log.exception("the %s listener has failed", self.protocol)
+        finally:
+            listening.close()
+            self._started.set()
+
+    async def _main(self, listening: socket.socket) -> None:
+        with ThreadPoolExecutor(_WORKERS, f"broker-{self.protocol}-worker") as workers:
+            await self._serve(listening, workers)
+
+
+async def close_server(server: asyncio.Server) -> None:
+    """Accept nobody more. Who was accepted just before becomes a connection first: of a closed server asyncio would
+    leave it open, with nobody to serve it.
+    """
+    loop = asyncio.get_running_loop()
+    for listening in server.sockets:
+        loop.remove_reader(listening.fileno())
+    for _ in range(3):  # turns of the loop; asyncio needs two
+        await asyncio.sleep(0)
+    server.close()
+
+
+def listen(address: str, port: int) -> socket.socket:
+    """A socket that listens. Raises INVALID_CONFIG with the reason where that cannot be."""
+    plain = address.strip("[]")
+    family = socket.AF_INET6 if ":" in plain else socket.AF_INET
+    # With the protocol named: without, asyncio does not switch Nagle's delay off.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((plain, port))
+        listening.listen(BACKLOG)
+        listening.setblocking(False)
+    except (OSError, OverflowError, UnicodeError) as error:
+        listening.close()
+        number = getattr(error, "errno", None) or 0
+        reason = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or str(error)
+        other = "port" if number in {errno.EADDRINUSE, errno.EACCES} else "address or port"
+        where = f"{address or 'all addresses'}, port {port}"
+        raise ConfigError(f"nothing can listen on {where} ({reason}); choose another {other}") from error
+    return listening
