@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from resources.measures import AS_LONG, MEASURES
 from spark_reports.collect import Made
 from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
-from spark_reports.page.measures import MEASURES, change, shown
-from spark_reports.tables.comparison import AS_LONG
+from spark_reports.page.measures import change, shown
 
 #: What is worth a sentence of its own, most telling first.
 _TOLD = (

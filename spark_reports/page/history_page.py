@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resources.measures import MEASURES
 from spark_reports.findings.finding import Finding, Row, Rows
 from spark_reports.page.document import ALL_FILES, document
-from spark_reports.page.measures import MEASURES, change, shown
+from spark_reports.page.measures import change, shown
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.sessions import Found

@@ -2,43 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from resources.measures import MEASURES
 from spark_reports.page import text
-
-
-class Measure(NamedTuple):
-    """`label` begins a row; `unit` says how values are written; `section` groups rows."""
-
-    label: str
-    unit: str
-    section: str
-
-
-MEASURES = {
-    "length_ns": Measure("Session time", "duration", "What was done"),
-    "published": Measure("Published", "count", "Messages"),
-    "delivered": Measure("Delivered", "count", "Messages"),
-    "acknowledged": Measure("Acknowledged", "count", "Messages"),
-    "redelivered": Measure("Delivered again", "count", "Messages"),
-    "dead_lettered": Measure("Dead letters", "count", "Messages"),
-    "turned_away": Measure("Turned away or discarded", "count", "Messages"),
-    "published_per_s": Measure("Published a second", "rate", "Throughput"),
-    "delivered_per_s": Measure("Delivered a second", "rate", "Throughput"),
-    "bytes_per_s": Measure("Bytes a second", "size", "Throughput"),
-    "p50_ns": Measure("First delivery, p50", "duration", "Latency"),
-    "p99_ns": Measure("First delivery, p99", "duration", "Latency"),
-    "p999_ns": Measure("First delivery, p99.9", "duration", "Latency"),
-    "max_ns": Measure("First delivery, maximum", "duration", "Latency"),
-    "acknowledged_p99_ns": Measure("Acknowledgement, p99", "duration", "Latency"),
-    "rebalances": Measure("Rebalances", "count", "Groups"),
-    "rebalancing_ns": Measure("Time in rebalances", "duration", "Groups"),
-    "moved": Measure("Partitions that changed owner", "count", "Groups"),
-    "blocked_ns": Measure("Producers blocked", "duration", "Flow"),
-    "faults": Measure("Faults", "count", "What was done"),
-    "user_actions": Measure("User actions", "count", "What was done"),
-    "events": Measure("Events", "count", "What was done"),
-}
 
 
 def shown(measure: str, value: float | None) -> str:

@@ -14,8 +14,9 @@ import math
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from resources.measures import DURATION_GROWTH, REPLAY_GRACE_NS, ZERO_BUCKET
 from spark_reports.scale import Scale
-from spark_reports.tables.latency import DONE, FIRST, GRACE_NS, GROWTH, REPLAYED, REPLAYED_DONE, ZERO
+from spark_reports.tables.latency import DONE, FIRST, REPLAYED, REPLAYED_DONE
 
 
 def durations(messages: DataFrame, replays: DataFrame | None, *by: str) -> DataFrame:
@@ -28,14 +29,16 @@ def durations(messages: DataFrame, replays: DataFrame | None, *by: str) -> DataF
     first = (F.col("kind") == "delivered") & (F.coalesce("attempt", F.lit(1)) == 1)
     born = F.col("published_ns")
     duration = F.greatest(F.col("time_ns") - born, F.lit(0))
-    bucket = F.when(duration < 1, ZERO).otherwise(F.floor(F.log(duration) / math.log(GROWTH)).cast("int"))
+    bucket = F.when(duration < 1, ZERO_BUCKET).otherwise(
+        F.floor(F.log(duration) / math.log(DURATION_GROWTH)).cast("int")
+    )
     waits = messages.where((first | (F.col("kind") == DONE)) & born.isNotNull())
     places = [*by, "topic", "group", "time_ns", "count"]
     found = [*map(F.col, places), bucket.alias("log_bucket"), duration.alias("duration")]
     if replays is None:
         return waits.select(F.col("kind").alias("measure"), *found)
-    old = (born < F.col("joined_ns") - GRACE_NS) | (
-        (born < F.col("reset_ns") - GRACE_NS) & (F.col("time_ns") >= F.col("reset_ns"))
+    old = (born < F.col("joined_ns") - REPLAY_GRACE_NS) | (
+        (born < F.col("reset_ns") - REPLAY_GRACE_NS) & (F.col("time_ns") >= F.col("reset_ns"))
     )
     measure = F.when(~F.coalesce(old, F.lit(False)), F.col("kind")).otherwise(
         F.when(F.col("kind") == FIRST, REPLAYED).otherwise(REPLAYED_DONE)

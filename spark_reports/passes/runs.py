@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from resources.measures import TURNED_AWAY
 from spark_reports.passes.latency import durations
 from spark_reports.tables.latency import DONE, FIRST
 
-_TURNED_AWAY = ("rejected", "dropped", "evicted", "expired")
 _OWNERS = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns BIGINT"
 
 
@@ -22,7 +22,7 @@ def counted(messages: DataFrame) -> DataFrame:
     return messages.groupBy("session").agg(
         *(total(name).alias(name) for name in ("published", "delivered", "acknowledged", "dead_lettered")),
         F.sum(F.when((kind == "delivered") & (F.col("attempt") > 1), count).otherwise(0)).alias("redelivered"),
-        total(*_TURNED_AWAY).alias("turned_away"),
+        total(*TURNED_AWAY).alias("turned_away"),
         F.sum(F.when(kind == "published", F.col("size_bytes")).otherwise(0)).alias("bytes"),
         F.count("*").alias("message_events"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from resources.measures import AS_LONG, SAME
 from spark_reports.tables.runs import BETTER, SUMS
 
 SCHEMA = (
@@ -15,8 +16,6 @@ TRENDS_SCHEMA = (
     "least DOUBLE, most DOUBLE, per_run DOUBLE, change DOUBLE, steady DOUBLE, verdict STRING, odd_session INT, "
     "odd_name STRING, odd_value DOUBLE"
 )
-SAME = 0.02  # of the value: closer together is the same
-AS_LONG = 0.1  # of the length: sums of sessions that are closer together may be compared
 ODD = 3.0  # times the usual distance from the median
 
 

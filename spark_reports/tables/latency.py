@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from resources.measures import DURATION_GROWTH, REPLAY_GRACE_NS, ZERO_BUCKET
+
 SCHEMA_COLUMNS = (
     "messages BIGINT, mean_ns DOUBLE, p50_ns BIGINT, p90_ns BIGINT, p99_ns BIGINT, p999_ns BIGINT, max_ns BIGINT"
 )
@@ -11,10 +13,7 @@ CURVE_SCHEMA = "measure STRING, duration_ns BIGINT, messages BIGINT, share DOUBL
 HEAT_SCHEMA = "measure STRING, start_ns BIGINT, `row` INT, from_ns BIGINT, messages BIGINT"
 
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
-GROWTH = 1.01  # of duration buckets: half a percent either way
-ZERO = -1  # the bucket of durations below 1 ns, which virtual time has
 FIRST, DONE, REPLAYED, REPLAYED_DONE = "delivered", "acknowledged", "replayed", "replayed and acknowledged"
-GRACE_NS = 1_000_000_000  # a group that joins this long after a message still counts as having been there
 HEAT_STEPS_PER_DECADE = 8
 
 
@@ -31,14 +30,14 @@ def replays(control: pl.DataFrame, *by: str) -> pl.DataFrame:
             at.filter(kind == "member_joined").min().fill_null(0).alias("joined_ns"),
             at.filter(kind == "offsets_reset").max().fill_null(0).alias("reset_ns"),
         )
-        .filter((pl.col("joined_ns") > GRACE_NS) | (pl.col("reset_ns") > 0))
+        .filter((pl.col("joined_ns") > REPLAY_GRACE_NS) | (pl.col("reset_ns") > 0))
     )
 
 
 def bucket_value_ns(name: str = "log_bucket") -> pl.Expr:
     """The middle of a duration bucket."""
     bucket = pl.col(name)
-    return pl.when(bucket == ZERO).then(0.0).otherwise(pl.lit(GROWTH).pow(bucket + 0.5))
+    return pl.when(bucket == ZERO_BUCKET).then(0.0).otherwise(pl.lit(DURATION_GROWTH).pow(bucket + 0.5))
 
 
 def ranked(buckets: pl.DataFrame, *keys: str) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import polars as pl
 
+from resources.measures import MEASURES
 from spark_reports.tables.latency import DONE, FIRST, quantile_ns, ranked
 from spark_reports.tables.schema import columns
 
@@ -46,21 +47,9 @@ LATENCY = ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns")
 MOVES = ("rebalancing_ns", "moved")
 BLOCKED = ("blocked_ns",)
 #: Whether more of it is better, or less; what is neither is not judged.
-BETTER = {
-    **dict.fromkeys(("acknowledged", "delivered_per_s"), "more"),
-    **dict.fromkeys(
-        (
-            *("redelivered", "dead_lettered", "turned_away", "p50_ns", "p99_ns", "p999_ns", "max_ns"),
-            *("acknowledged_p99_ns", "rebalances", "rebalancing_ns", "moved", "blocked_ns"),
-        ),
-        "less",
-    ),
-}
+BETTER = {name: measure.better for name, measure in MEASURES.items() if measure.better}
 #: What grows with the length of a session: between sessions of different lengths it says nothing.
-SUMS = (
-    *("acknowledged", "redelivered", "dead_lettered", "turned_away"),
-    *("rebalances", "rebalancing_ns", "moved", "blocked_ns"),
-)
+SUMS = tuple(name for name, measure in MEASURES.items() if measure.is_sum)
 
 
 def wanted(figures: Collection[str]) -> list[str]:

@@ -12,9 +12,10 @@ from types import SimpleNamespace
 import polars as pl
 
 from broker_core.recording import schema
+from resources.measures import DURATION_GROWTH
 from spark_reports.passes import control, rollup
 from spark_reports.scale import Scale
-from spark_reports.tables.latency import GROWTH, replays
+from spark_reports.tables.latency import replays
 from spark_reports.tables.schema import arrow
 
 S = 1_000_000_000
@@ -97,7 +98,7 @@ def late(table: pl.DataFrame, scale: Scale, control: pl.DataFrame | None = None)
     found = found.join(replays(happened() if control is None else control), on="group", how="left")
     old = (born < pl.col("joined_ns") - grace) | ((born < pl.col("reset_ns") - grace) & (at >= pl.col("reset_ns")))
     again = {"delivered": "replayed", "acknowledged": "replayed and acknowledged"}
-    bucket = (pl.col("duration").log() / math.log(GROWTH)).floor().cast(pl.Int32, strict=False)
+    bucket = (pl.col("duration").log() / math.log(DURATION_GROWTH)).floor().cast(pl.Int32, strict=False)
     return (
         found.with_columns(
             measure=pl.when(old.fill_null(False))

@@ -1,0 +1,80 @@
+"""What sessions are compared by: the same figures, words and judgement in the window and in the report."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Unit = Literal["count", "duration", "rate", "size"]
+Verdict = Literal["", "same", "better", "worse", "different"]
+
+SAME = 0.02  # of the value: closer together is the same
+AS_LONG = 0.1  # of the length: sums of sessions that are closer together may be compared
+
+#: Durations are counted in buckets, each 1 % longer than the one before it: exact to 0.5 %.
+DURATION_GROWTH = 1.01
+ZERO_BUCKET = -1  # durations below 1 ns, which virtual time has
+#: What a group reads from more than this before it was there, or before its offsets were reset, is read again or late
+#: through no fault of anybody, and is in no percentile.
+REPLAY_GRACE_NS = 1_000_000_000
+
+#: Kinds of events: messages that a topic or queue did not take, or did not keep for its readers.
+TURNED_AWAY = ("rejected", "dropped", "evicted", "expired")
+
+
+class Measure(NamedTuple):
+    """`label` begins a row; `unit` says how values are written; `section` groups rows.
+
+    `better` says whether more of it is better, or less; "" is not judged. `is_sum`: it grows with the length of a
+    session, and between sessions of different lengths it says nothing.
+    """
+
+    label: str
+    unit: Unit
+    section: str
+    better: Literal["", "more", "less"] = ""
+    is_sum: bool = False
+
+
+MEASURES = {
+    "length_ns": Measure("Session time", "duration", "What was done"),
+    "published": Measure("Published", "count", "Messages"),
+    "delivered": Measure("Delivered", "count", "Messages"),
+    "acknowledged": Measure("Acknowledged", "count", "Messages", "more", is_sum=True),
+    "redelivered": Measure("Delivered again", "count", "Messages", "less", is_sum=True),
+    "dead_lettered": Measure("Dead letters", "count", "Messages", "less", is_sum=True),
+    "turned_away": Measure("Turned away or discarded", "count", "Messages", "less", is_sum=True),
+    "published_per_s": Measure("Published a second", "rate", "Throughput"),
+    "delivered_per_s": Measure("Delivered a second", "rate", "Throughput", "more"),
+    "bytes_per_s": Measure("Bytes a second", "size", "Throughput"),
+    "p50_ns": Measure("First delivery, p50", "duration", "Latency", "less"),
+    "p99_ns": Measure("First delivery, p99", "duration", "Latency", "less"),
+    "p999_ns": Measure("First delivery, p99.9", "duration", "Latency", "less"),
+    "max_ns": Measure("First delivery, maximum", "duration", "Latency", "less"),
+    "acknowledged_p99_ns": Measure("Acknowledgement, p99", "duration", "Latency", "less"),
+    "rebalances": Measure("Rebalances", "count", "Groups", "less", is_sum=True),
+    "rebalancing_ns": Measure("Time in rebalances", "duration", "Groups", "less", is_sum=True),
+    "moved": Measure("Partitions that changed owner", "count", "Groups", "less", is_sum=True),
+    "blocked_ns": Measure("Producers blocked", "duration", "Flow", "less", is_sum=True),
+    "faults": Measure("Faults", "count", "What was done"),
+    "user_actions": Measure("User actions", "count", "What was done"),
+    "events": Measure("Events", "count", "What was done"),
+}
+
+
+def unlike(length_ns: float, base_ns: float) -> bool:
+    """Whether two sessions lasted so differently that their sums cannot be compared."""
+    return abs(length_ns - base_ns) > base_ns * AS_LONG
+
+
+def verdict(measure: Measure, value: float | None, base: float | None, *, lengths_differ: bool) -> Verdict:
+    """What `value` is beside `base`; "" where one of them is not known, "different" where nobody can say what is
+    better.
+    """
+    if value is None or base is None:
+        return ""
+    difference = value - base
+    if abs(difference) <= abs(base) * SAME:
+        return "same"
+    if not measure.better or (lengths_differ and measure.is_sum):
+        return "different"
+    return "better" if (difference > 0) == (measure.better == "more") else "worse"
