@@ -23,7 +23,9 @@ pytestmark = pytest.mark.spark
 
 def test_window_and_report_compare_sessions_by_the_same_figures(spark: SparkSession, tmp_path: Path) -> None:
     scenarios = [parse_scenario(SCENARIO)]
-    scenarios += [load_scenario(path("scenarios", f"{name}.yaml"))[0] for name in ("first-session", "backpressure-policies")]
+    scenarios += [
+        load_scenario(path("scenarios", f"{name}.yaml"))[0] for name in ("first-session", "backpressure-policies")
+    ]
     for number, scenario in enumerate(scenarios):
         simulation = Simulation(scenario, find_file=lambda name: path("sample_data", name))
         recorder = Recorder(tmp_path / str(number), scenario_name=scenario.title, seed=number)

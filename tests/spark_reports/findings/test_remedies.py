@@ -136,7 +136,7 @@ def test_a_rate_limit_that_is_never_reached_is_told() -> None:
 def test_every_remedy_names_what_there_is() -> None:
     """The setting is one that a scenario takes, and the scenario ships."""
     shipped = {path.stem for path in resources.path("scenarios").glob("*.yaml")}
-    words = " ".join(path.read_text() for path in (ROOT / "broker_core" / "lab" / "specs.py", *CONFIGS))
+    words = " ".join(path.read_text() for path in (ROOT / "broker_core" / "simulation" / "specs.py", *CONFIGS))
     for kind, remedy in REMEDIES.items():
         assert remedy.scenario in shipped, kind
         assert remedy.advice.endswith(".") and remedy.kafka, kind
