@@ -13,6 +13,26 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.messages import StoredMessage
+from broker_core.operations.dead_letters import DeadLettersByCause, UndoPurgeDeadLetters, UndoRedrive
+from broker_core.operations.groups import DeleteGroup, ResetOffsets
+from broker_core.operations.queues import (
+    CreateQueue,
+    CreateSubscription,
+    DeleteQueue,
+    PurgeQueue,
+    QueueSettings,
+    UndoPurgeQueue,
+)
+from broker_core.operations.topics import (
+    AddPartitions,
+    ConfigureTopic,
+    CreateTopic,
+    DeleteRecords,
+    DeleteTopic,
+    FlowSettings,
+    LogSettings,
+    Rule,
+)
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
@@ -79,23 +99,24 @@ class Admin:
         schema: SchemaRule | None = None,
     ) -> None:
         """See `Broker.create_topic`."""
-        self._host.admin(
-            lambda now_ns: self._broker.create_topic(
-                now_ns, name, partitions, partitioner=partitioner, flow=flow, log=log, schema=schema
+        settings, flow_settings, rule = LogSettings.of(log), FlowSettings.of(flow), Rule.of(schema)
+        self._host.ask(
+            CreateTopic(
+                name=name, partitions=partitions, partitioner=partitioner, log=settings, flow=flow_settings, rule=rule
             )
         )
 
     def delete_topic(self, name: str) -> None:
         """See `Broker.delete_topic`."""
-        self._host.admin(lambda now_ns: self._broker.delete_topic(now_ns, name))
+        self._host.ask(DeleteTopic(topic=name))
 
     def create_partitions(self, name: str, total: int) -> None:
         """`name` has `total` partitions from now on. See `Broker.add_partitions`."""
-        self._host.admin(lambda now_ns: self._broker.add_partitions(now_ns, name, total))
+        self._host.ask(AddPartitions(topic=name, total=total))
 
     def configure_topic(self, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None) -> None:
         """See `Broker.configure_topic`."""
-        self._host.admin(lambda now_ns: self._broker.configure_topic(now_ns, name, log=log, flow=flow))
+        self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=FlowSettings.of(flow)))
 
     def topic_config(self, name: str) -> LogConfig:
         """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -133,12 +154,9 @@ class Admin:
 
     def delete_records(self, name: str, before: Mapping[int, int]) -> dict[int, int]:
         """Delete the messages below the offset given for each partition; the start offsets now."""
-        return self._host.admin(
-            lambda now_ns: {
-                partition: self._broker.delete_records(now_ns, name, partition, offset)
-                for partition, offset in before.items()
-            }
-        )
+        named = {str(partition): offset for partition, offset in before.items()}
+        starts = self._host.ask(DeleteRecords(topic=name, before=named)).start_offsets
+        return {int(partition): offset for partition, offset in starts.items()}
 
     # -- queues
 
@@ -151,8 +169,8 @@ class Admin:
         log: LogConfig | None = None,
     ) -> None:
         """See `Broker.create_queue`."""
-        settings = config or QueueConfig()
-        self._host.admin(lambda now_ns: self._broker.create_queue(now_ns, name, settings, flow=flow, log=log))
+        settings, flow_settings = QueueSettings.of(config), FlowSettings.of(flow)
+        self._host.ask(CreateQueue(name=name, settings=settings, flow=flow_settings, log=LogSettings.of(log)))
 
     def create_subscription(
         self,
@@ -164,16 +182,14 @@ class Admin:
         policy: BacklogPolicy = "drop_newest",
     ) -> None:
         """A fan-out subscription, which is used as a queue is. See `Broker.subscribe`."""
-        settings = config or QueueConfig()
-        self._host.admin(
-            lambda now_ns: self._broker.subscribe(
-                now_ns, name, topic, settings, max_messages=max_messages, policy=policy
-            )
+        settings = QueueSettings.of(config)
+        self._host.ask(
+            CreateSubscription(name=name, topic=topic, settings=settings, max_messages=max_messages, policy=policy)
         )
 
     def delete_queue(self, name: str) -> None:
         """A queue or subscription, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
-        self._host.admin(lambda now_ns: self._broker.delete_queue(now_ns, name))
+        self._host.ask(DeleteQueue(queue=name))
 
     def queues(self) -> tuple[str, ...]:
         """Queues and subscriptions, in the order of creation."""
@@ -193,11 +209,11 @@ class Admin:
 
     def purge_queue(self, name: str) -> int:
         """Take out everything that nobody holds; how many messages that was."""
-        return self._host.call(lambda now_ns: self._broker.queue(name).purge(now_ns, ADMIN))
+        return self._host.ask(PurgeQueue(queue=name)).messages
 
     def undo_purge_queue(self, name: str) -> int:
         """Bring back what the last purge took, unless that is too long ago; how many messages that is."""
-        return self._host.call(lambda now_ns: self._broker.queue(name).undo_purge(now_ns, ADMIN))
+        return self._host.ask(UndoPurgeQueue(queue=name)).messages
 
     # -- dead letters
 
@@ -209,7 +225,7 @@ class Admin:
 
     def dead_letters_by_cause(self, queue: str) -> dict[str, int]:
         """How many died of each cause, the most frequent first."""
-        return self._host.call(lambda _now: self._broker.dead_letters(queue).by_cause(queue))
+        return self._host.ask(DeadLettersByCause(queue=queue)).causes
 
     def preview_redrive(self, queue: str, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """What `redrive` would do; nothing is done."""
@@ -246,13 +262,9 @@ class Admin:
 
         Raises INVALID_REQUEST where one of this queue is under way.
         """
-        paced = PacedRedrive(
-            self._host.loop.timers,
-            offsets,
-            rate_per_s,
-            lambda now_ns, offset: self._broker.redrive(now_ns, queue, [offset], client=ADMIN),
+        paced = self._host.call(
+            lambda now_ns: self._broker.redrive_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN)
         )
-        self._host.call(lambda now_ns: self._broker.paced_redrives.start(now_ns, queue, paced))
         return RunningRedrive(self._host, paced)
 
     def undo_redrive(self, queue: str) -> int:
@@ -261,13 +273,11 @@ class Admin:
         Raises INVALID_REQUEST where it went back to a topic, whose readers have it: of a subscription, and of a topic
         whose schema dead-letters.
         """
-        return len(
-            self._host.wait(self._host.call(lambda now_ns: self._broker.undo_redrive(now_ns, queue, client=ADMIN)))
-        )
+        return self._host.ask(UndoRedrive(queue=queue)).messages
 
     def undo_purge_dead_letters(self, queue: str) -> int:
         """Bring back what the last purge of dead letters took, unless that is too long ago; how many that is."""
-        return self._host.call(lambda now_ns: self._broker.dead_letters(queue).undo_purge(now_ns, ADMIN))
+        return self._host.ask(UndoPurgeDeadLetters(queue=queue)).messages
 
     # -- what went wrong
 
@@ -296,8 +306,7 @@ class Admin:
 
     def delete_group(self, name: str) -> None:
         """Forget an empty group and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-        self._host.call(lambda now_ns: self._broker.groups.delete(now_ns, name))
-        self._host.wait(self._host.kept())
+        self._host.ask(DeleteGroup(group=name))
 
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """What `reset_offsets` would change; nothing is done."""
@@ -306,7 +315,4 @@ class Admin:
 
     def reset_offsets(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """Set what an empty group has committed. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-        chosen = tuple(partitions)
-        changes = self._host.call(lambda now_ns: self._broker.reset_offsets(now_ns, group, target, chosen))
-        self._host.wait(self._host.kept())
-        return changes
+        return self._host.ask(ResetOffsets.of(group, target, partitions)).found()

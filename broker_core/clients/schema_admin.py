@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from broker_core.clients.host import Host
+from broker_core.operations.schemas import (
+    DeleteSubject,
+    DeleteVersion,
+    Mode,
+    RegisterSchema,
+    SchemaText,
+    SetCompatibility,
+)
+from broker_core.operations.topics import RemoveSchemaRule, Rule, SetSchemaRule
 from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
@@ -27,9 +36,7 @@ class SchemaAdmin:
 
     def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
         """See `SchemaRegistry.register`."""
-        return self._host.admin(
-            lambda now_ns: self._broker.register_schema(now_ns, subject, text, kind, client="admin")
-        )
+        return self._host.ask(RegisterSchema(subject=subject, text=SchemaText.of(text, kind))).found()
 
     def check(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> list[SchemaProblem]:
         """See `SchemaRegistry.check`."""
@@ -37,15 +44,16 @@ class SchemaAdmin:
 
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
         """See `SchemaRegistry.set_compatibility`."""
-        self._host.admin(lambda now_ns: self._broker.set_schema_compatibility(now_ns, mode, subject, client="admin"))
+        name = None if mode is None else cast(Mode, mode.name)
+        self._host.ask(SetCompatibility(subject=subject, mode=name))
 
     def delete_version(self, subject: str, version: int) -> None:
         """See `SchemaRegistry.delete_version`."""
-        self._host.admin(lambda now_ns: self._broker.delete_schema_version(now_ns, subject, version, client="admin"))
+        self._host.ask(DeleteVersion(subject=subject, version=version))
 
     def delete_subject(self, subject: str) -> tuple[int, ...]:
         """See `SchemaRegistry.delete_subject`."""
-        return self._host.admin(lambda now_ns: self._broker.delete_schemas(now_ns, subject, client="admin"))
+        return tuple(self._host.ask(DeleteSubject(subject=subject)).versions)
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """See `SchemaRegistry.diff`."""
@@ -57,4 +65,7 @@ class SchemaAdmin:
 
     def set_rule(self, topic: str, rule: SchemaRule | None) -> None:
         """What a topic or queue does with its values. See `Broker.set_schema`."""
-        self._host.admin(lambda now_ns: self._broker.set_schema(now_ns, topic, rule, client="admin"))
+        if rule is None:
+            self._host.ask(RemoveSchemaRule(topic=topic))
+        else:
+            self._host.ask(SetSchemaRule(topic=topic, rule=Rule(subject=rule.subject, mode=rule.mode)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self
 
+import msgspec
 from msgspec import Meta
 
 from broker_core.clock import NS_PER_MS
 from broker_core.groups.offset_reset import Change, Target
+from broker_core.groups.protocol import TopicPartition
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Name, Partition, Signed
 from broker_core.operations.request import Input, Request, Result
@@ -119,6 +122,10 @@ class OffsetsReset(Result, frozen=True, kw_only=True):
     applied: bool
     changes: list[OffsetChange]
 
+    def found(self) -> list[Change]:
+        """The changes, as the core has them."""
+        return [Change(**msgspec.structs.asdict(each)) for each in self.changes]
+
 
 class PartitionPlace(Input, frozen=True, kw_only=True):
     """A partition of a topic; all of them without `partition`."""
@@ -163,6 +170,19 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
     from_group: Name | None = None
     partitions: Annotated[list[PartitionPlace], Meta(max_length=10_000)] | None = None
     dry_run: bool = False
+
+    @classmethod
+    def of(cls, group: str, target: Target, partitions: Iterable[TopicPartition]) -> Self:
+        """`target` for these partitions of `group`."""
+        places = [PartitionPlace(topic=topic, partition=number) for topic, number in partitions]
+        return cls(
+            group=group,
+            form=target.form,
+            offset=target.offset,
+            timestamp_ms=target.timestamp_ms,
+            from_group=target.group or None,
+            partitions=places,
+        )
 
     def target(self) -> Target:
         """As the core has it."""

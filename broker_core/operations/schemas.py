@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 import msgspec
 
@@ -10,6 +10,7 @@ from broker_core.operations.entry import Entry
 from broker_core.operations.fields import JsonValue, Name, Version
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
+from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 
@@ -22,6 +23,11 @@ class SchemaText(Input, frozen=True, kw_only=True):
 
     schema: JsonValue
     kind: Kind = "JSON"
+
+    @classmethod
+    def of(cls, text: str, kind: SchemaKind) -> Self:
+        """The schema `text` in the language `kind`."""
+        return cls(schema=text, kind=kind.value)
 
     @property
     def text(self) -> str:
@@ -42,6 +48,10 @@ class VersionAnswer(Result, frozen=True, kw_only=True):
     def of(cls, found: SchemaVersion) -> VersionAnswer:
         """As the registry says."""
         return cls(subject=found.subject, version=found.version, id=found.id, kind=str(found.kind), schema=found.text)
+
+    def found(self) -> SchemaVersion:
+        """As the registry has it."""
+        return SchemaVersion(self.subject, self.version, self.id, SchemaKind(self.kind), self.schema)
 
 
 class SubjectAnswer(Result, frozen=True, kw_only=True):
