@@ -14,17 +14,18 @@ from collections.abc import Callable, Sequence
 from broker_core.broker.broker import Broker, Published
 from broker_core.clients.batches import NO_OFFSET, Batch, dropped
 from broker_core.clients.message_form import explained
-from broker_core.clients.pace import Pace, accepted
 from broker_core.clients.partition_queue import PartitionQueue
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clock import ns_from_ms
+from broker_core.clock import ns_from_ms, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.adaptive import AdaptiveConfig, AdaptiveInterval
 from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 
 _log = logging.getLogger(__name__)
+_NEVER_NS = 1 << 62
 # Errors after which the batch may have been stored.
 _DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.INTERNAL_ERROR})
 _DOUBT = "it may be stored all the same"
@@ -54,7 +55,7 @@ class BatchSender:
         self.pending: dict[Batch, None] = {}  # batches that are neither stored nor failed
         self._flushes: list[Callable[[Batch], object]] = []
         self._space_waiters: deque[Reply[None]] = deque()
-        self._pace = None if config.adaptive is None else Pace(config.adaptive, loop, self._pump_all)
+        self._pace = None if config.adaptive is None else AdaptivePace(config.adaptive, loop, self._pump_all)
         self._fenced: BrokerError | None = None
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # that no receipt or callback has reported
@@ -217,7 +218,7 @@ class BatchSender:
         under_way = queue.sending is batch
         batch.attempt = None
         if self._pace is not None:
-            self._pace.end(accepted(reply))
+            self._pace.end(_accepted(reply))
         error = None if reply.error is None else explained(batch.messages, reply.error)
         if error is not None and under_way:
             self._failed(queue, batch, error)
@@ -293,3 +294,36 @@ class BatchSender:
         for waiter in waiters:
             waiter.resolve(None)
         self._on_settled(batch)
+
+
+class AdaptivePace:
+    """`free` says whether the next message may be sent. `go_on()` is called when the interval is over."""
+
+    def __init__(self, config: AdaptiveConfig, loop: Loop, go_on: Callable[[], object]) -> None:
+        self.interval = AdaptiveInterval(config.base_ms / 1_000, config.on_refusal_times, config.on_success_divide)
+        self.next_ns = 0
+        self._loop = loop
+        self._go_on = go_on
+
+    @property
+    def free(self) -> bool:
+        """Whether no message is in progress and the interval is over."""
+        return self._loop.now_ns >= self.next_ns
+
+    def begin(self) -> None:
+        """A message was sent; the next one waits for its answer."""
+        self.next_ns = _NEVER_NS
+
+    def end(self, accepted: bool) -> None:
+        """The answer came: the interval begins."""
+        interval_s = self.interval.accepted() if accepted else self.interval.refused()
+        self.next_ns = self._loop.now_ns + ns_from_s(interval_s)
+        self._loop.timers.at(self.next_ns, lambda _at: self._go_on())
+
+
+def _accepted(reply: Reply[Published | None]) -> bool:
+    """Whether the broker and every subscription had space for the message."""
+    if reply.error is not None:
+        return not isinstance(reply.error, BrokerError) or reply.error.code is not ErrorCode.THROTTLED
+    published = reply.result()
+    return published is not None and not published.missed_by

@@ -71,10 +71,8 @@ class Producer:
         self._sender = Sender(
             host.broker, host.loop, self.client_id, self.config, identity=identity, on_settled=self._settled
         )
-        self._records_by_topic, self._broker = (
-            {} if self._chain is not None else self._sender.accumulator.by_topic,
-            host.broker,
-        )
+        self._records_by_topic = {} if self._chain is not None else self._sender.accumulator.by_topic
+        self._broker = host.broker
         self._scheduled = self._sender.accumulator.scheduled
         self._waiter = AccumulatorWaiter(host, self._sender.accumulator)
         self._closed = False

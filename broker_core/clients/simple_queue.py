@@ -8,17 +8,19 @@ import logging
 import threading
 import time
 import uuid
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
-from broker_core.clients.simple_queue_ids import Place, stored_ids
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.queue import Queue
 from broker_core.queues.states import LeaseState
 from broker_core.schemas.json_text import check_plain, read_json
 from broker_core.settings import TimeS, checked_class
@@ -32,6 +34,9 @@ _STATUS: dict[LeaseState, Status] = {
     LeaseState.DELAYED: "pending",
     LeaseState.ACQUIRED: "in_flight",
 }
+
+Place = tuple[int, int]  # partition, offset
+ReadPage = Callable[[int, int], Sequence[StoredMessage]]  # (partition, first offset)
 
 
 class Transmission(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +105,7 @@ class SimpleQueue:
         except ValueError as error:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the transmission is invalid ({error})") from error
         message = msgspec.structs.replace(message, timestamp=iso_utc(moment))
-        ids = self._host.call(lambda _now: stored_ids(self._host.broker.queue(self.name)))
+        ids = self._host.call(lambda _now: _stored_ids(self._host.broker.queue(self.name)))
         with ids.lock:
             ids.catch_up(self._partitions(), self._page, _id_of)
             place = ids.places.get(message.id)
@@ -293,3 +298,35 @@ def _id_of(stored: StoredMessage) -> str | None:
         return _read(stored)[0].id
     except ValueError:
         return None
+
+
+class _StoredIds:
+    """The ids of one queue. Hold `lock` from the lookup of an id to the end of storing under it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.places: dict[str, Place] = {}
+        self._read_to: dict[int, int] = {}
+
+    def catch_up(self, partitions: int, page_of: ReadPage, id_of: Callable[[StoredMessage], str | None]) -> None:
+        """Read what has been stored since the last call. Messages without an id are skipped."""
+        for partition in range(partitions):
+            while page := page_of(partition, self._read_to.get(partition, 0)):
+                for stored in page:
+                    found = id_of(stored)
+                    if found is not None:
+                        self.places.setdefault(found, (partition, stored.offset))
+                self._read_to[partition] = page[-1].offset + 1
+
+
+_of_queues: WeakKeyDictionary[Queue, _StoredIds] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _stored_ids(queue: Queue) -> _StoredIds:
+    """The shared `_StoredIds` of `queue`; a recreated queue has new ones."""
+    with _lock:
+        found = _of_queues.get(queue)
+        if found is None:
+            found = _of_queues[queue] = _StoredIds()
+        return found
