@@ -169,7 +169,7 @@ class BrokerSchemas(BrokerState):
             (*message.headers, *reserved_headers(message)),
         )
         attempt = AttemptView(client, now_ns, now_ns, outcome)
-        return self.dead_letters(name).bury(now_ns, stored, name, cause, (attempt,), attempt=0)
+        return self.dead_letters(name).add(now_ns, stored, name, cause, (attempt,), attempt=0)
 
 
 def bin_of(topic: str) -> str:

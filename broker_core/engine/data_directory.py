@@ -49,7 +49,7 @@ def _read_catalog(data: bytes) -> Catalog:
         return msgspec.json.decode(data, type=Catalog)
     text = data[head.end() : -2]
     if int(head[1], 16) != crc32c.crc32c(text) or data[-2:] != b"}\n":
-        raise ValueError("its checksum does not match")
+        raise ValueError("its checksum does not hold")
     return msgspec.json.decode(text, type=Catalog)
 
 
@@ -148,13 +148,13 @@ class DataDirectory:
         data = self.files.read(path, 0, self.files.size(path))
         try:
             if _CHECKSUM.unpack_from(data)[0] != crc32c.crc32c(data[_CHECKSUM.size :]):
-                raise ValueError("its checksum does not match")
+                raise ValueError("its checksum does not hold")
             return _STATE_DECODER.decode(data[_CHECKSUM.size :])
         except (ValueError, struct.error) as error:
             self.files.rename(path, f"{path}.damaged")
             raise BrokerError(
                 ErrorCode.DAMAGED,
-                f"the state of queue {queue} ({error}): renamed to {path}.damaged, all messages are delivered again",
+                f"the state of queue {queue} ({error}): kept as {path}.damaged, all messages are handed out again",
             ) from error
 
     def save_queue_state(self, queue: str, kept: KeptQueue) -> None:

@@ -222,7 +222,7 @@ class Writer:
         if name in self._unwritable:
             return
         self._unwritable.add(name)
-        sentence = f"the state of queue {name} cannot be saved ({error}); a restart goes back to the last saved state"
+        sentence = f"the state of queue {name} cannot be saved ({error}): after a restart it is what it was before"
         _log.error("%s", sentence, exc_info=error)
         self._host.locked(lambda now_ns: self._broker.damage.say(now_ns, sentence))
 

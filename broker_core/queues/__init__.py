@@ -1,1 +1,1 @@
-"""Work queues: a queue is a log read with leases (KIP-932)."""
+"""Work queues: a queue is a log that is read with leases (KIP-932)."""

@@ -1,4 +1,4 @@
-"""Which consumer of a queue gets the next message: round-robin, weighted, least-loaded. Pure: memory in, memory out."""
+"""The choice of the consumer that gets the next message: round-robin, weighted, least-loaded. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_core.errors import BrokerError, ErrorCode
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A consumer that is ready. `weight` is its share, `in_flight` what it holds."""
+    """A waiting consumer. `weight` is its share, `in_flight` the number of messages that it holds."""
 
     name: str
     weight: int = 1
@@ -18,17 +18,17 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What the next choice must know of the earlier ones: the last name, and what weighted acquires are owed."""
+    """State between choices: the last chosen name, and the credit of each weighted consumer."""
 
     last: str = ""
     owed: Mapping[str, int] = {}
 
 
 def pick(policy: str, candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """The candidate that is next under `policy`, and the memory for the choice after it.
+    """(name of the chosen candidate, state for the next choice).
 
-    They may come and go between choices. Raises `BrokerError` (INVALID_CONFIG) for an unknown policy, and
-    ValueError without candidates.
+    Candidates may change between choices. Raises `BrokerError` (INVALID_CONFIG) for an unknown policy, ValueError
+    without candidates.
     """
     rule = POLICIES.get(policy)
     if rule is None:
@@ -36,19 +36,21 @@ def pick(policy: str, candidates: Sequence[Candidate], memory: Memory) -> tuple[
             ErrorCode.INVALID_CONFIG, f"there is no balancing {policy!r}; there are {', '.join(POLICIES)}"
         )
     if not candidates:
-        raise ValueError("nobody is there to be picked")
+        raise ValueError("there are no candidates")
     return rule(sorted(candidates, key=lambda each: each.name), memory)
 
 
 def round_robin(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """Each in turn, by name; newcomers get their place in the circle."""
+    """In turn, by name."""
     chosen = next((each.name for each in candidates if each.name > memory.last), candidates[0].name)
     return chosen, Memory(chosen)
 
 
 def weighted(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """Shares in proportion to the weights, spread evenly and not in bursts; a weight of 0 or less gets
-    nothing while others have more."""
+    """In proportion to the weights, evenly spread (smooth weighted round-robin).
+
+    A candidate with a weight of 0 or less is chosen only where no other has more.
+    """
     total = sum(max(0, each.weight) for each in candidates)
     if total == 0:
         return round_robin(candidates, memory)
@@ -60,7 +62,7 @@ def weighted(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memo
 
 
 def least_loaded(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """Who holds least; in turn among equals."""
+    """The candidate with the fewest messages in flight; in turn among equals."""
     least = min(each.in_flight for each in candidates)
     return round_robin([each for each in candidates if each.in_flight == least], memory)
 

@@ -15,20 +15,23 @@ FIRST_COME = "first-come"
 
 
 class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
-    """`lease_ms` counts from delivery; after `max_attempts` deliveries a message goes to the dead letters.
+    """Settings of a queue. Times are in milliseconds.
 
-    A lease is a week long at most; who needs longer extends it.
+    `lease_ms` counts from delivery and is a week at most; a lease can be extended. After `max_attempts` deliveries a
+    message is dead-lettered; None is no limit. `retry` is the delay after a failed attempt.
 
-    `balancing` says which of those who wait gets the next message: the one who waits longest, or, message by message,
-    by turns, by weight, or who holds least. There are `priorities` levels, from 0, the most urgent; a message whose
-    priority has no level is refused. With `ageing_ms`, a waiting message rises one priority level each time that
-    long has passed since it was published.
-    `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191; "" is the queue's name plus ".dlq".
-    No other queue may have the same.
+    `balancing` chooses among waiting consumers: `first-come` serves the one that waits longest with all that it asked
+    for; the others give one message at a time in turn, by weight, or to the consumer with the fewest in flight.
 
-    Attempts are on the disk before a message is handed out, unless the queue is in memory; a `max_attempts` of None is
-    "no limit", and saves that. With `durable_acks` so are acknowledgements before they are answered, also where the
-    call does not ask for it; without, a kill may undo the last ones, and their messages come again.
+    `priorities` is the number of levels, 0 the most urgent; a message with another priority is refused. With
+    `ageing_ms`, a waiting message rises one level each time that long has passed since it was published.
+
+    `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191, "" the queue's name plus ".dlq". No
+    two queues may share it.
+
+    Unless the queue is in memory, an attempt is on the disk before its message is delivered; with a `max_attempts` of
+    None attempts are not written. With `durable_acks` every acknowledgement is as durable as the queue before it is
+    answered. Without it a crash may undo the last acknowledgements, and their messages are delivered again.
     """
 
     lease_ms: WaitMsAboveZero = 30_000.0
@@ -41,5 +44,5 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     dead_letter_topic: str = msgspec.field(default="", name="errors.deadletterqueue.topic.name")
 
     def dead_letter_topic_of(self, queue: str) -> str:
-        """The name of the bin of `queue`."""
+        """The name of the dead letter queue of `queue`."""
         return self.dead_letter_topic or f"{queue}.dlq"

@@ -1,4 +1,4 @@
-"""What a redrive changes of a dead letter."""
+"""Changes to a dead letter on redrive."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from broker_core.settings import Question, TimeMsOrZero
 
 
 class DeadLetterEdit(Question, frozen=True):
-    """What is not named stays as it was. A key, a time to live or a value of None is taken away.
+    """The fields to change; unset fields stay as they are. None removes a value, key or time to live.
 
-    `headers` are all that it has then; () takes them away.
+    `headers` replaces all headers; () removes them.
     """
 
     value: bytes | UnsetType | None = UNSET
@@ -27,9 +27,9 @@ class DeadLetterEdit(Question, frozen=True):
     priority: Annotated[int, Range(0, MAX_PRIORITIES - 1)] | UnsetType = UNSET
 
     def applied_to(self, message: Message) -> Message:
-        """`message` with what is named."""
+        """`message` with the changes."""
         named = {name: getattr(self, name) for name in self.__struct_fields__}
         return msgspec.structs.replace(message, **{name: each for name, each in named.items() if each is not UNSET})
 
 
-Edits = Mapping[int, Message | DeadLetterEdit]  # by offset in the bin; a message stands for the whole
+Edits = Mapping[int, Message | DeadLetterEdit]  # by offset in the dead letter queue; a Message replaces the whole

@@ -1,15 +1,15 @@
-"""How a dead letter is stored: the original message plus headers that say where it came from and what happened.
+"""The record of a dead letter: the original message plus headers about its origin and its attempts.
 
-All headers begin with `brokerscope.dead.`; values are UTF-8. They are taken off again by a redrive, except `redrives`.
+All header names begin with `brokerscope.dead.`; values are UTF-8. A redrive removes them, except `redrives`.
 
-    topic, partition, offset   where it was first stored
-    queue                      the queue that gave up on it
-    cause                      why
+    topic, partition, offset   the original position
+    queue                      the queue that dead-lettered it
+    cause                      the reason
     attempts                   JSON: [[holder, delivered, ended, outcome], ...], the last ones; times in ns before death
-    age_ns                     how long before its death it was published
-    redrives                   how often it was redriven before
+    age_ns                     the time from publishing to dead-lettering
+    redrives                   the number of earlier redrives
 
-Times are relative because session time begins anew with each session.
+Times are relative because session time starts at 0 with each session.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from broker_core.snapshots import AttemptView, DeadLetterView
 PREFIX = "brokerscope.dead."
 REDRIVES_HEADER = PREFIX + "redrives"
 
-_HISTORY_BYTES = MAX_OWN_HEADER_BYTES // 2  # the other half is for the rest: names, a cause
+_HISTORY_BYTES = MAX_OWN_HEADER_BYTES // 2  # the other half is for names and the cause
 _ATTEMPTS = msgspec.json.Decoder(list[tuple[str, int, int, str]])
 
 
 def redrives_of(headers: Headers) -> int:
-    """How often a message with these headers was redriven."""
+    """The number of redrives noted in `headers`."""
     return next((_number(value) for name, value in reversed(headers) if name == REDRIVES_HEADER), 0)
 
 
 def _number(digits: bytes) -> int:
-    # Headers are data: a producer may have written anything there.
+    # A producer may have set any value.
     return int(digits) if digits.isdigit() and len(digits) < 20 else 0
 
 
 def without_dead_headers(headers: Headers) -> Headers:
-    """The headers of the original."""
+    """The headers of the original message."""
     return tuple([header for header in headers if not header[0].startswith(PREFIX)])
 
 
 def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts: tuple[AttemptView, ...]) -> Message:
-    """The message to append to the bin."""
-    told = [
+    """The message to append to the dead letter queue."""
+    ended = [
         (a.holder[:MAX_NAME_CHARS], now_ns - a.delivered_ns, now_ns - a.ended_ns, a.outcome[:MAX_CAUSE_CHARS])
         for a in attempts
     ]
-    while len(history := msgspec.json.encode(told)) > _HISTORY_BYTES:
-        del told[0]
+    while len(history := msgspec.json.encode(ended)) > _HISTORY_BYTES:
+        del ended[0]
     original = message_of(stored)
     fields = {
         "topic": stored.topic.encode(),
@@ -72,7 +72,7 @@ def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts:
 
 
 def decode(stored: StoredMessage) -> DeadLetterView:
-    """The dead letter in a message of a bin. Raises DAMAGED where it is something else."""
+    """The dead letter of a stored message. Raises DAMAGED where the message is not a dead letter."""
     found = {name.removeprefix(PREFIX): value for name, value in stored.headers if name.startswith(PREFIX)}
     dead_ns = stored.published_ns
     try:
@@ -96,12 +96,12 @@ def decode(stored: StoredMessage) -> DeadLetterView:
         )
     except (KeyError, ValueError) as error:
         raise BrokerError(
-            ErrorCode.DAMAGED, f"{stored.topic} {stored.offset} does not look like a dead letter ({error})"
+            ErrorCode.DAMAGED, f"{stored.topic} {stored.offset} is not a dead letter ({error})"
         ) from error
 
 
 def with_redrive(stored: StoredMessage, edited: Message | DeadLetterEdit | None = None) -> Message:
-    """What a redrive appends to the origin: the original, or what it was edited into, with one redrive more."""
+    """The message that a redrive appends: the original or edited message, with its number of redrives."""
     message = message_of(stored)
     count = (REDRIVES_HEADER, b"%d" % (redrives_of(message.headers) + 1))
     if isinstance(edited, DeadLetterEdit):

@@ -1,4 +1,4 @@
-"""What comes out when messages are taken from a partition log."""
+"""Reading messages of a partition for delivery."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _ALL_BYTES = 1 << 62
 
 
 class Taken(NamedTuple):
-    """A span that was just handed out, and its messages."""
+    """A span that was just acquired, and its messages."""
 
     span: Span
     messages: list[StoredMessage]
 
 
 class Skipped(NamedTuple):
-    """A message that could not be handed out, and is finished: it has expired, or (`error`) cannot be read any more."""
+    """A message that is finished without a delivery: it has expired, or cannot be read (`error`)."""
 
     offset: int
     published_ns: int
@@ -33,7 +33,7 @@ class Skipped(NamedTuple):
 
 
 def read_live(log: PartitionPort, now_ns: int, piece: Span, skipped: list[Skipped]) -> list[StoredMessage]:
-    """The messages of `piece`; what has expired or cannot be read goes into `skipped`. Raises STORAGE_ERROR, CLOSED."""
+    """The messages of `piece`. Expired and unreadable ones are added to `skipped`. Raises STORAGE_ERROR, CLOSED."""
     try:
         found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)
         error = BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{log.topic} {piece.offset} is gone")
@@ -65,7 +65,7 @@ def read_live(log: PartitionPort, now_ns: int, piece: Span, skipped: list[Skippe
 
 
 def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
-    """Where messages with consecutive offsets begin and end in the list."""
+    """(begin, end) in the list of each run of consecutive offsets."""
     if messages and messages[-1].offset - messages[0].offset == len(messages) - 1:  # nearly always
         yield 0, len(messages)
         return
@@ -78,10 +78,10 @@ def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
 
 
 def by_priority(log: PartitionPort, piece: Span, least_urgent: int) -> Iterator[Span]:
-    """`piece` in parts of one priority each; what is less urgent than `least_urgent` counts as that."""
+    """`piece` in parts of one priority each; a higher number than `least_urgent` counts as `least_urgent`."""
     try:
         found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)
-    except BrokerError:  # who takes it finds out
+    except BrokerError:  # the acquire will report it
         found = []
     priorities = {message.offset: min(max(message.priority, 0), least_urgent) for message in found}
     for priority, offsets in groupby(range(piece.offset, piece.end), lambda offset: priorities.get(offset, 0)):

@@ -1,4 +1,4 @@
-"""A heap of what ends at a certain time, from which nothing is ever searched for."""
+"""A heap of spans by deadline, with lazy removal."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import heapq
 
 from broker_core.queues.spans import Span
 
-Place = tuple[int, int]  # (time_ns, ticket): when something is due, and its turn among what is due then
+Place = tuple[int, int]  # (time_ns, ticket): a due time, and the order among equal times
 
-_STALE_KEPT = 64  # entries of what is over already; when there are more, and more than half, they are swept out
+_STALE_KEPT = 64  # stale entries that are kept; above that, and above half, they are removed
 
 
 class DueHeap:
-    """Spans by (deadline, ticket). A span that has no members left is passed over, and swept out now and then."""
+    """Spans by (deadline, ticket). A span without members is stale: it is skipped, and removed now and then."""
 
     __slots__ = ("_heap", "_serial", "_stale")
 
@@ -25,12 +25,12 @@ class DueHeap:
         return len(self._heap)
 
     def push(self, span: Span) -> None:
-        """`span` is due at its deadline."""
+        """Add `span`."""
         self._serial += 1
         heapq.heappush(self._heap, (span.deadline_ns, span.ticket, self._serial, span))
 
     def first(self) -> Span | None:
-        """The span that is due first."""
+        """The span with the earliest deadline."""
         heap = self._heap
         while heap and not heap[0][3].open:
             heapq.heappop(heap)
@@ -38,7 +38,7 @@ class DueHeap:
         return heap[0][3] if heap else None
 
     def forget(self) -> None:
-        """A span that was pushed has no members any more."""
+        """Note that a span has lost its last member."""
         self._stale += 1
         if self._stale > _STALE_KEPT and self._stale * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[3].open]

@@ -9,23 +9,23 @@ from broker_core.timers import Timer, Timers
 
 
 class DueTimer:
-    """Armed for the earliest place that it was told of, and fires in that one's turn."""
+    """A timer that fires at the earliest of the places for which it was armed."""
 
     def __init__(self, timers: Timers, fire: Callable[[int, Place], object]) -> None:
-        """`fire(time_ns, place)` is called; it arms the timer again."""
+        """`fire(time_ns, place)` is called when due, and has to arm the timer again."""
         self._timers = timers
         self._fire = fire
         self._place: Place | None = None
         self._timer: Timer | None = None
 
     def place_in(self, wait_ns: int, now_ns: int) -> Place:
-        """A place `wait_ns` from now, behind all that were asked for before."""
+        """A new place `wait_ns` from now, after all earlier ones of the same time; the timer is armed for it."""
         place = (now_ns + wait_ns, self._timers.ticket())
         self.arm(place)
         return place
 
     def arm(self, place: Place | None) -> None:
-        """Fire at `place`, unless it is armed for an earlier one."""
+        """Fire at `place`, unless armed for an earlier one."""
         if place is None or (self._place is not None and self._place <= place):
             return
         if self._timer is not None:
@@ -34,7 +34,7 @@ class DueTimer:
         self._timer = self._timers.at(place[0], self._fired, place[1])
 
     def stop(self) -> None:
-        """Fire no more, until it is armed again."""
+        """Disarm."""
         if self._timer is not None:
             self._timer.cancel()
         self._place = self._timer = None

@@ -1,4 +1,4 @@
-"""Chance for retries, out of a seed: the domain throws no dice of its own."""
+"""Seeded random numbers for retry delays; the domain has no randomness of its own."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ _MASK = (1 << 64) - 1
 
 
 class Jitter:
-    """Numbers from 0 up to 1, the same for the same seed: SplitMix64 (Steele, Lea, Flood 2014)."""
+    """Random numbers in [0, 1), determined by the seed: SplitMix64 (Steele, Lea, Flood 2014)."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed & _MASK
 
     def __call__(self) -> float:
-        """The next one."""
+        """The next number."""
         self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK
         mixed = self._state
         mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK

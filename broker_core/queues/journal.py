@@ -1,8 +1,8 @@
-"""The journal of deliveries: what happened to messages of queues since their states were saved last.
+"""The journal of queues: state changes of messages since the states of queues were saved last.
 
-An attempt is in the journal before its message is handed out, so that it counts although it kills its process at once.
-The journal is a log of its own, as `__share_group_state` is for Kafka's share groups (KIP-932): records of `Entry`,
-which say where messages stand from then on. A saved state says from which offset of the journal on it knows nothing.
+An attempt is written before its message is delivered, so that it counts even when it kills its process. The journal is
+a log, like `__share_group_state` of Kafka's share groups (KIP-932), with records of `Entry`. A saved state names the
+first journal offset that it does not include.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from broker_core.queues.states import LeaseState
 from broker_core.replies import Reply
 from broker_core.snapshots import AttemptView
 
-DIRECTORY = "queue-journal"  # no topic's: those end with a number
+DIRECTORY = "queue-journal"  # cannot be a topic's, which ends with a partition number
 _SEGMENT_BYTES = 4 * 1_048_576
 _PAGE = 10_000
 _AT_A_TIME = 500  # entries of one record
@@ -31,10 +31,10 @@ _FINISHED = LeaseState.ARCHIVED
 
 
 class Entry(msgspec.Struct, array_like=True, gc=False):
-    """Messages of level `level` from `first` up to `end` are in `state` at `time_ns`; both final states are finished.
+    """The messages of `level` from `first` up to (excluding) `end` are in `state` from `time_ns` on.
 
-    `counted` names the totals of the queue in which this has counted; the rest is as in `Span`. A `level` of -1 says
-    that the queue is new: what was written of another of this name before concerns it no more.
+    ARCHIVED stands for both final states. `counted` names the totals that this change has increased; other fields are
+    as in `Span`. A `level` of -1 marks a new queue: earlier entries belong to a deleted queue of the same name.
     """
 
     queue: str
@@ -59,7 +59,7 @@ _DECODER = msgspec.msgpack.Decoder(list[Entry])
 
 
 class Journal:
-    """One for all queues of a data directory, as durable as that is; its log is made when there is what to write."""
+    """The journal of all queues of a data directory, as durable as the directory. Its log is created on first use."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Journal:
         epoch_ms: int,
         tell: Callable[[int, str], object],
     ) -> None:
-        """`tell(now_ns, sentence)` is called when it cannot be written, once until it can be again."""
+        """`tell(now_ns, sentence)` is called once when writing begins to fail."""
         self._files = files
         self._syncs = syncs
         self._config = LogConfig(
@@ -85,19 +85,19 @@ class Journal:
 
     @property
     def end_offset(self) -> int:
-        """What is written next has this offset."""
+        """The offset of the next record."""
         return 0 if self.log is None else self.log.end_offset
 
     @property
     def logs(self) -> tuple[PartitionLog, ...]:
-        """Its log, where it has one."""
+        """Its log, () before the first write."""
         return () if self.log is None else (self.log,)
 
     def _opened(self) -> PartitionLog:
         return PartitionLog(self._files, DIRECTORY, DIRECTORY, 0, config=self._config, epoch_ms=self._epoch_ms)
 
     def write(self, now_ns: int, entries: list[Entry]) -> Reply[None]:
-        """Append; there when that is as durable as the directory. Fails with STORAGE_ERROR, which is told aloud."""
+        """Append `entries`. The reply is settled when they are durable; it fails with STORAGE_ERROR."""
         try:
             if self.log is None:
                 self.log = self._opened()
@@ -118,7 +118,7 @@ class Journal:
         self._failed = done.error is not None
 
     def entries(self, from_offset: int = 0) -> dict[str, list[tuple[int, Entry]]]:
-        """What is in it from there on, by queue, each entry with its offset in the journal, in order."""
+        """(journal offset, entry) by queue, from `from_offset` on, in order."""
         found: dict[str, list[tuple[int, Entry]]] = {}
         if self.log is None:
             return found
@@ -129,7 +129,7 @@ class Journal:
             except BrokerError as error:
                 if error.code is not ErrorCode.DAMAGED:
                     raise
-                page = []  # it is told with the damage of all logs
+                page = []  # reported with the corruption of all logs
             offset = page[-1].offset + 1 if page else offset + 1
             for record in page:
                 for entry in _DECODER.decode(record.value or _NO_ENTRIES):
@@ -137,21 +137,21 @@ class Journal:
         return found
 
     def forget_before(self, offset: int) -> None:
-        """States that were saved know everything before `offset`. Raises STORAGE_ERROR."""
+        """Delete segments before `offset`, which saved states include. Raises STORAGE_ERROR."""
         if self.log is not None and self.log.size_bytes > _SEGMENT_BYTES:
             self.log.delete_before(min(offset, self.log.high_watermark))
 
     def close(self) -> None:
-        """Give back its files. Raises STORAGE_ERROR."""
+        """Close its log. Raises STORAGE_ERROR."""
         if self.log is not None:
             self.log.close()
 
 
 class QueueJournal:
-    """What one queue writes. Without a `journal`, as in memory, nothing is written and everything is there at once."""
+    """The journal as one queue writes it. Without a `journal`, in memory, nothing is written."""
 
     def __init__(self, queue: str, journal: Journal | None, *, counts_attempts: bool) -> None:
-        """Where attempts do not count, only what must be durable is written."""
+        """Without `counts_attempts`, only durable acknowledgements are written."""
         self._queue = queue
         self._journal = journal
         self._counts_attempts = counts_attempts
@@ -160,16 +160,16 @@ class QueueJournal:
 
     @property
     def is_kept(self) -> bool:
-        """Whether anything is written at all."""
+        """Whether there is a journal."""
         return self._journal is not None
 
     def begin(self, now_ns: int) -> None:
-        """The queue is a new one."""
+        """Write the mark of a new queue."""
         if self._journal is not None and self._journal.end_offset:
             self._journal.write(now_ns, [Entry(self._queue, now_ns)])
 
     def moved(self, now_ns: int, level: int, span: Span, *counted: str) -> None:
-        """Note where all members of `span` stand now; to be written by the next `flush`."""
+        """Note the state of the members of `span`, for the next `flush`."""
         if self._journal is not None and self._counts_attempts:
             self._urgent = True
             self._unwritten.append(
@@ -192,7 +192,7 @@ class QueueJournal:
             )
 
     def finished(self, now_ns: int, level: int, first: int, end: int, *counted: str, urgent: bool) -> None:
-        """Note that these are finished; to be written by the next `flush` where that is `urgent`, else when it may."""
+        """Note finished messages. With `urgent` the next `flush` writes them, otherwise a later one may."""
         if self._journal is None or not (urgent or self._counts_attempts):
             return
         self._urgent = self._urgent or urgent
@@ -205,12 +205,12 @@ class QueueJournal:
             self.write(now_ns)
 
     def flush(self, now_ns: int) -> None:
-        """Write what was noted, where that is urgent."""
+        """Write the noted entries, where one is urgent."""
         if self._urgent:
             self.write(now_ns)
 
     def write(self, now_ns: int) -> Reply[None]:
-        """Write all that was noted; there when it is durable. Fails with STORAGE_ERROR."""
+        """Write all noted entries. The reply is settled when they are durable; it fails with STORAGE_ERROR."""
         if self._journal is None or not self._unwritten:
             return Reply.of(None)
         entries, self._unwritten = self._unwritten, []
@@ -219,7 +219,7 @@ class QueueJournal:
 
 
 def unknown_to(entries: list[tuple[int, Entry]], journal_offset: int) -> list[Entry]:
-    """Those that a state which was saved at `journal_offset` does not know, and that are of this queue."""
+    """The entries of the present queue that a state saved at `journal_offset` does not include."""
     found: list[Entry] = []
     for offset, entry in entries:
         if entry.level < 0:

@@ -1,4 +1,4 @@
-"""A message in somebody's hands."""
+"""The lease of a message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_core.messages import StoredMessage
 
 
 class Lease(msgspec.Struct, frozen=True, gc=False):
-    """A message that `holder` must finish before `deadline_ns`; `attempt` counts deliveries from 1."""
+    """`holder` has to finish `message` before `deadline_ns` (session time). `attempt` counts deliveries from 1."""
 
     queue: str
     partition: int
@@ -22,7 +22,7 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
 
 
 def lease_runs(leases: Sequence[Lease]) -> Iterator[tuple[Lease, int]]:
-    """The first of each run of neighbours that were handed out together, and how many it has."""
+    """(first lease, count) of each run of consecutive offsets that were delivered together."""
     first: Lease | None = None
     count = 0
     for lease in leases:

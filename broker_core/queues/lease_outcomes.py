@@ -1,4 +1,4 @@
-"""What becomes of a message whose delivery has failed."""
+"""The outcomes of deliveries that were not acknowledged."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from broker_core.queues.spans import Span
 from broker_core.queues.states import LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
-LEASE_EXPIRED = "lease expired"  # the outcome of an attempt whose holder said nothing in time
+LEASE_EXPIRED = "lease expired"  # the outcome of an attempt whose lease expired
 
-_BIN_RETRY_NS = NS_PER_S  # a dead letter that the bin refused is tried again after this long
+_DEAD_LETTER_RETRY_NS = NS_PER_S  # the delay after the dead letter queue could not be written
 
 History = tuple[AttemptView, ...]
 
 
 class LeaseOutcomes:
-    """Failed, expired and released deliveries: back at once, back later, or into the dead letters."""
+    """Handles nacked, expired and released deliveries: requeue, delay, or dead-letter."""
 
     def __init__(
         self,
@@ -53,13 +53,13 @@ class LeaseOutcomes:
         self._journal = journal
 
     def failed(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str, *, requeue: bool) -> None:
-        """The holder could not: the members from `first` up to `end` are tried again as the retry policy says."""
+        """The holder nacked the members from `first` up to `end`: retry, or dead-letter after the last attempt."""
         cause = _storable(cause)
         self._counts.nacked += end - first
         self._events.part(now_ns, EventKind.NACKED, level, span, first, end, cause=cause)
-        history = _told(span, now_ns, cause)
+        history = _with_outcome(span, now_ns, cause)
         if not requeue or self._was_last(span):
-            self._bury(now_ns, level, span, first, end, history, "nacked")
+            self._dead_letter(now_ns, level, span, first, end, history, "nacked")
             return
         table = self._levels.tables[level]
         delay_ns = self._config.retry.delay_ns(span.attempts, self._jitter())
@@ -71,7 +71,7 @@ class LeaseOutcomes:
         self._journal.moved(now_ns, level, moved, "nacked")
 
     def released(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str) -> None:
-        """The holder gives them back, and the attempt does not count."""
+        """The holder released them; the attempt does not count."""
         self._counts.released += end - first
         self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
         attempts = span.attempts - 1
@@ -79,23 +79,23 @@ class LeaseOutcomes:
         self._journal.moved(now_ns, level, moved, "released")
 
     def due(self, now_ns: int, level: int, span: Span, first: int, end: int) -> None:
-        """Their lease, or their wait for the next attempt, is over. An expired lease has been wait enough."""
+        """Their lease or their retry delay is over. After an expired lease there is no retry delay."""
         history = span.history
         held = span.state is LeaseState.ACQUIRED
         counted = ("lease_expired",) if held else ()
         if held:
-            history = _told(span, now_ns, LEASE_EXPIRED)
+            history = _with_outcome(span, now_ns, LEASE_EXPIRED)
             self._counts.lease_expired += end - first
             self._events.part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
         if span.doomed or self._was_last(span):
-            self._bury(now_ns, level, span, first, end, history, *counted)
+            self._dead_letter(now_ns, level, span, first, end, history, *counted)
         else:
             action = LeaseAction.REQUEUE if held else LeaseAction.DUE
             moved = self._levels.tables[level].move(span, first, end, action, history=history)
             self._journal.moved(now_ns, level, moved, *counted)
 
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
-        """A message has expired or cannot be read any more; it is finished."""
+        """A message has expired or cannot be read; it is finished."""
         if skipped.error is None:
             self._counts.expired += 1
         else:
@@ -105,8 +105,10 @@ class LeaseOutcomes:
     def _was_last(self, span: Span) -> bool:
         return self._config.max_attempts is not None and span.attempts >= self._config.max_attempts
 
-    def _bury(self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str) -> None:
-        """Into the bin first, out of the queue after; where the bin refuses, the message waits and is tried again."""
+    def _dead_letter(
+        self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str
+    ) -> None:
+        """Append to the dead letter queue, then finish here. Where the append fails, it is retried later."""
         table = self._levels.tables[level]
         for offset in range(first, end):
             try:
@@ -117,26 +119,26 @@ class LeaseOutcomes:
             else:
                 try:
                     last = history[-1].outcome
-                    place = self._dead_letters.bury(now_ns, stored, self._queue, last, history, span.attempts)
+                    place = self._dead_letters.add(now_ns, stored, self._queue, last, history, span.attempts)
                 except BrokerError:
-                    due = self._due.place_in(_BIN_RETRY_NS, now_ns)
+                    due = self._due.place_in(_DEAD_LETTER_RETRY_NS, now_ns)
                     moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due)
                     moved.doomed = True
                     self._journal.moved(now_ns, level, moved, *counted)
                     return
                 self._counts.dead_lettered += 1
-                if self._dead_letters.is_durable(place):  # else a power cut may take it: its message must be there
+                if self._dead_letters.is_durable(place):  # otherwise a power cut may lose it, and the message must stay
                     self._journal.finished(now_ns, level, offset, offset + 1, *counted, "dead_lettered", urgent=True)
             table.finish(span, offset, offset + 1, LeaseAction.REMOVE)
 
 
 def _storable(cause: str) -> str:
-    """Short, and without what UTF-8 cannot say."""
+    """Truncated, and valid UTF-8."""
     cause = cause[:MAX_CAUSE_CHARS]
     return cause if cause.isascii() else cause.encode(errors="replace").decode()
 
 
-def _told(span: Span, now_ns: int, outcome: str) -> History:
-    """The attempts of a span, the present one included, which ends now."""
+def _with_outcome(span: Span, now_ns: int, outcome: str) -> History:
+    """The attempts of a span, with the present one, which ends now."""
     ended = AttemptView(span.holder, span.since_ns, now_ns, outcome)
     return (*span.history[-(MAX_ATTEMPTS_KEPT - 1) :], ended)

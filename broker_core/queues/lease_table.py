@@ -1,7 +1,7 @@
-"""Who holds which message of one partition, until when; and which can be handed out next.
+"""The lease states of the messages of one partition.
 
-After KIP-932: from `next_offset` on nothing was handed out yet; below, what is not finished is kept as spans. Taking,
-finishing and expiring cost O(log n) in what is in flight, whatever waits.
+As in KIP-932: messages from `next_offset` on were never delivered; below it, unfinished messages are kept as spans.
+Acquiring, finishing and expiring cost O(log n) in the messages in flight, independent of the backlog.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from broker_core.snapshots import AttemptView
 
 
 class LeaseTable:
-    """The states of the messages of one partition log. It emits nothing and has no clock: `Queue` does and has.
+    """The states of the messages of one partition log. It has no clock and emits no events; `Queue` does.
 
-    Of `priorities`, the most urgent message is handed out first; with one, whatever they are, the lowest offset.
+    With several `priorities`, the most urgent message is delivered first; with one, the lowest offset.
     """
 
     def __init__(self, log: PartitionPort, priorities: int = 1) -> None:
@@ -34,13 +34,13 @@ class LeaseTable:
         self._fresh_bytes = 0
         self._bytes = [0] * len(LeaseState)
         self._ready = ReadySpans(priorities)
-        self.has_priorities = priorities > 1  # they are told apart
+        self.has_priorities = priorities > 1
         self._due = DueHeap()
         self._trimmed_to = log.start_offset
         self._held: dict[str, dict[Span, None]] = {}
         self.grow()
 
-    # -- what is where
+    # -- queries
 
     @property
     def ready(self) -> int:
@@ -54,7 +54,7 @@ class LeaseTable:
 
     @property
     def in_flight(self) -> int:
-        """Messages that somebody holds."""
+        """Messages that are leased."""
         return self._counts[LeaseState.ACQUIRED]
 
     @property
@@ -69,21 +69,21 @@ class LeaseTable:
 
     @property
     def first_open_offset(self) -> int:
-        """Everything below is finished: the log may be trimmed up to here."""
+        """All messages below are finished: the log may be trimmed up to here."""
         first = self.index.first_offset()
         return self.next_offset if first is None else min(first, self.next_offset)
 
     def held_by(self, holder: str) -> list[Span]:
-        """What `holder` has, the oldest first."""
+        """The spans that `holder` holds, the oldest first."""
         return list(self._held.get(holder, ()))
 
     def next_due(self) -> Place | None:
-        """When the earliest lease or wait ends."""
+        """The end of the earliest lease or retry delay."""
         span = self._due.first()
         return None if span is None else (span.deadline_ns, span.ticket)
 
     def heads(self) -> list[tuple[int, int, int]]:
-        """(priority, published_ns, offset) of the message of each priority that is handed out next."""
+        """(priority, published_ns, offset) of the next message of each priority."""
         if self.has_priorities:
             self._sort()
         spans = [(priority, self._ready.first(priority)) for priority in self._ready.filled()]
@@ -93,12 +93,12 @@ class LeaseTable:
         return found
 
     def head(self) -> tuple[int, int] | None:
-        """(published_ns, offset) of the oldest message that can be taken now, or, of one priority, the next."""
+        """(published_ns, offset) of the ready message with the lowest offset."""
         oldest = min(self.heads(), key=lambda head: head[2], default=None)
         return None if oldest is None else oldest[1:]
 
     def newest_ready(self) -> tuple[int, int] | None:
-        """(priority, offset) of the newest of the least urgent messages that can be taken now."""
+        """(priority, offset) of the newest among the least urgent ready messages."""
         if self.has_priorities:
             self._sort()
         if self.next_offset < self.end_offset:
@@ -112,16 +112,16 @@ class LeaseTable:
         return None if newest is None else (filled[-1], newest)
 
     def ready_offsets(self, most: int) -> list[int]:
-        """The next offsets in the order in which they would be handed out."""
+        """Up to `most` offsets in the order of delivery."""
         if self.has_priorities:
             self._sort()
         returned = [offset for span in self._ready for part in self.index.segments(span) for offset in range(*part)]
         return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
 
-    # -- in
+    # -- growth
 
     def grow(self) -> int:
-        """Take note of what can be read of the log since; how many messages that is."""
+        """Include the messages up to the log's high watermark. Returns their number."""
         end_offset = self.log.high_watermark
         added = end_offset - self.end_offset
         if added:
@@ -130,12 +130,12 @@ class LeaseTable:
         return added
 
     def skip_to(self, next_offset: int) -> None:
-        """Nothing below `next_offset` is fresh; for a table that has handed out nothing yet."""
+        """Start at `next_offset`; only for a table that has delivered nothing."""
         self.next_offset = min(max(next_offset, self.next_offset), self.end_offset)
         self._fresh_bytes = self._share(self.next_offset, self.end_offset)
 
     def insert(self, span: Span) -> None:
-        """Enter a span, whose offsets are in no other, in the state that it names."""
+        """Add a span in its state. Its offsets must be in no other span."""
         self.index.put(span.offset, span.end, span)
         self._counts[span.state] += span.open
         self._bytes[span.state] += sum(span.sizes)
@@ -146,14 +146,14 @@ class LeaseTable:
         if span.state is LeaseState.ACQUIRED:
             self._held.setdefault(span.holder, {})[span] = None
 
-    # -- out
+    # -- removal
 
     def take(
         self, now_ns: int, holder: str, deadline: Place, wanted: int, priority: int | None = None
     ) -> tuple[list[Taken], list[Skipped]]:
-        """Hand at most `wanted` messages to `holder` until `deadline`, the lowest offsets first.
+        """Lease up to `wanted` messages to `holder` until `deadline`, the lowest offsets first.
 
-        Only of `priority`, where one is given; else the most urgent first.
+        With `priority`, only messages of that; otherwise the most urgent first.
         """
         taken: list[Taken] = []
         skipped: list[Skipped] = []
@@ -194,7 +194,7 @@ class LeaseTable:
         return taken, skipped
 
     def pass_fresh(self, wanted: int, holder: str) -> Span:
-        """Hand at most `wanted` fresh messages of one moment to `holder`, who is done with them."""
+        """Deliver and acknowledge up to `wanted` new messages that were published at one moment."""
         span = self._pop_fresh(min(wanted, self.end_offset - self.next_offset))
         for action in (LeaseAction.TAKE, LeaseAction.ACKNOWLEDGE):
             span.state = NEXT_STATE[span.state, action]
@@ -202,7 +202,7 @@ class LeaseTable:
         return span
 
     def remove_ready(self, wanted: int) -> list[Span]:
-        """Take out at most `wanted` of the messages that wait, the lowest offsets first; they are finished."""
+        """Remove up to `wanted` ready messages, the lowest offsets first; they are finished."""
         removed = []
         while wanted > 0 and self.ready:
             oldest = min(self.heads(), key=lambda head: head[2])[0] if self.has_priorities else None
@@ -213,12 +213,12 @@ class LeaseTable:
         return removed
 
     def remove_delayed(self) -> list[Span]:
-        """Take out all messages that wait for their next attempt; they are finished."""
+        """Remove all messages that wait for their next attempt; they are finished."""
         delayed = [part for part in self.index.runs() if part[2].state is LeaseState.DELAYED]
         return [self.finish(span, first, end, LeaseAction.REMOVE) for first, end, span in delayed]
 
     def withdraw(self, offset: int) -> Span | None:
-        """Take out one message that nobody holds; None where somebody does, or where it is finished."""
+        """Remove one message; None where it is leased or finished."""
         if self.has_priorities:
             self._sort()
         if self.next_offset <= offset < self.end_offset:
@@ -233,7 +233,7 @@ class LeaseTable:
         return self.finish(span, offset, offset + 1, LeaseAction.REMOVE)
 
     def take_out(self, first: int, end: int) -> tuple[int, int]:
-        """The messages from `first` up to `end` are nowhere any more, wherever they were; those that the log has."""
+        """Remove the messages from `first` up to `end` in any state. Returns the part of the range that the log has."""
         if self.has_priorities:
             self._sort()
         first, end = max(first, self.log.start_offset), min(end, self.end_offset)
@@ -249,7 +249,7 @@ class LeaseTable:
         return first, end
 
     def bring_back(self, removed: Span) -> int:
-        """Messages that were taken out are ready again, as far as the log still has them; how many that is."""
+        """Make removed messages ready again, as far as the log still has them. Returns their number."""
         first = max(removed.offset, self.log.start_offset)
         if first >= removed.end:
             return 0
@@ -258,7 +258,7 @@ class LeaseTable:
         return span.open
 
     def trim(self) -> int:
-        """Everything below the log's start is finished, held or not; how many messages that is."""
+        """Finish all messages below the log's start, leased or not. Returns their number."""
         start = self._trimmed_to = self.log.start_offset
         gone = 0
         if start > self.next_offset:
@@ -271,14 +271,14 @@ class LeaseTable:
                 gone += min(end, start) - first
         return gone
 
-    # -- a message that is held
+    # -- leased messages
 
     def held(
         self, now_ns: int, offset: int, count: int, holder: str, attempt: int | None
     ) -> list[tuple[Span, int, int]]:
-        """The parts (span, first, end) that make up `count` messages from `offset` on, all held by `holder`.
+        """The parts (span, first, end) of `count` messages from `offset` on.
 
-        Raises INVALID_LEASE, and names the first message that is not.
+        Raises INVALID_LEASE, naming the first message that `holder` does not hold.
         """
         parts: list[tuple[Span, int, int]] = []
         end = offset + count
@@ -297,7 +297,7 @@ class LeaseTable:
         return parts
 
     def finish(self, span: Span, first: int, end: int, action: LeaseAction) -> Span:
-        """The members from `first` up to `end` are finished; they are returned as a span of their own."""
+        """Finish the members from `first` up to `end`. Returns them as a span of their own."""
         state = NEXT_STATE[span.state, action]
         self.index.clear(first, end)
         self._leave(span, first, end)
@@ -314,7 +314,7 @@ class LeaseTable:
         history: tuple[AttemptView, ...] | None = None,
         due: Place = (0, -1),
     ) -> Span:
-        """The members from `first` up to `end` go on as a span of their own, in the state that `action` leads to."""
+        """Move the members from `first` up to `end` to a new span, in the state after `action`."""
         moved = part_of(span, first, end, NEXT_STATE[span.state, action])
         if attempts is not None:
             moved.attempts = attempts
@@ -328,7 +328,7 @@ class LeaseTable:
         return moved
 
     def pop_due(self, place: Place) -> Iterator[tuple[Span, int, int]]:
-        """The parts (span, first, end) whose lease or wait ends at exactly `place`. Each must be moved or finished."""
+        """The parts (span, first, end) that are due at exactly `place`. The caller must move or finish each."""
         while (span := self._due.first()) is not None and (span.deadline_ns, span.ticket) == place:
             for first, end in list(self.index.segments(span)):
                 yield span, first, end
@@ -339,7 +339,7 @@ class LeaseTable:
         return sum(run.size_bytes for run in self.log.runs(first, end)) if first < end else 0
 
     def _leave(self, span: Span, first: int, end: int) -> None:
-        """The members from `first` up to `end` have left the span."""
+        """Account for the members from `first` up to `end` leaving the span."""
         self._counts[span.state] -= end - first
         self._bytes[span.state] -= span.size_bytes(first, end)
         span.open -= end - first
@@ -354,16 +354,16 @@ class LeaseTable:
             self._due.forget()
 
     def _sort(self) -> None:
-        """Where priorities are told apart, nothing stays fresh: each message goes to those of its own."""
+        """With priorities: move new messages to ready spans by their priority."""
         while self.next_offset < self.end_offset:
             piece = self._pop_fresh(self.end_offset - self.next_offset)
             for span in by_priority(self.log, piece, len(self._ready) - 1):
                 self.insert(span)
 
     def _pop_ready(self, most: int, priority: int | None) -> Span:
-        """Take the next waiting messages out of the table, at most `most`; those that came back go first.
+        """Remove up to `most` of the next ready messages; redelivered ones come first.
 
-        Of `priority`, or, where that is None, the most urgent.
+        They are of `priority`, by default the most urgent.
         """
         if priority is None:
             priority = next(iter(self._ready.filled()), 0) if self.has_priorities else 0
@@ -381,7 +381,7 @@ class LeaseTable:
         return part_of(span, first, end, span.state)
 
     def _pop_fresh(self, most: int) -> Span:
-        """Take the next messages that were never handed out, all published at one moment, out of the table."""
+        """Remove up to `most` of the next new messages, all published at one moment."""
         first = self.next_offset
         runs = self.log.runs(first, first + most)
         if runs and runs[0].offset == first:
@@ -390,6 +390,6 @@ class LeaseTable:
             run = Run(first, (runs[0].offset if runs else first + most) - first, 0, 0)
         self.next_offset = run.end_offset
         self._fresh_bytes -= run.size_bytes
-        # What is handed out gets its true sizes.
+        # On delivery they are replaced by the exact sizes.
         sizes = shares_of(run)
         return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, run.count)

@@ -1,4 +1,4 @@
-"""The priority levels of a queue, and which of them is next."""
+"""The priority levels of a queue, and the choice of the next one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from broker_core.queues.spans import Span
 
 
 def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> None:
-    """Raises INVALID_RECORD where `queue`, which has so many levels, has none for the priority of a message.
+    """Raises INVALID_RECORD where `queue`, which has `levels` levels, has none for the priority of a message.
 
-    RabbitMQ takes such a message for one of its highest level. Here that would be the least urgent one, and a mistyped
-    number would wait behind all others without a word.
+    RabbitMQ treats such a message as one of the highest level. Here that would be the least urgent one, and a mistyped
+    number would silently wait behind all others.
     """
-    # Every queue has a level 0, where nearly all messages go.
+    # Level 0 always exists, and nearly all messages use it.
     for priority in [message.priority for message in messages if message.priority]:
         if not isinstance(priority, int) or not 0 <= priority < levels:
             those = "priority 0 only" if levels == 1 else f"priorities from 0, the most urgent, to {levels - 1}"
@@ -28,8 +28,8 @@ def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> No
 class Levels:
     """A lease table for each level, 0 the most urgent.
 
-    With `ageing_ns`, a message rises one level each time that long has passed since it was published. At equal level
-    the one that was published first is next, so that after (its level * ageing) only older messages go before it.
+    With `ageing_ns`, a message rises one level each time that long has passed since it was published. Within a level
+    the oldest message is next, so that after (its level * ageing) only older messages precede a message.
     """
 
     def __init__(self, partitions: Sequence[PartitionPort], ageing_ns: int | None) -> None:
@@ -37,7 +37,7 @@ class Levels:
         self.ageing_ns = ageing_ns if len(self.tables) > 1 else None
 
     def table(self, level: int) -> LeaseTable:
-        """Raises UNKNOWN_TOPIC_OR_PARTITION where there is no such level."""
+        """The table of `level`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         if not 0 <= level < len(self.tables):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"the queue has no partition {level}")
         return self.tables[level]
@@ -63,9 +63,9 @@ class Levels:
         return sum([table.size_bytes for table in self.tables])
 
     def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
-        """(level, priority within it or None, whether what follows may come from there too) of the next message.
+        """(level, priority within it or None, whether later messages may come from there too) of the next message.
 
-        None where nothing is ready.
+        None where no message is ready.
         """
         if self.ageing_ns is None:
             return next(((level, None, True) for level, table in enumerate(self.tables) if table.ready), None)
@@ -77,14 +77,14 @@ class Levels:
         return (min(heads)[2], None, False) if heads else None
 
     def next_due(self) -> Place | None:
-        """When the earliest lease or wait ends."""
+        """The end of the earliest lease or retry delay."""
         return min([due for table in self.tables if (due := table.next_due()) is not None], default=None)
 
     def evict(self, messages: int, size_bytes: int, than: int | None) -> list[tuple[int, Span]]:
-        """Take out the oldest waiting messages until so much is free; none where that cannot be reached.
+        """Remove the oldest ready messages to free that many messages and bytes; none where that is impossible.
 
-        With `than`, only of less urgent levels than that, the newest of the least urgent first. Gives (level, span)
-        pairs.
+        With `than`, only messages of less urgent levels are removed, the newest of the least urgent first. Returns
+        (level, span) pairs.
         """
         levels = range(0 if than is None else max(than + 1, 0), len(self.tables))
         tables = self.tables[levels.start :]
@@ -92,7 +92,7 @@ class Levels:
             return []
         evicted: list[tuple[int, Span]] = []
         while messages > 0 or size_bytes > 0:
-            # Where bytes count too, one by one: none more than is needed.
+            # One by one where bytes are needed, so that no more than necessary is removed.
             wanted = messages if size_bytes <= 0 and len(levels) == 1 else 1
             found = self._oldest(levels, wanted) if than is None else [self.newest_of_least_urgent()]
             for level, span in found:
@@ -102,7 +102,7 @@ class Levels:
         return evicted
 
     def newest_of_least_urgent(self) -> tuple[int, Span]:
-        """Take that out; something must be ready."""
+        """Remove the newest of the least urgent ready messages; there must be one."""
         level = max(level for level, table in enumerate(self.tables) if table.ready)
         return level, self._newest_of(level)
 
@@ -114,14 +114,14 @@ class Levels:
 
     def _oldest(self, levels: range, wanted: int) -> list[tuple[int, Span]]:
         heads = [(head[0], -level) for level in levels if (head := self.tables[level].head()) is not None]
-        level = -min(heads)[1]  # of the same age, the less urgent goes
+        level = -min(heads)[1]  # among equal ages, the less urgent
         return [(level, span) for span in self.tables[level].remove_ready(wanted)]
 
 
 class TopicLevels(Levels):
-    """The partitions of a topic, which are no priorities: the most urgent message of all is next, then the oldest.
+    """The partitions of a topic as levels without an order: the most urgent message of all is next, then the oldest.
 
-    With `ageing_ns`, it rises as in a queue. A message whose priority has no level counts as the least urgent.
+    With `ageing_ns`, messages rise as in `Levels`. A message whose priority has no level counts as the least urgent.
     """
 
     def __init__(self, partitions: Sequence[PartitionPort], priorities: int, ageing_ns: int | None) -> None:

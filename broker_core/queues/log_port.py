@@ -1,4 +1,4 @@
-"""What a queue needs of a log; `broker_core.log` has it."""
+"""The log as queues use it; `broker_core.log` implements it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Protocol
 from broker_core.messages import Message, Run, StoredMessage
 
 
-class Appended(Protocol):
-    """Where messages were stored."""
+class AppendedPort(Protocol):
+    """The result of an append."""
 
     @property
     def base_offset(self) -> int:
-        """The offset of the first of them."""
+        """The offset of the first message."""
 
 
 class PartitionPort(Protocol):
-    """One partition: read by offset, append at the end."""
+    """One partition of a log."""
 
     @property
     def topic(self) -> str:
@@ -29,7 +29,7 @@ class PartitionPort(Protocol):
 
     @property
     def start_offset(self) -> int:
-        """The first offset that is still there."""
+        """The first available offset."""
 
     @property
     def end_offset(self) -> int:
@@ -37,13 +37,13 @@ class PartitionPort(Protocol):
 
     @property
     def high_watermark(self) -> int:
-        """What lies below it can be read."""
+        """Messages below it can be read."""
 
     def read(self, offset: int, *, max_messages: int, max_bytes: int = ...) -> list[StoredMessage]: ...
     def message(self, offset: int, *, unsynced: bool = ...) -> StoredMessage: ...
     def runs(self, offset: int, end_offset: int) -> list[Run]: ...
     def published_ns(self, offset: int) -> int: ...
-    def append_batch(self, now_ns: int, messages: Sequence[Message]) -> Appended: ...
+    def append_batch(self, now_ns: int, messages: Sequence[Message]) -> AppendedPort: ...
 
 
 class TopicPort(Protocol):

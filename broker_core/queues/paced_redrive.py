@@ -1,4 +1,4 @@
-"""A redrive that takes its time."""
+"""A redrive at a limited rate."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from broker_core.timers import Timer, Timers
 
 
 class PacedRedrives:
-    """Those of one broker that are under way: one of a queue at a time, whoever has begun it."""
+    """The running redrives of a broker, at most one a queue."""
 
     def __init__(self) -> None:
         self._running: dict[str, PacedRedrive] = {}
         self._last: dict[str, PacedRedrive] = {}
 
     def of(self, queue: str) -> PacedRedrive | None:
-        """The one that is under way."""
+        """The running redrive of `queue`."""
         return self._running.get(queue)
 
     def last(self, queue: str) -> PacedRedrive:
@@ -31,13 +31,13 @@ class PacedRedrives:
         return found
 
     def check(self, queue: str) -> None:
-        """Raises INVALID_REQUEST where one is under way."""
+        """Raises INVALID_REQUEST where a redrive of `queue` is running."""
         if queue in self._running:
-            told = f"a redrive of {queue} is under way; stop it, or let it end"
-            raise BrokerError(ErrorCode.INVALID_REQUEST, told)
+            about = f"a redrive of {queue} is under way; stop it, or let it end"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
     def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:
-        """Begin with the first. Raises INVALID_REQUEST where another is under way."""
+        """Start `paced`. Raises INVALID_REQUEST where another is running."""
         self.check(queue)
         self._running[queue] = self._last[queue] = paced
         paced.reply.then(lambda _done: self._running.pop(queue, None))
@@ -45,9 +45,9 @@ class PacedRedrives:
 
 
 class PacedRedrive:
-    """Dead letters one by one, `rate_per_s` of them a second, the first at once; it can be watched and cancelled.
+    """Redrives dead letters one by one at `rate_per_s`, the first at once.
 
-    `redrive(now_ns, offset)` does one. `reply` is there when all are done, or with what was done when it is cancelled.
+    `redrive(now_ns, offset)` redrives one. `reply` is settled when all are done or it is cancelled.
     """
 
     def __init__(
@@ -72,21 +72,21 @@ class PacedRedrive:
 
     @property
     def total(self) -> int:
-        """How many dead letters it was asked for."""
+        """The number of dead letters to redrive."""
         return len(self._offsets)
 
     @property
     def done(self) -> int:
-        """How many of them it has tried."""
+        """The number of dead letters tried so far."""
         return len(self._redriven) + len(self._refused)
 
     def start(self, now_ns: int) -> None:
-        """Redrive the first one now, and the others when their time comes."""
+        """Redrive the first one now, and schedule the others."""
         self._started_ns = now_ns
         self._step(now_ns)
 
     def cancel(self) -> None:
-        """Leave the rest where it is."""
+        """Stop; the remaining dead letters stay."""
         if self._timer is not None:
             self._timer.cancel()
         self.reply.resolve(RedriveResult(tuple(self._redriven), tuple(self._refused)))
@@ -102,7 +102,7 @@ class PacedRedrive:
             self._redriven += result.redriven
             self._refused += result.refused
         if self.done < self.total:
-            # From the start, not from the step before: rounding does not add up.
+            # Counted from the start, so that rounding errors do not accumulate.
             self._timer = self._timers.at(self._started_ns + int(self.done * self._interval_ns), self._step)
         else:
             self.cancel()

@@ -1,4 +1,4 @@
-"""Messages that are taken out of a queue before anybody is done with them."""
+"""Removal of messages from a queue: purge and undo, withdrawal, eviction."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class _Purge(msgspec.Struct, frozen=True):
 
 
 class PurgeLog:
-    """Purge and its undo, withdrawal, eviction; all leave alone what somebody holds."""
+    """Removes messages that are not leased, and remembers purges within the undo window."""
 
     def __init__(self, levels: Levels, counts: QueueCounts, events: QueueEvents, undo_window_ns: int) -> None:
         self._levels = levels
         self._counts = counts
         self._events = events
         self._undo_window_ns = undo_window_ns
-        self._purges: list[_Purge] = []  # the last one last
+        self._purges: list[_Purge] = []  # oldest first
 
     def purge(self, now_ns: int, client: str) -> int:
-        """Take out everything; how many messages that was."""
+        """Remove all messages that are not leased. Returns their number."""
         removed = []
         for level, table in enumerate(self._levels.tables):
             for span in table.remove_ready(table.ready) + table.remove_delayed():
@@ -43,13 +43,13 @@ class PurgeLog:
         return purged
 
     def can_undo(self, now_ns: int) -> bool:
-        """Whether there is a purge that is not too long ago."""
+        """Whether there is a purge within the undo window."""
         return bool(self._purges) and self._in_time(now_ns, self._purges[-1])
 
     def undo_purge(self, now_ns: int, client: str) -> int:
-        """Bring back what the last purge took, unless that is too long ago; how many messages that is.
+        """Restore the messages of the last purge within the undo window. Returns their number.
 
-        Called again, it brings back what the purge before it took.
+        A second call restores those of the purge before.
         """
         if not self.can_undo(now_ns):
             return 0
@@ -68,7 +68,7 @@ class PurgeLog:
         return now_ns - purge.time_ns <= self._undo_window_ns
 
     def withdraw(self, now_ns: int, level: int, offset: int, client: str) -> bool:
-        """Take out one message; False where somebody holds it, or where it is finished."""
+        """Remove one message; False where it is leased or finished."""
         span = self._levels.table(level).withdraw(offset)
         if span is None:
             return False
@@ -77,7 +77,7 @@ class PurgeLog:
         return True
 
     def turn_away(self, now_ns: int, level: int, offset: int, client: str) -> bool:
-        """Evict what `client` has just published, for want of room; False where somebody holds it already."""
+        """Evict a message that `client` has just published; False where it is leased already."""
         span = self._levels.table(level).withdraw(offset)
         if span is None:
             return False
@@ -86,7 +86,7 @@ class PurgeLog:
         return True
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
-        """Take out the oldest messages to make so much room; False, and nothing is done, where that cannot be."""
+        """Evict the oldest ready messages to free that many messages and bytes; False where that is impossible."""
         evicted = self._levels.evict(messages, size_bytes, than)
         cause = "room for a newer message" if than is None else f"room for a message of priority {than}"
         for level, span in evicted:
@@ -95,7 +95,7 @@ class PurgeLog:
         return bool(evicted)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
-        """Take out at most so many, the newest of the least urgent first; (level, offset) of each."""
+        """Evict up to `messages`, the newest of the least urgent first. Returns (level, offset) of each."""
         found: list[tuple[int, int]] = []
         while len(found) < messages and self._levels.ready:
             level, span = self._levels.newest_of_least_urgent()

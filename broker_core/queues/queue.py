@@ -1,4 +1,4 @@
-"""A work queue: a topic log, read with leases; and what is done with it beside taking and acknowledging."""
+"""A work queue: a log that is read with leases."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from broker_core.snapshots import QueueView
 
 
 class Queue(QueueLeases):
-    """See `QueueLeases` for takes, leases and their ends. `counts` holds the totals."""
+    """A work queue. See `QueueLeases` for delivery and leases. `counts` holds the totals."""
 
     def first_open_offset(self, partition: int) -> int:
-        """Every message of `partition` below it is finished: the log may be trimmed up to here."""
+        """All messages of `partition` below it are finished: the log may be trimmed up to here."""
         return self.levels.table(partition).first_open_offset
 
     def trimmed(self, now_ns: int) -> int:
-        """The log has deleted messages: those are finished, even where somebody holds them; how many that is."""
+        """Finish messages that the log has deleted, leased or not. Returns their number."""
         gone = sum(table.trim() for table in self.levels.tables)
         self._finished(now_ns)
         return gone
 
     def pass_through(self, now_ns: int, holder: str, count: int) -> None:
-        """`holder` took the next `count` messages, fresh ones, and is done with them already."""
+        """Record that `holder` has taken and acknowledged the next `count` new messages."""
         table = self.levels.tables[0]
         while count > 0:
             span = table.pass_fresh(count, holder)
@@ -39,86 +39,86 @@ class Queue(QueueLeases):
                 self._events.part(now_ns, kind, 0, span, span.offset, span.end)
 
     def peek(self, max_messages: int = 1) -> list[StoredMessage]:
-        """The next messages, level by level, without taking them."""
+        """Up to `max_messages` of the next messages, level by level, without taking them."""
         found: list[StoredMessage] = []
         for table in self.levels.tables:
             found += [table.log.message(offset) for offset in table.ready_offsets(max_messages - len(found))]
         return found
 
-    # -- taking out
+    # -- removal
 
     def purge(self, now_ns: int, client: str = "user") -> int:
-        """Take out everything that nobody holds; how many messages that was. What is in flight stays."""
+        """Remove all messages that are not leased. Returns their number."""
         purged = self._purge_log.purge(now_ns, client)
         self._finished(now_ns)
         return purged
 
     def can_undo_purge(self, now_ns: int) -> bool:
-        """Whether `undo_purge` has something to bring back."""
+        """Whether `undo_purge` can restore messages."""
         return self._purge_log.can_undo(now_ns)
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
-        """What the last purge took is ready again, unless that is too long ago; how many messages that is."""
+        """Restore the messages of the last purge within the undo window. Returns their number."""
         brought_back = self._purge_log.undo_purge(now_ns, client)
         self._finished(now_ns)
         return brought_back
 
     def withdraw(self, now_ns: int, partition: int, offset: int, client: str = "user") -> bool:
-        """Take out one message that nobody holds, as when its redrive is undone; False where that is too late."""
+        """Remove one message, to undo its redrive; False where it is leased or finished."""
         self.levels.table(partition).grow()
         withdrawn = self._purge_log.withdraw(now_ns, partition, offset, client)
         self._finished(now_ns)
         return withdrawn
 
     def turn_away(self, now_ns: int, partition: int, offset: int, client: str) -> bool:
-        """Evict what `client` has just published, for want of room; False where somebody holds it already."""
+        """Evict a message that `client` has just published; False where it is leased already."""
         return self._purge_log.turn_away(now_ns, partition, offset, client)
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None = None) -> bool:
-        """Make room for so many messages and bytes, at the cost of the oldest that wait; nothing where that cannot be.
+        """Evict the oldest ready messages to free that many messages and bytes; False where that is impossible.
 
-        With `than`, only less urgent messages than that priority go, the least urgent first.
+        With `than`, only messages less urgent than that priority are evicted, the least urgent first.
         """
         return self._purge_log.evict(now_ns, messages, size_bytes, than)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
-        """Take out so many, the newest of the least urgent first; (partition, offset) of each."""
+        """Evict up to `messages`, the newest of the least urgent first. Returns (partition, offset) of each."""
         return self._purge_log.evict_least_urgent(now_ns, messages)
 
-    # -- what others see
+    # -- views and state
 
     def view(self, now_ns: int, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
-        """Its state, with the leases of the lowest offsets and the newest dead letters. The gate is the broker's."""
+        """A view with the leases of the lowest offsets and the newest dead letters. The broker adds the gate."""
         return queue_view(self, max_leases, max_dead_letters)
 
     def state(self, now_ns: int) -> QueueState:
-        """What must be kept so that a restart goes on from here: a plain value, to be stored by the broker."""
+        """The state to save, as a plain value."""
         self._journal.write(now_ns)
         return saved(now_ns, self.levels.tables, self.counts)
 
     def restore(self, now_ns: int, state: QueueState) -> None:
-        """Go on from `state`, on a queue that was not used yet: leases and waits last as long as they still had."""
+        """Continue from `state`, on an unused queue. Leases and retry delays keep their remaining time."""
         restored(now_ns, state, self.levels.tables, self.counts, self._timers.ticket)
         self._due.arm(self.levels.next_due())
 
     def begin(self, now_ns: int) -> None:
-        """It is a new one: what the journal tells of another of its name is not about it."""
+        """Mark the queue as new in the journal."""
         self._journal.begin(now_ns)
 
     def replay(self, now_ns: int, entries: Sequence[Entry]) -> None:
-        """Go on from what the journal tells, after `restore` where a state was saved."""
+        """Apply journal entries, after `restore` where a state was saved."""
         replayed(now_ns, entries, self.levels.tables, self.counts, self._timers.ticket)
         self._due.arm(self.levels.next_due())
 
     def close(self) -> None:
-        """Those who wait get CLOSED, and nothing ends by itself any more; take its `state` before."""
+        """Fail waiting acquires with CLOSED, and stop the timers. Call `state` before."""
         self._due.stop()
-        while (taker := self._waiting_acquires.first()) is not None:
-            self._waiting_acquires.leave(taker.reply)
-            taker.reply.fail(BrokerError(ErrorCode.CLOSED, f"queue {self.name}"))
+        while (acquire := self._waiting_acquires.first()) is not None:
+            self._waiting_acquires.leave(acquire.reply)
+            acquire.reply.fail(BrokerError(ErrorCode.CLOSED, f"queue {self.name}"))
 
     def reopen(self, now_ns: int) -> None:
-        """Go on after a `close`: leases and waits that would have ended meanwhile end now."""
+        """Continue after `close`: leases and retry delays that ended meanwhile are handled now."""
         while (place := self.levels.next_due()) is not None and place[0] <= now_ns:
             for level, table in enumerate(self.levels.tables):
                 if table.next_due() == place:

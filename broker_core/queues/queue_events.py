@@ -8,7 +8,7 @@ from broker_core.queues.spans import Span
 
 
 class QueueEvents:
-    """Says what happened to messages of `topic` in queue `name`, which is told as the group."""
+    """Emits the events of messages of `topic` in queue `name`; the queue is the event's `group`."""
 
     def __init__(self, name: str, topic: str, stream: EventStream) -> None:
         self._name = name
@@ -28,7 +28,7 @@ class QueueEvents:
         client: str | None = None,
         key: bytes | None = None,
     ) -> None:
-        """`kind` happened to the members of `span` from `first` up to `end`."""
+        """Emit `kind` for the members of `span` from `first` up to `end`."""
         self._stream.emit(
             now_ns,
             kind,
@@ -46,7 +46,7 @@ class QueueEvents:
         )
 
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
-        """A message could not be handed out: it has expired, or it is damaged, which is named."""
+        """Emit EXPIRED, or DAMAGE with the error, for a message that could not be delivered."""
         self._stream.emit(
             now_ns,
             EventKind.EXPIRED if skipped.error is None else EventKind.DAMAGE,
@@ -61,7 +61,7 @@ class QueueEvents:
         )
 
     def undone(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
-        """A user has taken back what they did to `count` messages; `runs` holds (partition, first, end) of them."""
+        """Emit the undo of an action on `count` messages; `runs` holds their (partition, first, end)."""
         self._stream.emit(
             now_ns,
             EventKind.USER_ACTION,

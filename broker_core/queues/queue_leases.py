@@ -1,7 +1,7 @@
-"""The leases of a queue: a message is handed to one holder at a time until one is done with it.
+"""Delivery and leases of a queue: a message is leased to one holder at a time until one acknowledges it.
 
-Priority levels are the partitions of the log, 0 the most urgent. A lease counts from delivery. What was nacked, or was
-not finished in time, is handed out again, ahead of what came later; after the last attempt it goes to the dead letters.
+Priority levels are the partitions of the log, 0 the most urgent. A lease counts from delivery. A message that was
+nacked, or whose lease expired, is delivered again, before later ones; after the last attempt it is dead-lettered.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DELIVERED, _REDELIVERED = ("delivered",), ("delivered", "redelivered")  # total
 
 
 class QueueLeases:
-    """Takes, leases and their ends. `counts` holds the totals, `levels` where each message stands."""
+    """Takes, leases and their outcomes. `counts` holds the totals, `levels` the states of the messages."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class QueueLeases:
         levels: Levels | None = None,
         undo_window_ms: float = UNDO_WINDOW_MS,
     ) -> None:
-        """`jitter` gives numbers from 0 up to 1 for the retry policy.
+        """`jitter` returns random numbers in [0, 1) for the retry policy.
 
-        `room(now_ns)` is called whenever messages were finished, by whomever: the gate may let others in. `journal` is
-        for a queue that outlives its process. `levels` are the log's partitions, unless others are given. Raises
-        INVALID_CONFIG where the log has fewer partitions than there are priorities.
+        `room(now_ns)` is called when messages were finished, so that the gate can admit others. `journal` is None for a
+        queue in memory. `levels` are by default the log's partitions. Raises INVALID_CONFIG where the log has fewer
+        partitions than there are priorities.
         """
         if levels is None and len(log.partitions) < config.priorities:
             raise BrokerError(
@@ -105,18 +105,18 @@ class QueueLeases:
 
     @property
     def waiting_takers(self) -> int:
-        """Takes that are parked."""
+        """The number of waiting acquires."""
         return len(self._waiting_acquires)
 
     @property
     def wanted(self) -> int:
-        """Messages that are waited for."""
+        """The number of messages that waiting acquires accept."""
         return self._waiting_acquires.wanted
 
     # -- taking
 
     def appended(self, now_ns: int) -> None:
-        """The log has grown: those who wait are served."""
+        """The log has grown: serve waiting acquires."""
         for table in self.levels.tables:
             table.grow()
         self._finished(now_ns)
@@ -124,17 +124,16 @@ class QueueLeases:
     def take(
         self, now_ns: int, holder: str, *, max_messages: int = 1, deadline_ns: int | None = None, weight: int = 1
     ) -> Reply[list[Lease]]:
-        """At most `max_messages` messages, leased to `holder`.
+        """Lease up to `max_messages` messages to `holder`.
 
-        Where nothing is ready, the reply is [] at once without a `deadline_ns`; with one it is parked until something
-        is there, and is [] when the deadline passes. Those who wait are served in the order in which they came, or as
-        the queue's `balancing` says, one message at a time; `weight` is the holder's share there. What is there comes
-        as soon as its attempt is as durable as the queue.
+        Where no message is ready, the reply is [] at once; with a `deadline_ns` it waits until then. Waiting acquires
+        are served first come, first served, or one message at a time as the queue's `balancing` says; `weight` is the
+        holder's share. The reply is settled when the attempts are as durable as the queue.
         """
         if max_messages < 1:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"max_messages is {max_messages}; it must be at least 1")
-        # Whoever waits already comes first, also where a callback of theirs is what asks.
-        leases = [] if self._waiting_acquires else self._hand_out(now_ns, holder, max_messages)
+        # Waiting acquires come first, even where this call is made by a callback of one.
+        leases = [] if self._waiting_acquires else self._deliver(now_ns, holder, max_messages)
         if self._room is not None:
             self._room(now_ns)
         reply: Reply[list[Lease]] = Reply()
@@ -146,7 +145,7 @@ class QueueLeases:
         return reply
 
     def _answer(self, now_ns: int, reply: Reply[list[Lease]], leases: list[Lease]) -> None:
-        # Where the journal cannot be written, which it tells aloud, reading goes on.
+        # Where the journal cannot be written, which it reports, delivery continues.
         written = self._journal.write(now_ns) if leases else _WRITTEN
         if written.done:
             reply.resolve(leases)
@@ -154,11 +153,11 @@ class QueueLeases:
             written.then(lambda _written: reply.resolve(leases))
 
     def cancel_take(self, reply: Reply[list[Lease]]) -> None:
-        """Stop waiting: a parked `reply` becomes []; one that is settled, or about to be, stays as it is."""
+        """Settle a waiting `reply` with []. A reply that is settled, or has its messages, is not affected."""
         if self._waiting_acquires.leave(reply) is not None:
             reply.resolve([])
 
-    # -- ending a lease
+    # -- lease outcomes
 
     def ack(
         self,
@@ -171,12 +170,12 @@ class QueueLeases:
         attempt: int | None = None,
         durable: bool | None = None,
     ) -> Reply[None]:
-        """`holder` is done with `count` messages from `offset` on, all or none.
+        """Acknowledge `count` messages from `offset` on, all or none.
 
-        `attempt`, where it is given, must be that of the lease: a holder that has got a message twice can tell its
-        leases apart. A `durable` acknowledgement (None is as the queue's `durable_acks` says) is as durable as the
-        queue when the reply comes; any other may be undone by a kill, and the message comes again. Raises
-        INVALID_LEASE where one has expired, or is another's, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
+        `attempt`, where given, must be the lease's, so that a holder of two deliveries of a message can distinguish
+        them. With `durable` (default: the queue's `durable_acks`) the reply is settled when the acknowledgement is as
+        durable as the queue; otherwise a crash may undo it. Raises INVALID_LEASE where a lease has expired or belongs
+        to another holder, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
         """
         table = self.levels.table(partition)
         parts = table.held(now_ns, offset, count, holder, attempt)
@@ -209,9 +208,9 @@ class QueueLeases:
         count: int = 1,
         attempt: int | None = None,
     ) -> None:
-        """`holder` has failed, because of `cause`: the message is tried again as the retry policy says.
+        """`holder` could not process the messages: they are retried as the retry policy says.
 
-        After the last attempt, or without `requeue`, it goes to the dead letters. A long cause is cut. Raises
+        After the last attempt, or without `requeue`, they are dead-lettered. A long `cause` is truncated. Raises
         INVALID_LEASE as `ack` does.
         """
         table = self.levels.table(partition)
@@ -230,10 +229,7 @@ class QueueLeases:
         count: int = 1,
         attempt: int | None = None,
     ) -> None:
-        """`holder` gives the message back as if it had never been handed out: the attempt does not count.
-
-        Raises INVALID_LEASE as `ack` does.
-        """
+        """Give the messages back at once; the attempt does not count. Raises INVALID_LEASE as `ack` does."""
         table = self.levels.table(partition)
         for span, first, end in table.held(now_ns, offset, count, holder, attempt):
             self._lease_outcomes.released(now_ns, partition, span, first, end, cause)
@@ -250,9 +246,9 @@ class QueueLeases:
         count: int = 1,
         attempt: int | None = None,
     ) -> int:
-        """The lease now ends `lease_ms` from now (as long as a new one where none is given); its end, in ns.
+        """Set the end of the lease to `lease_ms` from now (default: the queue's lease). Returns the end, in ns.
 
-        Raises INVALID_LEASE as `ack` does, INVALID_REQUEST where `lease_ms` is not above 0, or more than a week.
+        Raises INVALID_LEASE as `ack` does, INVALID_REQUEST where `lease_ms` is not above 0 or above a week.
         """
         if lease_ms is not None and not 0 < lease_ms <= MAX_WAIT_MS:
             about = f"a lease of {lease_ms} ms; it must be more than 0 and at most {MAX_WAIT_MS}, a week"
@@ -269,9 +265,9 @@ class QueueLeases:
         return due[0]
 
     def release_holder(self, now_ns: int, holder: str, cause: str) -> int:
-        """A client has closed: its takes end, and what it holds is given back at once; how many messages that is."""
-        for taker in self._waiting_acquires.of(holder):
-            self.cancel_take(taker.reply)
+        """Cancel the takes of `holder` and release its messages. Returns their number."""
+        for acquire in self._waiting_acquires.of(holder):
+            self.cancel_take(acquire.reply)
         released = 0
         for level, table in enumerate(self.levels.tables):
             for span in table.held_by(holder):
@@ -283,7 +279,7 @@ class QueueLeases:
 
     # -- inside
 
-    def _hand_out(self, now_ns: int, holder: str, most: int) -> list[Lease]:
+    def _deliver(self, now_ns: int, holder: str, most: int) -> list[Lease]:
         leases: list[Lease] = []
         due: Place | None = None
         while len(leases) < most and (place := self.levels.next_place(now_ns)) is not None:
@@ -308,22 +304,22 @@ class QueueLeases:
         return leases
 
     def _serve(self, now_ns: int) -> None:
-        """Hand what is ready to those who wait. A callback of theirs may come back in here: the outer call goes on."""
+        """Serve waiting acquires. Callbacks may call this again; then the outer call continues."""
         if self._serving:
             return
         self._serving = True
         try:
-            while (taker := self._waiting_acquires.first()) is not None:
-                memory, most = self._balance, taker.most
+            while (acquire := self._waiting_acquires.first()) is not None:
+                memory, most = self._balance, acquire.most
                 if self.config.balancing != FIRST_COME and self.levels.ready:
-                    taker, memory = self._waiting_acquires.picked(self.config.balancing, self._balance, self._held_by)
+                    acquire, memory = self._waiting_acquires.picked(self.config.balancing, self._balance, self._held_by)
                     most = 1
-                leases = self._hand_out(now_ns, taker.holder, most)
+                leases = self._deliver(now_ns, acquire.holder, most)
                 if not leases:
                     return
                 self._balance = memory
-                self._waiting_acquires.leave(taker.reply)
-                self._answer(now_ns, taker.reply, leases)
+                self._waiting_acquires.leave(acquire.reply)
+                self._answer(now_ns, acquire.reply, leases)
         finally:
             self._serving = False
 
@@ -331,7 +327,7 @@ class QueueLeases:
         return sum(span.open for table in self.levels.tables for span in table.held_by(holder))
 
     def _finished(self, now_ns: int) -> None:
-        """Messages may have become ready, or have been finished."""
+        """Called after messages became ready or were finished."""
         self._journal.flush(now_ns)
         self._serve(now_ns)
         if self._room is not None:
@@ -342,6 +338,6 @@ class QueueLeases:
             if table.next_due() == place:
                 for span, first, end in table.pop_due(place):
                     self._lease_outcomes.due(now_ns, level, span, first, end)
-        # Armed before anybody is called back.
+        # Armed before any callback runs.
         self._due.arm(self.levels.next_due())
         self._finished(now_ns)

@@ -1,4 +1,4 @@
-"""What of a queue must survive a restart, as plain values."""
+"""The state of a queue that survives a restart, as plain values."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from broker_core.snapshots import AttemptView
 class QueueCounts(msgspec.Struct):
     """Totals, in messages, since the queue was created.
 
-    `delivered` counts every handing over, `redelivered` those with an attempt above 1 (a released delivery counts as if
-    it had not been). `restored` came back from a purge, `lost` could not be read any more.
+    `delivered` counts all deliveries, `redelivered` those with an attempt above 1 (released deliveries do not count as
+    attempts). `restored` counts messages of undone purges, `lost` messages that could not be read.
     """
 
     delivered: int = 0
@@ -35,7 +35,7 @@ class QueueCounts(msgspec.Struct):
 
 
 class SpanState(msgspec.Struct, frozen=True, gc=False):
-    """Messages that were handed out and are not finished; times as in `QueueState.time_ns`."""
+    """Messages that were delivered and are not finished. Times are relative to `QueueState.time_ns`."""
 
     offset: int
     state: LeaseState
@@ -51,19 +51,19 @@ class SpanState(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableState(msgspec.Struct, frozen=True):
-    """One priority level: below `next_offset`, what is in no span is finished."""
+    """One priority level. Messages below `next_offset` that are in no span are finished."""
 
     next_offset: int
     spans: tuple[SpanState, ...]
 
 
 class QueueState(msgspec.Struct, frozen=True):
-    """A queue at `time_ns`."""
+    """The state of a queue at `time_ns`."""
 
     time_ns: int
     tables: tuple[TableState, ...]
     counts: QueueCounts
-    journal_offset: int = 0  # what the journal holds from here on came after it; noted by who saves it
+    journal_offset: int = 0  # journal entries from here on are not included; set when it is saved
 
 
 def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
@@ -99,7 +99,7 @@ def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> Que
 def restored(
     now_ns: int, state: QueueState, tables: Sequence[LeaseTable], counts: QueueCounts, ticket: Callable[[], int]
 ) -> None:
-    """Put `state` into unused tables and counts; times go on from `now_ns`, and ties are decided as before."""
+    """Put `state` into unused tables and counts. Times continue from `now_ns`; ties keep their order."""
     shift_ns = now_ns - state.time_ns
     turns = {span.ticket: 0 for level in state.tables for span in level.spans}
     for old in sorted(turns):
@@ -140,7 +140,7 @@ def replayed(
     counts: QueueCounts,
     ticket: Callable[[], int],
 ) -> None:
-    """Do again what the journal tells; leases and waits last as long as they did when it was written."""
+    """Apply journal entries. Leases and retry delays last as long as when they were written."""
     for entry in entries:
         if entry.level >= len(tables):
             continue

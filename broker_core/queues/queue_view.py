@@ -1,4 +1,4 @@
-"""The picture of a queue."""
+"""The view of a queue."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ def _waits(table: LeaseTable) -> Iterator[WaitView]:
 def _key(table: LeaseTable, offset: int) -> bytes | None:
     try:
         return table.log.message(offset).key
-    except BrokerError:  # damaged, or deleted a moment ago
+    except BrokerError:  # corrupt, or just deleted
         return None

@@ -1,4 +1,4 @@
-"""The spans that wait to be handed out, by priority and then by offset."""
+"""Ready spans, by priority and then by offset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from broker_core.queues.spans import Span
 
 
 class ReadySpans:
-    """A heap for each of `priorities`; a span that has no members left is passed over."""
+    """A heap for each of `priorities`. Spans without members are skipped."""
 
     __slots__ = ("_heaps", "_serial")
 
@@ -18,29 +18,29 @@ class ReadySpans:
         self._serial = 0
 
     def __len__(self) -> int:
-        """How many priorities there are."""
+        """The number of priorities."""
         return len(self._heaps)
 
     def __iter__(self) -> Iterator[Span]:
-        """All spans, the next ones first."""
+        """All spans in the order of delivery."""
         return (span for heap in self._heaps for _, _, span in sorted(heap) if span.open)
 
     def push(self, span: Span) -> None:
-        """`span` waits."""
+        """Add `span`."""
         self._serial += 1
         heapq.heappush(self._heaps[span.priority], (span.offset, self._serial, span))
 
     def first(self, priority: int) -> Span | None:
-        """The span of that priority with the lowest offset."""
+        """The span of `priority` with the lowest offset."""
         heap = self._heaps[priority]
         while heap and not heap[0][2].open:
             heapq.heappop(heap)
         return heap[0][2] if heap else None
 
     def pop(self, priority: int) -> None:
-        """Take out what is first."""
+        """Remove the first span of `priority`."""
         heapq.heappop(self._heaps[priority])
 
     def filled(self) -> list[int]:
-        """The priorities of which something waits, the most urgent first."""
+        """The priorities that have spans, the most urgent first."""
         return [priority for priority in range(len(self._heaps)) if self.first(priority) is not None]

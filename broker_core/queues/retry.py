@@ -1,4 +1,4 @@
-"""How long a message that was refused waits before it is handed out again."""
+"""Retry policies: the delay after a failed attempt."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
 
 
 class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
-    """The delay after attempt n, in milliseconds.
+    """The delay after attempt n, in milliseconds, at most `max_ms`.
 
-    `none` waits nothing, `fixed` waits `base_ms`, `exponential` waits `base_ms * factor ** (n - 1)`, and
-    `exponential_jitter` a random part of that, from nothing to the whole ("full jitter"). Never more than `max_ms`,
-    which is a week at most.
+    `none` is 0, `fixed` is `base_ms`, `exponential` is `base_ms * factor ** (n - 1)`, and `exponential_jitter` is a
+    random part of that, between 0 and the whole ("full jitter"). `max_ms` is a week at most.
     """
 
     kind: RetryKind = "none"
@@ -26,9 +25,9 @@ class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
 
     @checked
     def delay_ns(self, attempt: Positive, unit_interval: float) -> int:
-        """Nanoseconds to wait after delivery number `attempt` (from 1) has failed.
+        """The delay in nanoseconds after attempt number `attempt`, from 1.
 
-        `unit_interval` is the randomness, from 0 up to 1; only `exponential_jitter` looks at it.
+        `unit_interval` is a random number in [0, 1), used by `exponential_jitter` only.
         """
         if self.kind == "none":
             return 0

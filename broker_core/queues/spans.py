@@ -1,4 +1,4 @@
-"""Runs of messages that share a fate, and the index from an offset to its run."""
+"""Spans of messages that share a state, and the index from an offset to its span."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MASK = _PAGE - 1
 
 
 class Span(msgspec.Struct, eq=False, gc=False):
-    """Messages from `offset` up to `end` that were handed out, or came back, together.
+    """Messages from `offset` up to `end` that were delivered, or returned, together.
 
-    Members can leave one by one: `open` counts those that are left, and the index says which. `attempts` counts
-    deliveries that were not released, the present one included; `history` tells of those that ended. `deadline_ns` is
-    the end of the lease (ACQUIRED) or of the wait (DELAYED), `ticket` its place among timers of the same time. `sizes`
-    are bytes of key and value, from the message at `base` on. A `doomed` span goes to the dead letters as soon as the
-    bin takes it.
+    Members can leave one by one: `open` counts those that are left, and the index knows which. `attempts` counts
+    deliveries that were not released, including the present one; `history` holds those that ended. `deadline_ns` is
+    the end of the lease (ACQUIRED) or of the retry delay (DELAYED), `ticket` its order among timers of the same time.
+    `sizes` are bytes of key and value, from the message at `base` on. A `doomed` span is dead-lettered as soon as the
+    dead letter queue can be written.
     """
 
     offset: int
@@ -39,7 +39,7 @@ class Span(msgspec.Struct, eq=False, gc=False):
     deadline_ns: int = 0
     ticket: int = -1
     doomed: bool = False
-    priority: int = 0  # its place within the table, where that hands out by priorities
+    priority: int = 0  # within a table that delivers by priorities
 
     def size_bytes(self, first: int, end: int) -> int:
         """Bytes of the messages from `first` up to `end`."""
@@ -51,7 +51,7 @@ class Span(msgspec.Struct, eq=False, gc=False):
 
 
 def shares_of(run: Run) -> tuple[int, ...]:
-    """The size of each message of `run`, as nearly as one can tell: the log knows that of the run."""
+    """An estimate of the size of each message of `run`, of which the log knows only the total."""
     whole, count = run.size_bytes, run.count
     if whole % count:
         return tuple([whole * (n + 1) // count - whole * n // count for n in range(count)])
@@ -59,7 +59,7 @@ def shares_of(run: Run) -> tuple[int, ...]:
 
 
 def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
-    """The messages from `first` up to `end` as a span of their own, which nobody holds."""
+    """The messages from `first` up to `end` as a new span without a holder."""
     sizes = span.sizes_of(first, end)
     part = Span(first, end, state, span.attempts, span.history, span.published_ns, sizes, first, end - first)
     part.priority = span.priority
@@ -67,7 +67,7 @@ def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
 
 
 def _slots(first: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The pages that these offsets are on, each with the slots from `start` up to `stop`."""
+    """(page, start, stop) for each page of the offsets from `first` up to `end`."""
     while first < end:
         start = first & _MASK
         stop = min(_PAGE, start + end - first)
@@ -76,7 +76,7 @@ def _slots(first: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 class SpanIndex:
-    """From an offset to the span that it belongs to, in O(1); eight bytes for each message that is not finished."""
+    """Maps offsets to spans in O(1), with eight bytes for each unfinished message."""
 
     __slots__ = ("_pages", "_used")
 
@@ -85,12 +85,12 @@ class SpanIndex:
         self._used: dict[int, int] = {}
 
     def get(self, offset: int) -> Span | None:
-        """The span of `offset`; None where the message is finished, or was never handed out."""
+        """The span of `offset`; None where the message is finished or was never delivered."""
         page = self._pages.get(offset >> _PAGE_BITS)
         return None if page is None else page[offset & _MASK]
 
     def put(self, first: int, end: int, span: Span) -> None:
-        """The offsets from `first` up to `end` belong to `span` now."""
+        """Map the offsets from `first` up to `end` to `span`."""
         for number, start, stop in _slots(first, end):
             page = self._pages.get(number)
             if page is None:
@@ -100,7 +100,7 @@ class SpanIndex:
             page[start:stop] = [span] * (stop - start)
 
     def clear(self, first: int, end: int) -> None:
-        """The offsets from `first` up to `end` are finished; each must be in the index."""
+        """Remove the offsets from `first` up to `end`; each must be in the index."""
         for number, start, stop in _slots(first, end):
             used = self._used[number] - (stop - start)
             if used:
@@ -110,7 +110,7 @@ class SpanIndex:
                 del self._used[number], self._pages[number]
 
     def end_of(self, span: Span, first: int, end: int) -> int:
-        """How far from `first`, which belongs to `span`, its members go on without a gap, at most up to `end`."""
+        """The end of the run of members of `span` that begins at `first`, at most `end`."""
         for number, start, stop in _slots(first, end):
             page = self._pages.get(number)
             members = 0 if page is None else page[start:stop].count(span)
@@ -122,7 +122,7 @@ class SpanIndex:
         return end
 
     def segments(self, span: Span) -> Iterator[tuple[int, int]]:
-        """Where the members that `span` still has are, as (first, end)."""
+        """The runs (first, end) of the remaining members of `span`."""
         end = span.end
         if span.open == end - span.offset:
             yield span.offset, end
@@ -146,7 +146,7 @@ class SpanIndex:
         return number * _PAGE + next(slot for slot in range(_PAGE) if slots[slot] is not None)
 
     def newest(self, is_wanted: Callable[[Span], bool]) -> int | None:
-        """The highest offset whose span is wanted."""
+        """The highest offset whose span satisfies `is_wanted`."""
         for number in sorted(self._pages, reverse=True):
             slots = self._pages[number]
             for slot in range(_MASK, -1, -1):
@@ -156,7 +156,7 @@ class SpanIndex:
         return None
 
     def runs(self) -> Iterator[tuple[int, int, Span]]:
-        """All members in the order of their offsets, as (first, end, span) of neighbours in one span."""
+        """All members in offset order, as (first, end, span) of consecutive offsets in one span."""
         first, end, current = 0, 0, None
         for number in sorted(self._pages):
             for slot, span in enumerate(self._pages[number]):

@@ -1,4 +1,4 @@
-"""The states of a message in a queue, as a table (after KIP-932, "in-flight state")."""
+"""The states of a message in a queue, as a transition table (KIP-932, "in-flight state")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class LeaseState(enum.IntEnum):
-    """Where a message stands. ACKNOWLEDGED and ARCHIVED are final, and are not kept: what is not listed is final."""
+    """The state of a message. ACKNOWLEDGED and ARCHIVED are final and are not stored."""
 
     AVAILABLE = 0
     DELAYED = 1
@@ -19,21 +19,21 @@ OPEN_STATES = frozenset({LeaseState.AVAILABLE, LeaseState.DELAYED, LeaseState.AC
 
 
 class LeaseAction(enum.IntEnum):
-    """What can happen to it."""
+    """A transition of a message."""
 
-    TAKE = 0  # handed to a holder, with a deadline
-    ACKNOWLEDGE = 1  # the holder is done
-    EXTEND = 2  # the holder needs longer
-    REQUEUE = 3  # given back, or its deadline passed: at once
-    DELAY = 4  # given back: after a wait
-    DUE = 5  # the wait is over
+    TAKE = 0  # leased to a holder, with a deadline
+    ACKNOWLEDGE = 1  # processed by the holder
+    EXTEND = 2  # the lease is extended
+    REQUEUE = 3  # nacked, released or expired: available at once
+    DELAY = 4  # nacked: available after the retry delay
+    DUE = 5  # the retry delay is over
     REMOVE = 6  # dead-lettered, purged, evicted, expired, withdrawn or trimmed
     RESTORE = 7  # a purge is undone
 
 
 _S, _A = LeaseState, LeaseAction
 
-# What is not in the table cannot happen.
+# Transitions that are not in the table are impossible.
 NEXT_STATE: dict[tuple[LeaseState, LeaseAction], LeaseState] = {
     (_S.AVAILABLE, _A.TAKE): _S.ACQUIRED,
     (_S.AVAILABLE, _A.REMOVE): _S.ARCHIVED,

@@ -1,7 +1,7 @@
-"""A fan-out subscription: a topic read as a queue of its own, with a bounded backlog.
+"""A fan-out subscription: a topic that is read as a queue, with a bounded backlog.
 
-Every subscriber has one, so that a slow one holds up nobody: what it has no room for is turned away from it alone,
-the topic and the others keep it. What is handed straight over to somebody who waits never counts.
+Each subscriber has its own, so that a slow one does not affect others: messages beyond its limit are evicted from its
+subscription only. Messages that are delivered at once to a waiting consumer do not count.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from broker_core.snapshots import GateView
 from broker_core.timers import Timers
 
 BacklogPolicy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
-HOLDS_UP: frozenset[BacklogPolicy] = frozenset({"block", "reject"})  # policies by which it holds up producers
+HOLDS_UP: frozenset[BacklogPolicy] = frozenset({"block", "reject"})  # policies that stop producers
 
-# As earlier versions kept the settings of a subscription: one level a partition, which took turns by age.
+# Marks the settings of a subscription as earlier versions saved them: one level a partition, oldest message first.
 _FORMER_AGEING_MS = 0.001
 
 
 class BacklogConfig(Settings, frozen=True):
-    """At most `max_messages` wait for a subscription, None is "no limit"; `policy` says what becomes of more.
+    """The backlog of a subscription: at most `max_messages`, None is no limit.
 
-    Under block and reject producers of the topic wait, or are refused, and nobody gets the message before all such
-    subscriptions have room. The others drop it, or others in its place, from this subscription alone.
+    With the policies block and reject, producers of the topic wait or are refused until all such subscriptions have
+    space. The other policies evict the new message, or older ones, from this subscription only.
     """
 
     max_messages: Positive | None = None
@@ -42,12 +42,12 @@ class BacklogConfig(Settings, frozen=True):
 
 
 def check_backlog(max_messages: int | None, policy: BacklogPolicy) -> None:
-    """Raises INVALID_CONFIG where a subscription could not be bounded so."""
+    """Raises INVALID_CONFIG for an invalid backlog."""
     BacklogConfig(max_messages, policy)
 
 
 class Subscription:
-    """`queue` reads the partitions of `topic`; at most `max_messages` wait in it, None is "no limit"."""
+    """`queue` reads the partitions of `topic`; at most `max_messages` wait in it, None is no limit."""
 
     def __init__(
         self, topic: str, queue: Queue, max_messages: int | None = None, policy: BacklogPolicy = "drop_newest"
@@ -60,21 +60,21 @@ class Subscription:
         self.policy: BacklogPolicy = policy
 
     def obstacle(self, count: int) -> str:
-        """Why producers have to wait for it with `count` messages, or are refused; "" where they have not."""
+        """Why producers of `count` messages have to wait or are refused; "" where there is space."""
         if self.max_messages is None or self.policy not in HOLDS_UP:
             return ""
         waiting = self.queue.ready + self.queue.delayed
-        # What is handed straight over to somebody who waits does not count.
+        # Messages for waiting consumers do not count.
         if waiting + count - self.queue.wanted <= self.max_messages:
             return ""
         return f"{self.queue.name} is full: {waiting} of {self.max_messages} messages wait for it"
 
     def never_fits(self, count: int) -> bool:
-        """Whether it never has room for so many at once."""
+        """Whether `count` messages exceed the limit even of an empty backlog."""
         return self.max_messages is not None and self.policy in HOLDS_UP and count > self.max_messages
 
     def appended(self, now_ns: int, partition: int, offset: int, count: int, client: str) -> int:
-        """The topic has got `count` messages from `client`; how many of them found no room."""
+        """The topic has `count` new messages from `client`. Returns how many of them were evicted here."""
         self.queue.appended(now_ns)
         if self.max_messages is None or self.policy in HOLDS_UP:
             return 0
@@ -91,7 +91,7 @@ class Subscription:
         return sum(self.queue.turn_away(now_ns, partition, place, client) for place in newest)
 
     def gate_view(self) -> GateView | None:
-        """The gauges of its backlog; None where it has no limit."""
+        """The gauges of the backlog; None without a limit."""
         if self.max_messages is None:
             return None
         return GateView(
@@ -113,7 +113,7 @@ class Subscription:
 def subscribed(
     log: TopicPort,
     name: str,
-    bin_log: TopicPort,
+    dead_letter_log: TopicPort,
     events: EventStream,
     timers: Timers,
     config: QueueConfig,
@@ -123,16 +123,18 @@ def subscribed(
     room: Callable[[int], object] | None = None,
     from_end: bool = True,
 ) -> Queue:
-    """A queue over the topic's log; its dead letters go into `bin_log`.
+    """A queue over the topic's log; `dead_letter_log` is its dead letter queue.
 
-    It begins at the end of the log, or, to be restored, at its start.
+    It begins at the end of the log; with `from_end` False, to be restored, at its start.
     """
     if config.ageing_ms == _FORMER_AGEING_MS:
         config = msgspec.structs.replace(config, priorities=1, ageing_ms=None)
     ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
     levels = TopicLevels(log.partitions, config.priorities, ageing_ns)
-    letters = DeadLetters(bin_log, events)
-    queue = Queue(name, log, letters, events, timers, config, jitter=jitter, room=room, journal=journal, levels=levels)
+    dead_letters = DeadLetters(dead_letter_log, events)
+    queue = Queue(
+        name, log, dead_letters, events, timers, config, jitter=jitter, room=room, journal=journal, levels=levels
+    )
     for table in queue.levels.tables if from_end else ():
         table.skip_to(table.end_offset)
     return queue

@@ -1,4 +1,4 @@
-"""Those who wait for a message: first come, first served, or as a policy of balancing picks them."""
+"""Acquires that wait for messages: first come, first served, or chosen by a balancing policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker_core.timers import Timer
 
 
 class WaitingAcquire(msgspec.Struct, eq=False):
-    """Somebody who waits for at most `most` messages. `weight` is its share where shares are by weight."""
+    """A waiting acquire of up to `most` messages. `weight` is its share with weighted balancing."""
 
     reply: Reply[list[Lease]]
     holder: str
@@ -24,7 +24,7 @@ class WaitingAcquire(msgspec.Struct, eq=False):
 
 
 class WaitingAcquires:
-    """The line of those who wait; anybody can leave it in O(1)."""
+    """Waiting acquires in order of arrival; removal costs O(1)."""
 
     def __init__(self) -> None:
         self._line: OrderedDict[int, WaitingAcquire] = OrderedDict()
@@ -34,33 +34,33 @@ class WaitingAcquires:
 
     @property
     def wanted(self) -> int:
-        """How many messages they take at most, all together."""
-        return sum([taker.most for taker in self._line.values()])
+        """The number of messages that all together accept."""
+        return sum([acquire.most for acquire in self._line.values()])
 
-    def join(self, taker: WaitingAcquire) -> None:
-        """Stand at the end."""
-        self._line[id(taker.reply)] = taker
+    def join(self, acquire: WaitingAcquire) -> None:
+        """Add `acquire` at the end."""
+        self._line[id(acquire.reply)] = acquire
 
     def leave(self, reply: Reply[list[Lease]]) -> WaitingAcquire | None:
-        """Whoever waits for `reply` leaves; None where nobody does."""
-        taker = self._line.pop(id(reply), None)
-        if taker is not None:
-            taker.timer.cancel()
-        return taker
+        """Remove the acquire of `reply`; None where there is none."""
+        acquire = self._line.pop(id(reply), None)
+        if acquire is not None:
+            acquire.timer.cancel()
+        return acquire
 
     def first(self) -> WaitingAcquire | None:
-        """Who is served next."""
+        """The acquire that has waited longest."""
         return next(iter(self._line.values()), None)
 
     def picked(self, policy: str, memory: Memory, held: Callable[[str], int]) -> tuple[WaitingAcquire, Memory]:
-        """Who of those in line is next under `policy`, and what the choice after it must know; `held` is their load."""
+        """(next acquire under `policy`, balancing state after it). `held(holder)` counts messages in flight."""
         first: dict[str, WaitingAcquire] = {}
-        for taker in self._line.values():
-            first.setdefault(taker.holder, taker)
-        candidates = [Candidate(name, taker.weight, held(name)) for name, taker in first.items()]
+        for acquire in self._line.values():
+            first.setdefault(acquire.holder, acquire)
+        candidates = [Candidate(name, acquire.weight, held(name)) for name, acquire in first.items()]
         name, memory = pick(policy, candidates, memory)
         return first[name], memory
 
     def of(self, holder: str) -> list[WaitingAcquire]:
-        """All that wait for `holder`."""
-        return [taker for taker in self._line.values() if taker.holder == holder]
+        """All waiting acquires of `holder`."""
+        return [acquire for acquire in self._line.values() if acquire.holder == holder]

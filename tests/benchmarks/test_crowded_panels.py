@@ -82,7 +82,7 @@ def bury(simulation: Simulation, count: int) -> None:
     log = broker.partition("builds", 0)
     stored = log.message(log.end_offset - 1)
     for number in range(count):
-        letters.bury(now_ns, stored, "builds", f"cause {number % 7}", (AttemptView("b-1", 0, now_ns, "nacked"),) * 3)
+        letters.add(now_ns, stored, "builds", f"cause {number % 7}", (AttemptView("b-1", 0, now_ns, "nacked"),) * 3)
 
 
 def test_a_hundred_thousand_dead_letters(bench) -> None:

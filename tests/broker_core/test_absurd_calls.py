@@ -26,7 +26,7 @@ from broker_core.kinds import kind_of
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from tests.broker_core.absurd_context import MADE, RIGHT, RIGHT_FOR, World
+from tests.broker_core.absurd_context import MADE, RIGHT, RIGHT_FOR, BrokerFixture
 
 ABSURD: dict[str, Any] = {
     "None": None,
@@ -114,7 +114,7 @@ def _parameters(name: str, method: str) -> dict[str, inspect.Parameter]:
     return {each: found[each] for each in found if found[each].kind is not inspect.Parameter.VAR_KEYWORD}
 
 
-def _call(world: World, name: str, method: str, parameter: str, value: Any) -> None:
+def _call(fixture: BrokerFixture, name: str, method: str, parameter: str, value: Any) -> None:
     needed = {}
     own = CLASSES[name]
     for each, known in _parameters(name, method).items():
@@ -122,7 +122,7 @@ def _call(world: World, name: str, method: str, parameter: str, value: Any) -> N
         right = RIGHT_FOR.get((called, each)) or RIGHT.get(each)
         if each != parameter and known.default is inspect.Parameter.empty:
             assert right is not None, f"{name}.{method} needs {each}"
-            needed[each] = right(world)
+            needed[each] = right(fixture)
     needed[parameter] = value
     if method == "__init__":
         made = own(**needed)
@@ -130,20 +130,20 @@ def _call(world: World, name: str, method: str, parameter: str, value: Any) -> N
         if close is not None and name not in {"HttpListener", "KafkaListener"}:
             close()
         return
-    made = MADE[name](world) if name in MADE else own()
+    made = MADE[name](fixture) if name in MADE else own()
     result = getattr(made, method)(**needed)
     if isinstance(result, contextlib.AbstractContextManager) and hasattr(result, "gen"):
         with result:
             pass
 
 
-def _told(world: World, name: str, method: str, parameter: str, value: Any) -> tuple[str, bool]:
+def _told(fixture: BrokerFixture, name: str, method: str, parameter: str, value: Any) -> tuple[str, bool]:
     """What is wrong with what it raised, "" where nothing is; and whether it was refused."""
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
-            _call(world, name, method, parameter, value)
+            _call(fixture, name, method, parameter, value)
         except BaseException as error:
             failed.append(error)
 
@@ -178,20 +178,20 @@ def test_an_absurd_argument_is_refused_in_a_sentence(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")  # ".." is a directory, too
     told: dict[str, str] = {}
-    world: World | None = None
+    fixture: BrokerFixture | None = None
     for parameter, (called, value) in itertools.product(_parameters(name, method), ABSURD.items()):
         if (parameter, called) in WAITS:
             continue
-        world = world or World()
-        wrong, refused = _told(world, name, method, parameter, value)
+        fixture = fixture or BrokerFixture()
+        wrong, refused = _told(fixture, name, method, parameter, value)
         if wrong:
             told[f"{parameter}={called}"] = wrong
         if wrong == "hangs":
-            world = None  # it cannot be closed either
+            fixture = None  # it cannot be closed either
         elif not refused or (name, method) == ("Delivery", "extend"):
-            world.close()
-            world = None
-    if world is not None:
-        assert world.host.call(lambda _now: world.host.broker.topic_names())
-        world.close()
+            fixture.close()
+            fixture = None
+    if fixture is not None:
+        assert fixture.host.call(lambda _now: fixture.host.broker.topic_names())
+        fixture.close()
     assert not told, "\n".join(f"{name}.{method}({each}) {wrong}" for each, wrong in told.items())

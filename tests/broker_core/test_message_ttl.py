@@ -10,45 +10,45 @@ from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.simulation.scenario import parse_scenario
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 SECOND = LogConfig(message_ttl_ms=1_000)
 
 
 def test_readers_of_a_topic_get_nothing_that_is_older_whatever_it_says_of_itself():
-    world = World(1, log=SECOND)
+    virtual = VirtualBroker(1, log=SECOND)
     for value, ttl_ms in ((b"plain", None), (b"long", 60_000), (b"short", 300)):
-        world.broker.publish(0, "commits", Message(value, ttl_ms=ttl_ms), client="p")
-    reader = world.consumer()
-    world.run(0.5)
-    assert [message.value for message in world.do(reader.poll(0))] == [b"plain", b"long"]
-    world.run(0.6)
-    assert world.do(world.consumer("late", "others").poll(0)) == []
+        virtual.broker.publish(0, "commits", Message(value, ttl_ms=ttl_ms), client="p")
+    reader = virtual.consumer()
+    virtual.run(0.5)
+    assert [message.value for message in virtual.do(reader.poll(0))] == [b"plain", b"long"]
+    virtual.run(0.6)
+    assert virtual.do(virtual.consumer("late", "others").poll(0)) == []
 
 
 def test_a_queue_passes_over_what_is_too_old_and_its_dead_letters_live_on():
-    world = World()
-    world.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1), log=SECOND)
-    world.publish(b"dies", b"waits", topic="jobs")
-    (lease,) = world.broker.take(0, "jobs", "w").result()
-    world.broker.nack(0, lease, "no")
-    world.run(1.5)
-    assert world.broker.take(world.now_ns, "jobs", "w").result() == []
-    (expired,) = world.kinds(EventKind.EXPIRED)
+    virtual = VirtualBroker()
+    virtual.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1), log=SECOND)
+    virtual.publish(b"dies", b"waits", topic="jobs")
+    (lease,) = virtual.broker.take(0, "jobs", "w").result()
+    virtual.broker.nack(0, lease, "no")
+    virtual.run(1.5)
+    assert virtual.broker.take(virtual.now_ns, "jobs", "w").result() == []
+    (expired,) = virtual.kinds(EventKind.EXPIRED)
     assert expired.offset == 1
-    (letter,) = world.broker.dead_letters("jobs").list()
-    assert world.broker.redrive(world.now_ns, "jobs", [letter.offset], client="u").refused == ()
-    (again,) = world.broker.take(world.now_ns, "jobs", "w").result()
+    (letter,) = virtual.broker.dead_letters("jobs").list()
+    assert virtual.broker.redrive(virtual.now_ns, "jobs", [letter.offset], client="u").refused == ()
+    (again,) = virtual.broker.take(virtual.now_ns, "jobs", "w").result()
     assert again.message.value == b"dies"
 
 
 def test_it_may_change_and_holds_for_what_comes_after():
-    world = World(1)
-    world.publish(b"before")
-    world.broker.configure_topic(0, "commits", log=SECOND)
-    world.publish(b"after")
-    world.run(2)
-    assert [message.value for message in world.do(world.consumer().poll(0))] == [b"before"]
+    virtual = VirtualBroker(1)
+    virtual.publish(b"before")
+    virtual.broker.configure_topic(0, "commits", log=SECOND)
+    virtual.publish(b"after")
+    virtual.run(2)
+    assert [message.value for message in virtual.do(virtual.consumer().poll(0))] == [b"before"]
     with pytest.raises(BrokerError, match="message_ttl_ms"):
         LogConfig(message_ttl_ms=-1)
 

@@ -12,7 +12,7 @@ from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.names import check_name
 from broker_core.queues.config import QueueConfig
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 BAD = [
     "",
@@ -43,27 +43,27 @@ MAKE: dict[str, Callable[[Broker, str], object]] = {
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("name", BAD)
 def test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made(kind: str, name: str):
-    world = World()
-    before = (world.broker.topic_names(), world.broker.queue_names(), world.broker.catalog())
+    virtual = VirtualBroker()
+    before = (virtual.broker.topic_names(), virtual.broker.queue_names(), virtual.broker.catalog())
     with pytest.raises(BrokerError) as refused:
-        MAKE[kind](world.broker, name)
+        MAKE[kind](virtual.broker, name)
     assert refused.value.code is ErrorCode.INVALID_TOPIC
-    assert (world.broker.topic_names(), world.broker.queue_names(), world.broker.catalog()) == before
+    assert (virtual.broker.topic_names(), virtual.broker.queue_names(), virtual.broker.catalog()) == before
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_group_with_such_a_name_is_refused(name: str):
-    world = World()
+    virtual = VirtualBroker()
     with pytest.raises(BrokerError) as refused:
-        world.broker.commit(0, name, "c", "", -1, {("commits", 0): 0})
+        virtual.broker.commit(0, name, "c", "", -1, {("commits", 0): 0})
     assert refused.value.code is ErrorCode.INVALID_GROUP_ID
-    assert world.broker.groups.groups() == []
+    assert virtual.broker.groups.groups() == []
 
 
 @pytest.mark.parametrize("kind", ["topic", "queue", "subscription"])
 def test_names_that_differ_only_in_case_clash(kind: str):
     with pytest.raises(BrokerError) as clash:
-        MAKE[kind](World().broker, "Commits")
+        MAKE[kind](VirtualBroker().broker, "Commits")
     assert clash.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
 
 

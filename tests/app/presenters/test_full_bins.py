@@ -19,7 +19,7 @@ def bury(simulation, count=MANY, size=20):
     stored = log.message(log.end_offset - 1)
     for number in range(count):
         cause = "odd" if number % 2 else "even"
-        letters.bury(now_ns, stored, "builds", cause, (AttemptView("builder-1", 0, now_ns, "nacked"),))
+        letters.add(now_ns, stored, "builds", cause, (AttemptView("builder-1", 0, now_ns, "nacked"),))
 
 
 def wait(hand, done):

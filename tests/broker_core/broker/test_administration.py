@@ -12,102 +12,102 @@ from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
 def test_a_deleted_topic_is_gone_with_its_offsets_and_can_be_made_anew():
-    world = World(2)
-    world.publish(b"a", key=b"k")
-    reader = world.consumer()
-    world.do(reader.poll())
+    virtual = VirtualBroker(2)
+    virtual.publish(b"a", key=b"k")
+    reader = virtual.consumer()
+    virtual.do(reader.poll())
     reader.commit_handed()
     reader.close()
-    world.broker.delete_topic(world.now_ns, "commits")
+    virtual.broker.delete_topic(virtual.now_ns, "commits")
     with pytest.raises(BrokerError):
-        world.publish(b"b")
-    assert world.kinds(EventKind.TOPIC_DELETED)[0].topic == "commits"
-    world.broker.create_topic(world.now_ns, "commits", 2)
-    assert world.values() == [[], []]
-    assert world.broker.groups.committed("readers", "commits", 0) is None
+        virtual.publish(b"b")
+    assert virtual.kinds(EventKind.TOPIC_DELETED)[0].topic == "commits"
+    virtual.broker.create_topic(virtual.now_ns, "commits", 2)
+    assert virtual.values() == [[], []]
+    assert virtual.broker.groups.committed("readers", "commits", 0) is None
 
 
 def test_each_queue_has_a_bin_of_its_own():
-    world = World()
-    world.broker.create_queue(0, "jobs", QueueConfig(dead_letter_topic="bin"))
+    virtual = VirtualBroker()
+    virtual.broker.create_queue(0, "jobs", QueueConfig(dead_letter_topic="bin"))
     with pytest.raises(BrokerError, match="bin") as refused:
-        world.broker.create_queue(0, "mails", QueueConfig(dead_letter_topic="bin"))
+        virtual.broker.create_queue(0, "mails", QueueConfig(dead_letter_topic="bin"))
     assert refused.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
-    assert world.broker.queue_names() == ("jobs",)
+    assert virtual.broker.queue_names() == ("jobs",)
 
 
 def test_more_partitions_are_shared_out_by_a_rebalance():
-    world = World(1)
-    reader = world.consumer()
-    world.do(reader.poll(0))
-    world.broker.add_partitions(world.now_ns, "commits", 3)
-    world.run(4)
-    world.do(reader.poll(0))
+    virtual = VirtualBroker(1)
+    reader = virtual.consumer()
+    virtual.do(reader.poll(0))
+    virtual.broker.add_partitions(virtual.now_ns, "commits", 3)
+    virtual.run(4)
+    virtual.do(reader.poll(0))
     assert len(reader.assignment) == 3
-    assert world.kinds(EventKind.PARTITIONS_ADDED)[0].count == 3
+    assert virtual.kinds(EventKind.PARTITIONS_ADDED)[0].count == 3
     with pytest.raises(BrokerError) as refused:
-        world.broker.add_partitions(world.now_ns, "commits", 3)
+        virtual.broker.add_partitions(virtual.now_ns, "commits", 3)
     assert refused.value.code is ErrorCode.INVALID_PARTITIONS
 
 
 def test_what_a_queue_or_a_subscription_needs_cannot_be_deleted_under_it():
-    world = World(1)
-    world.broker.create_queue(0, "jobs", QueueConfig())
-    world.broker.subscribe(0, "audit", "commits", QueueConfig())
+    virtual = VirtualBroker(1)
+    virtual.broker.create_queue(0, "jobs", QueueConfig())
+    virtual.broker.subscribe(0, "audit", "commits", QueueConfig())
     for name in ("jobs", "jobs.dlq", "commits", "audit.dlq"):
         with pytest.raises(BrokerError, match="delete that first"):
-            world.broker.delete_topic(0, name)
-    world.broker.delete_queue(0, "audit")
-    world.broker.delete_queue(0, "jobs")
-    world.broker.delete_topic(0, "commits")
-    catalog = world.broker.catalog()
+            virtual.broker.delete_topic(0, name)
+    virtual.broker.delete_queue(0, "audit")
+    virtual.broker.delete_queue(0, "jobs")
+    virtual.broker.delete_topic(0, "commits")
+    catalog = virtual.broker.catalog()
     assert not (catalog.topics or catalog.queues or catalog.subscriptions)
 
 
 def test_a_queue_that_is_deleted_lets_go_of_who_waits():
-    world = World(1)
-    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
-    taker = world.broker.take(0, "jobs", "worker", deadline_ns=10**12)
-    world.broker.publish(0, "jobs", Message(b"a"), client="one")
-    world.broker.publish(0, "jobs", Message(b"b"), client="one")
-    parked = world.broker.publish(0, "jobs", Message(b"c"), client="one")
+    virtual = VirtualBroker(1)
+    virtual.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
+    taker = virtual.broker.take(0, "jobs", "worker", deadline_ns=10**12)
+    virtual.broker.publish(0, "jobs", Message(b"a"), client="one")
+    virtual.broker.publish(0, "jobs", Message(b"b"), client="one")
+    parked = virtual.broker.publish(0, "jobs", Message(b"c"), client="one")
     assert taker.done and not parked.done
-    world.broker.delete_queue(0, "jobs")
+    virtual.broker.delete_queue(0, "jobs")
     assert isinstance(parked.error, BrokerError) and parked.error.code is ErrorCode.CLOSED
-    world.broker.create_queue(0, "jobs", QueueConfig())
-    assert world.broker.queue("jobs").ready == 0
+    virtual.broker.create_queue(0, "jobs", QueueConfig())
+    assert virtual.broker.queue("jobs").ready == 0
 
 
 def test_settings_change_while_the_topic_is_used():
-    world = World(1)
-    world.broker.configure_topic(0, "commits", log=LogConfig(max_message_bytes=3))
+    virtual = VirtualBroker(1)
+    virtual.broker.configure_topic(0, "commits", log=LogConfig(max_message_bytes=3))
     with pytest.raises(BrokerError, match="at most 3"):
-        world.broker.publish(0, "commits", Message(b"long"), client="one")
+        virtual.broker.publish(0, "commits", Message(b"long"), client="one")
     with pytest.raises(BrokerError, match="durability"):
-        world.broker.configure_topic(0, "commits", log=LogConfig(durability="fsync"))
-    world.broker.configure_topic(0, "commits", flow=FlowConfig(rate_per_s=1))
-    world.publish(b"a")
-    parked = world.broker.publish(0, "commits", Message(b"b"), client="one")
+        virtual.broker.configure_topic(0, "commits", log=LogConfig(durability="fsync"))
+    virtual.broker.configure_topic(0, "commits", flow=FlowConfig(rate_per_s=1))
+    virtual.publish(b"a")
+    parked = virtual.broker.publish(0, "commits", Message(b"b"), client="one")
     assert not parked.done
-    world.broker.configure_topic(0, "commits", flow=FlowConfig())
-    assert parked.done and world.values() == [[b"a", b"b"]]
-    assert len(world.kinds(EventKind.USER_ACTION)) == 3
+    virtual.broker.configure_topic(0, "commits", flow=FlowConfig())
+    assert parked.done and virtual.values() == [[b"a", b"b"]]
+    assert len(virtual.kinds(EventKind.USER_ACTION)) == 3
 
 
 def test_records_are_deleted_by_hand_and_by_retention():
-    world = World(1)
-    world.publish(b"a", b"b", b"c")
-    assert world.broker.delete_records(0, "commits", 0, 2) == 2
-    assert world.values() == [[b"c"]]
-    world.broker.configure_topic(0, "commits", log=LogConfig(retention_ms=1_000))
-    world.run(2)
-    world.broker.clean(world.now_ns)
-    assert world.values() == [[]]
-    told = world.kinds(EventKind.RECORDS_DELETED)
+    virtual = VirtualBroker(1)
+    virtual.publish(b"a", b"b", b"c")
+    assert virtual.broker.delete_records(0, "commits", 0, 2) == 2
+    assert virtual.values() == [[b"c"]]
+    virtual.broker.configure_topic(0, "commits", log=LogConfig(retention_ms=1_000))
+    virtual.run(2)
+    virtual.broker.clean(virtual.now_ns)
+    assert virtual.values() == [[]]
+    told = virtual.kinds(EventKind.RECORDS_DELETED)
     assert [(event.offset, event.count, event.cause) for event in told] == [
         (0, 2, "delete records"),
         (2, 1, "retention"),
@@ -115,44 +115,44 @@ def test_records_are_deleted_by_hand_and_by_retention():
 
 
 def test_compaction_goes_on_slice_by_slice_and_keeps_the_latest_of_each_key():
-    world = World(1, log=LogConfig(cleanup="compact", segment_bytes=400))
+    virtual = VirtualBroker(1, log=LogConfig(cleanup="compact", segment_bytes=400))
     for number in range(60):
-        world.publish(b"%d" % number, key=b"k%d" % (number % 3))
-    world.broker.clean(world.now_ns)
+        virtual.publish(b"%d" % number, key=b"k%d" % (number % 3))
+    virtual.broker.clean(virtual.now_ns)
     slices = 1
-    while world.broker.compact(world.now_ns):
+    while virtual.broker.compact(virtual.now_ns):
         slices += 1
     assert slices > 20
-    kept = world.values()[0]
+    kept = virtual.values()[0]
     assert len(kept) < 30 and kept[-3:] == [b"57", b"58", b"59"]
 
 
 def test_a_reset_says_before_what_it_would_change():
-    world = World(2)
-    world.publish(*[b"x"] * 40)
-    reader = world.consumer()
-    while world.do(reader.poll(0)):
+    virtual = VirtualBroker(2)
+    virtual.publish(*[b"x"] * 40)
+    reader = virtual.consumer()
+    while virtual.do(reader.poll(0)):
         pass
     reader.commit_handed()
     places = [("commits", 0), ("commits", 1)]
     with pytest.raises(BrokerError, match="stop them first"):
-        world.broker.reset_offsets(world.now_ns, "readers", Target("earliest"), places)
+        virtual.broker.reset_offsets(virtual.now_ns, "readers", Target("earliest"), places)
     reader.close()
-    before = [world.broker.groups.committed("readers", *place) for place in places]
-    preview = world.broker.preview_reset("readers", Target("shift-by", offset=-3), places)
-    assert [world.broker.groups.committed("readers", *place) for place in places] == before
-    done = world.broker.reset_offsets(world.now_ns, "readers", Target("shift-by", offset=-3), places)
+    before = [virtual.broker.groups.committed("readers", *place) for place in places]
+    preview = virtual.broker.preview_reset("readers", Target("shift-by", offset=-3), places)
+    assert [virtual.broker.groups.committed("readers", *place) for place in places] == before
+    done = virtual.broker.reset_offsets(virtual.now_ns, "readers", Target("shift-by", offset=-3), places)
     assert done == preview and all(change.change == -3 for change in done)
-    assert world.kinds(EventKind.OFFSETS_RESET)[0].group == "readers"
+    assert virtual.kinds(EventKind.OFFSETS_RESET)[0].group == "readers"
 
 
 def test_a_catalog_makes_everything_again():
-    world = World(2)
-    world.broker.create_queue(0, "jobs", QueueConfig(priorities=3), flow=FlowConfig(max_messages=9))
-    world.broker.subscribe(0, "audit", "commits", QueueConfig(), max_messages=5, policy="drop_oldest")
-    world.broker.producer_ids.register("importer")
-    catalog = world.broker.catalog()
-    again = World(1)
+    virtual = VirtualBroker(2)
+    virtual.broker.create_queue(0, "jobs", QueueConfig(priorities=3), flow=FlowConfig(max_messages=9))
+    virtual.broker.subscribe(0, "audit", "commits", QueueConfig(), max_messages=5, policy="drop_oldest")
+    virtual.broker.producer_ids.register("importer")
+    catalog = virtual.broker.catalog()
+    again = VirtualBroker(1)
     again.broker.delete_topic(0, "commits")
     again.broker.restore(0, catalog)
     assert again.broker.catalog().topics == catalog.topics
@@ -164,17 +164,17 @@ def test_a_catalog_makes_everything_again():
 
 def test_a12_queues_of_a_broker_jitter_their_retries_each_for_itself():
     def delays(name: str, seed: int = 0) -> list[int]:
-        world = World(1)
+        virtual = VirtualBroker(1)
         policy = RetryPolicy("exponential_jitter", base_ms=1_000)
-        world.broker.create_queue(0, name, QueueConfig(retry=policy), jitter_seed=seed)
-        world.publish(*[b"x"] * 8, topic=name)
-        leases = world.broker.take(0, name, "worker", max_messages=8).result()
+        virtual.broker.create_queue(0, name, QueueConfig(retry=policy), jitter_seed=seed)
+        virtual.publish(*[b"x"] * 8, topic=name)
+        leases = virtual.broker.take(0, name, "worker", max_messages=8).result()
         for lease in leases:
-            world.broker.nack(0, lease, "boom")
+            virtual.broker.nack(0, lease, "boom")
         found = []
-        while (due_ns := world.loop.timers.next_deadline_ns()) is not None:
+        while (due_ns := virtual.loop.timers.next_deadline_ns()) is not None:
             found.append(due_ns)
-            world.run((due_ns - world.now_ns) / 10**9)
+            virtual.run((due_ns - virtual.now_ns) / 10**9)
         return found
 
     assert len(set(delays("jobs"))) == 8
@@ -183,10 +183,10 @@ def test_a12_queues_of_a_broker_jitter_their_retries_each_for_itself():
 
 
 def test_a_wider_gate_is_told_before_it_lets_in_who_waits():
-    world = World()
-    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
+    virtual = VirtualBroker()
+    virtual.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
     for value in (b"a", b"b"):
-        world.broker.publish(0, "jobs", Message(value), client="p")
-    world.broker.configure_topic(0, "jobs", flow=FlowConfig(max_messages=2))
-    kinds = [event.kind for event in world.events if event.kind in {EventKind.PUBLISHED, EventKind.USER_ACTION}]
+        virtual.broker.publish(0, "jobs", Message(value), client="p")
+    virtual.broker.configure_topic(0, "jobs", flow=FlowConfig(max_messages=2))
+    kinds = [event.kind for event in virtual.events if event.kind in {EventKind.PUBLISHED, EventKind.USER_ACTION}]
     assert kinds == [EventKind.PUBLISHED, EventKind.USER_ACTION, EventKind.PUBLISHED]

@@ -14,31 +14,31 @@ from broker_core.events import Event, EventKind
 from broker_core.files import DiskFiles, MemoryFiles
 from broker_core.messages import Message
 from broker_core.simulation import Simulation, parse_scenario
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 
 
 def test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded():
-    world = World(2)
-    partition = world.broker.partition_for("commits", Message(b"", b"k"))
+    virtual = VirtualBroker(2)
+    partition = virtual.broker.partition_for("commits", Message(b"", b"k"))
     for value in (b"first", b"second", b"third"):
-        world.publish(value, key=b"k")
-    files = world.broker._files
+        virtual.publish(value, key=b"k")
+    files = virtual.broker._files
     assert isinstance(files, MemoryFiles)
     path = f"commits-{partition}/{0:020d}.log"
     data = bytearray(files.read(path, 0, files.size(path)))
     data[data.index(b"second")] ^= 1
     files.write_whole(path, data, durable=False)
     with pytest.raises(BrokerError) as damaged:
-        world.broker.partition("commits", partition).read(1, max_messages=1)
+        virtual.broker.partition("commits", partition).read(1, max_messages=1)
     assert damaged.value.code is ErrorCode.DAMAGED
-    assert world.kinds(EventKind.DAMAGE) == []
+    assert virtual.kinds(EventKind.DAMAGE) == []
     for _ in range(2):
-        world.broker.clean(world.now_ns)
-    (told,) = world.kinds(EventKind.DAMAGE)
+        virtual.broker.clean(virtual.now_ns)
+    (told,) = virtual.kinds(EventKind.DAMAGE)
     assert (told.topic, told.partition) == ("commits", partition)
     assert "offsets 1 to 1 are lost" in told.cause and path in told.cause
-    views = world.broker.topic_view(world.now_ns, "commits").partitions
+    views = virtual.broker.topic_view(virtual.now_ns, "commits").partitions
     assert [view.lost for view in views] == [((1, 2),) if number == partition else () for number in (0, 1)]
 
 

@@ -22,23 +22,23 @@ from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from tests.broker_core.clients.test_sender import LOST, REFUSED, flaky
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 POLICIES: list[Policy] = ["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
 
-def full_queue(policy: Policy) -> World:
+def full_queue(policy: Policy) -> VirtualBroker:
     """A queue `jobs` that is full of a message that somebody holds: no policy can push it out."""
-    world = World(1)
-    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy=policy))
-    assert world.broker.publish(0, "jobs", Message(b"held"), client="other").done
-    assert len(world.broker.take(0, "jobs", "worker").result()) == 1
-    return world
+    virtual = VirtualBroker(1)
+    virtual.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy=policy))
+    assert virtual.broker.publish(0, "jobs", Message(b"held"), client="other").done
+    assert len(virtual.broker.take(0, "jobs", "worker").result()) == 1
+    return virtual
 
 
-def sender(world: World, **config: Any) -> Sender:
+def sender(virtual: VirtualBroker, **config: Any) -> Sender:
     settings = ProducerConfig(**{"linger_ms": 0, "delivery_timeout_ms": 500, **config})
-    return Sender(world.broker, world.loop, "producer", settings, identity=world.broker.producer_ids.register(""))
+    return Sender(virtual.broker, virtual.loop, "producer", settings, identity=virtual.broker.producer_ids.register(""))
 
 
 def send(made: Sender, value: bytes, topic: str = "jobs") -> Batch:
@@ -55,63 +55,63 @@ def failure(batch: Batch) -> BrokerError:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("end", ["delivery timeout", "withdrawn", "closed", "no retries"])
 def test_what_no_policy_let_in_in_time_is_never_stored(policy: Policy, end: str):
-    world = full_queue(policy)
-    made = sender(world, retries=0 if end == "no retries" else 1_000)
+    virtual = full_queue(policy)
+    made = sender(virtual, retries=0 if end == "no retries" else 1_000)
     batches = [send(made, b"first"), send(made, b"second")]
-    world.run(0.2)
+    virtual.run(0.2)
     if end == "closed":
         made.abandon(BrokerError(ErrorCode.CLOSED, "producer"))
     elif end == "withdrawn":
         for batch in batches:
             made.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
-    world.run(1)
+    virtual.run(1)
     assert [failure(batch).possibly_stored for batch in batches] == [False, False]
-    world.broker.queue("jobs").release_holder(world.now_ns, "worker", "closed")
-    for lease in world.broker.take(world.now_ns, "jobs", "worker").result():
-        world.broker.ack(world.now_ns, lease)
-    world.run(600)
-    assert world.broker.end_offset("jobs", 0) == 1
-    gate = world.broker.queue_view(world.now_ns, "jobs").gate
+    virtual.broker.queue("jobs").release_holder(virtual.now_ns, "worker", "closed")
+    for lease in virtual.broker.take(virtual.now_ns, "jobs", "worker").result():
+        virtual.broker.ack(virtual.now_ns, lease)
+    virtual.run(600)
+    assert virtual.broker.end_offset("jobs", 0) == 1
+    gate = virtual.broker.queue_view(virtual.now_ns, "jobs").gate
     assert gate is not None and gate.blocked == ()
     if end != "closed":
         assert send(made, b"third").settled.result().offset == 1
 
 
 def test_what_lingers_or_stands_behind_another_is_withdrawn_and_the_rest_goes_on():
-    world = full_queue("block")
-    made = sender(world)
+    virtual = full_queue("block")
+    made = sender(virtual)
     first, second, third = (send(made, value) for value in (b"1", b"2", b"3"))
     made.withdraw(second, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
-    lingering = sender(world, linger_ms=100)
+    lingering = sender(virtual, linger_ms=100)
     waits = send(lingering, b"x", "commits")
     lingering.withdraw(waits, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
-    world.broker.queue("jobs").purge(world.now_ns)
+    virtual.broker.queue("jobs").purge(virtual.now_ns)
     for offset in range(3):
-        held = world.broker.queue("jobs").view(world.now_ns).leases
+        held = virtual.broker.queue("jobs").view(virtual.now_ns).leases
         for lease in held:
-            world.broker.queue("jobs").ack(world.now_ns, lease.partition, lease.offset, lease.holder)
-        world.broker.take(world.now_ns, "jobs", f"worker-{offset}")
-        world.run(0.1)
+            virtual.broker.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
+        virtual.broker.take(virtual.now_ns, "jobs", f"worker-{offset}")
+        virtual.run(0.1)
     assert (first.settled.result().offset, third.settled.result().offset) == (1, 2)
     assert (failure(second).possibly_stored, failure(waits).possibly_stored) == (False, False)
-    assert world.values() == [[]]
+    assert virtual.values() == [[]]
 
 
 @pytest.mark.parametrize("fates", [(LOST,) * 9, (REFUSED,) * 9])
 @pytest.mark.parametrize("retries", [0, 1_000])
 def test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt(fates: tuple[str, ...], retries: int):
-    world = flaky(*fates)
-    made = sender(world, retries=retries, retry_backoff_ms=100)
+    virtual = flaky(*fates)
+    made = sender(virtual, retries=retries, retry_backoff_ms=100)
     batch = send(made, b"a", "commits")
-    world.run(2)
+    virtual.run(2)
     assert failure(batch).possibly_stored and "may be stored" in str(failure(batch))
 
 
 def test_what_waits_for_the_disk_is_in_doubt_when_its_producer_gives_up():
-    world = World(1, log=LogConfig(durability="fsync"))
-    made = sender(world)
+    virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
+    made = sender(virtual)
     late, closed = send(made, b"late", "commits"), send(made, b"closed", "commits")
-    world.run(0.4)
+    virtual.run(0.4)
     made.withdraw(late, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
     made.abandon(BrokerError(ErrorCode.CLOSED, "producer"))
     assert failure(late).possibly_stored and failure(closed).possibly_stored
@@ -219,11 +219,11 @@ def test_leaving_the_block_of_a_host_gives_producers_five_seconds_together(monke
 
 
 def test_what_waited_for_room_one_after_the_other_is_each_stored_once():
-    world = full_queue("block")
-    made = sender(world)
+    virtual = full_queue("block")
+    made = sender(virtual)
     batches = [send(made, b"%d" % number) for number in range(4)]
     for worker in ("worker", "a", "b", "c"):
-        for lease in world.broker.queue("jobs").view(world.now_ns).leases:
-            world.broker.queue("jobs").ack(world.now_ns, lease.partition, lease.offset, lease.holder)
-        world.broker.take(world.now_ns, "jobs", worker)
+        for lease in virtual.broker.queue("jobs").view(virtual.now_ns).leases:
+            virtual.broker.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
+        virtual.broker.take(virtual.now_ns, "jobs", worker)
     assert [batch.settled.result().offset for batch in batches] == [1, 2, 3, 4]

@@ -11,79 +11,79 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
 def test_a3_of_two_with_one_instance_id_the_newer_stays_and_the_older_one_ends():
-    world = World(2)
+    virtual = VirtualBroker(2)
     lost: list[object] = []
-    older = world.consumer("older", instance_id="desk", session_timeout_ms=10_000, heartbeat_interval_ms=1_000)
+    older = virtual.consumer("older", instance_id="desk", session_timeout_ms=10_000, heartbeat_interval_ms=1_000)
     older._on_lost = lost.extend
-    world.do(older.poll(0))
-    newer = world.consumer("newer", instance_id="desk")
-    world.do(newer.poll(0))
-    world.run(2)  # a heartbeat of the older one finds out
+    virtual.do(older.poll(0))
+    newer = virtual.consumer("newer", instance_id="desk")
+    virtual.do(newer.poll(0))
+    virtual.run(2)  # a heartbeat of the older one finds out
     assert older.assignment == () and not older.joined
     for _ in range(2):
         with pytest.raises(BrokerError, match="close older") as fenced:
-            world.do(older.poll(0))
+            virtual.do(older.poll(0))
         assert fenced.value.code is ErrorCode.FENCED_INSTANCE_ID
     assert lost == [("commits", 0), ("commits", 1)]
     with pytest.raises(BrokerError, match="close older"):
         older.commit()
     with pytest.raises(BrokerError, match="close older"):
         older.commit_offsets({("commits", 0): 0})
-    world.run(30)
+    virtual.run(30)
     older.close()
     assert newer.joined and len(newer.assignment) == 2
-    assert len(world.kinds(EventKind.REBALANCE_COMPLETED)) == 1
+    assert len(virtual.kinds(EventKind.REBALANCE_COMPLETED)) == 1
 
 
 def test_a3_who_is_replaced_while_it_waits_in_a_poll_or_a_join_ends_too():
-    world = World(1)
-    older = world.consumer("older", instance_id="desk", heartbeat_interval_ms=1_000)
-    world.do(older.poll(0))
-    waiting = world.loop.spawn(older.poll(60_000), "poll")
-    newer = world.consumer("newer", instance_id="desk")
-    joining = world.loop.spawn(newer.poll(0), "join")
-    world.run(2)
+    virtual = VirtualBroker(1)
+    older = virtual.consumer("older", instance_id="desk", heartbeat_interval_ms=1_000)
+    virtual.do(older.poll(0))
+    waiting = virtual.loop.spawn(older.poll(60_000), "poll")
+    newer = virtual.consumer("newer", instance_id="desk")
+    joining = virtual.loop.spawn(newer.poll(0), "join")
+    virtual.run(2)
     assert joining.finished.done and waiting.finished.result() == []
     with pytest.raises(BrokerError) as fenced:
-        world.do(older.poll(0))
+        virtual.do(older.poll(0))
     assert fenced.value.code is ErrorCode.FENCED_INSTANCE_ID
 
 
 @pytest.mark.parametrize("assignor", ["range", "cooperative-sticky"])
 def test_a3_who_was_left_behind_by_a_generation_keeps_its_member_id_and_joins_again(assignor: str):
-    world = World(4)
+    virtual = VirtualBroker(4)
     times: dict[str, Any] = {
         "session_timeout_ms": 60_000,
         "rebalance_timeout_ms": 5_000,
         "heartbeat_interval_ms": 1_000,
     }
-    one = world.consumer("one", instance_id="desk-1", assignor=assignor, **times)
+    one = virtual.consumer("one", instance_id="desk-1", assignor=assignor, **times)
     lost: list[object] = []
     one._on_lost = lost.extend
-    world.do(one.poll(0))
+    virtual.do(one.poll(0))
     one.muted = True  # and it does not poll: the group waits for it in vain and goes on
-    two = world.consumer("two", assignor=assignor, **times)
-    joining = world.loop.spawn(two.poll(0), "two")
-    world.run(20)
+    two = virtual.consumer("two", assignor=assignor, **times)
+    joining = virtual.loop.spawn(two.poll(0), "two")
+    virtual.run(20)
     assert joining.finished.done
     member_id = one._member.member_id
-    world.publish(b"a")
+    virtual.publish(b"a")
     with pytest.raises(BrokerError) as behind:
         one.commit_offsets({("commits", 0): 0})
     assert behind.value.code is ErrorCode.ILLEGAL_GENERATION
     one.muted = False
     for _ in range(4):
         for reader in (one, two):
-            world.loop.spawn(reader.poll(0), "poll")
-        world.run(3)
+            virtual.loop.spawn(reader.poll(0), "poll")
+        virtual.run(3)
     assert len(lost) == 4
     assert one._member.member_id == member_id
     assert sorted(one.assignment + two.assignment) == [("commits", number) for number in range(4)]
-    assert len([each for each in world.kinds(EventKind.MEMBER_JOINED) if each.client == "one"]) <= 2
+    assert len([each for each in virtual.kinds(EventKind.MEMBER_JOINED) if each.client == "one"]) <= 2
 
 
 def test_a3_a_thread_that_was_replaced_is_told_and_can_close():

@@ -18,7 +18,7 @@ from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 Guarantee = Literal["at_most_once", "at_least_once", "effectively_once"]
 
@@ -34,9 +34,9 @@ class Application:
     def __post_init__(self) -> None:
         self.together = SqliteEffects(self.database, "readers")
 
-    def consumer(self, world: World, name: str) -> Consumer:
+    def consumer(self, virtual: VirtualBroker, name: str) -> Consumer:
         at_most_once = self.guarantee == "at_most_once"
-        consumer = world.consumer(name, guarantee="at_most_once" if at_most_once else "at_least_once")
+        consumer = virtual.consumer(name, guarantee="at_most_once" if at_most_once else "at_least_once")
         if self.guarantee == "effectively_once":
 
             def resume(partitions: object) -> None:
@@ -47,9 +47,9 @@ class Application:
             consumer._on_assigned = resume
         return consumer
 
-    def live(self, world: World, name: str, dies_at: int | None) -> None:
-        consumer = self.consumer(world, name)
-        while messages := world.do(consumer.poll(100)):
+    def live(self, virtual: VirtualBroker, name: str, dies_at: int | None) -> None:
+        consumer = self.consumer(virtual, name)
+        while messages := virtual.do(consumer.poll(100)):
             for message in messages:
                 if self.guarantee == "effectively_once":
                     with self.together.applying(message) as fresh:
@@ -58,7 +58,7 @@ class Application:
                     self.effects[message.offset] += 1
                 if message.offset == dies_at:
                     consumer.abandon()
-                    world.run(30)
+                    virtual.run(30)
                     return
                 consumer.done(message)
             consumer.commit()
@@ -70,11 +70,11 @@ class Application:
     [("at_most_once", 5, 0), ("at_least_once", 0, 5), ("effectively_once", 0, 0)],
 )
 def test_what_a_death_in_the_middle_costs(guarantee: Guarantee, lost: int, repeated: int):
-    world = World(1)
-    world.publish(*[b"%d" % number for number in range(10)])
+    virtual = VirtualBroker(1)
+    virtual.publish(*[b"%d" % number for number in range(10)])
     application = Application(guarantee)
-    application.live(world, "first", dies_at=4)
-    application.live(world, "second", dies_at=None)
+    application.live(virtual, "first", dies_at=4)
+    application.live(virtual, "second", dies_at=None)
     missing = [offset for offset in range(10) if not application.effects[offset]]
     twice = [offset for offset, times in application.effects.items() if times > 1]
     assert (len(missing), len(twice)) == (lost, repeated)

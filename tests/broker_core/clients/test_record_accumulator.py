@@ -23,7 +23,7 @@ from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.schemas.rule import SchemaRule
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 T = TypeVar("T")
 
@@ -35,8 +35,8 @@ class StillHost:
     open_batches = None
     closing = False
 
-    def __init__(self, world: World) -> None:
-        self.world, self.broker, self.loop = world, world.broker, world.loop
+    def __init__(self, virtual: VirtualBroker) -> None:
+        self.virtual, self.broker, self.loop = virtual, virtual.broker, virtual.loop
         self.lock = threading.Lock()
         self.calls = 0
 
@@ -51,7 +51,7 @@ class StillHost:
     admin = call
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        self.world.run(timeout_s or 0.0)
+        self.virtual.run(timeout_s or 0.0)
         return reply.result()
 
     def tell(self, callback: Callable[[], object]) -> None:
@@ -70,8 +70,8 @@ class StillHost:
 
 
 @contextlib.contextmanager
-def producing(world: World, **config: Any) -> Iterator[Producer]:
-    with Producer(StillHost(world), ProducerConfig(**config)) as producer:  # type: ignore[arg-type]
+def producing(virtual: VirtualBroker, **config: Any) -> Iterator[Producer]:
+    with Producer(StillHost(virtual), ProducerConfig(**config)) as producer:  # type: ignore[arg-type]
         yield producer
 
 
@@ -81,37 +81,37 @@ def place(receipt: Receipt) -> tuple[int, int]:
 
 
 def test_messages_wait_together_for_as_long_as_they_may_linger():
-    world = World(1)
-    with producing(world, linger_ms=5) as producer:
+    virtual = VirtualBroker(1)
+    with producing(virtual, linger_ms=5) as producer:
         host = producer._host
         receipts = [producer.send("commits", b"%d" % number) for number in range(100)]
         assert isinstance(host, StillHost)
         assert host.calls == 3  # to register the producer, for the first message, for the timer; then nobody
-        world.run(0.004_999)
-        assert not any(receipt.done for receipt in receipts) and world.values() == [[]]
-        world.run(0.000_001)
+        virtual.run(0.004_999)
+        assert not any(receipt.done for receipt in receipts) and virtual.values() == [[]]
+        virtual.run(0.000_001)
         assert [place(receipt) for receipt in receipts] == [(0, number) for number in range(100)]
         late = producer.send("commits", b"late")
-        world.run(0.005)
+        virtual.run(0.005)
         assert place(late) == (0, 100)
 
 
 def test_many_do_not_linger_and_a_batch_is_as_large_as_it_may_be():
-    world = World(1)
-    with producing(world, linger_ms=60_000, batch_bytes=5_000) as producer:
+    virtual = VirtualBroker(1)
+    with producing(virtual, linger_ms=60_000, batch_bytes=5_000) as producer:
         for number in range(MOST_ENTRIES + 1):
             producer.send("commits", b"%04d" % number)
-        (stored,) = world.values()
+        (stored,) = virtual.values()
         assert len(stored) > MOST_ENTRIES // 2
         producer.flush()
-        assert world.values() == [[b"%04d" % number for number in range(MOST_ENTRIES + 1)]]
-        assert max(event.count for event in world.events) <= 5_000 // 20
+        assert virtual.values() == [[b"%04d" % number for number in range(MOST_ENTRIES + 1)]]
+        assert max(event.count for event in virtual.events) <= 5_000 // 20
 
 
 @pytest.mark.parametrize("how", ["flush", "send", "publish", "many", "large", "headers", "close"])
 def test_whatever_comes_next_comes_after_what_was_sent_before(how):
-    world = World(1)
-    with producing(world, linger_ms=60_000) as producer:
+    virtual = VirtualBroker(1)
+    with producing(virtual, linger_ms=60_000) as producer:
         receipts = [producer.send("commits", b"%d" % number) for number in range(5)]
         following: list[bytes | None] = [b"5"]
         match how:
@@ -131,31 +131,31 @@ def test_whatever_comes_next_comes_after_what_was_sent_before(how):
             case _:
                 producer.flush() if how == "flush" else producer.close()
                 following = []
-        assert world.values() == [[b"0", b"1", b"2", b"3", b"4", *following]]
+        assert virtual.values() == [[b"0", b"1", b"2", b"3", b"4", *following]]
         assert [receipt.result().offset for receipt in receipts] == [0, 1, 2, 3, 4]
 
 
 def test_changes_of_the_topic_hold_for_what_was_sent_before_them_too():
-    world = World(2)
-    with producing(world, linger_ms=1_000) as producer:
+    virtual = VirtualBroker(2)
+    with producing(virtual, linger_ms=1_000) as producer:
 
         def send(*values: bytes) -> list[Receipt]:
             return [producer.send("commits", value, b"%d" % number) for number, value in enumerate(values)]
 
         before = send(b"a", b"b", b"c", b"d")
-        world.broker.add_partitions(world.now_ns, "commits", 4)
+        virtual.broker.add_partitions(virtual.now_ns, "commits", 4)
         send(b"e", b"f", b"g", b"h")
         producer.flush()
-        assert sorted(value or b"" for part in world.values() for value in part) == [
+        assert sorted(value or b"" for part in virtual.values() for value in part) == [
             b"%c" % each for each in b"abcdefgh"
         ]
         # The very first opened its batch before there were more partitions.
         assert [receipt.result().partition for receipt in before[1:]] == [
-            world.broker.partition_for("commits", Message(None, b"%d" % key)) for key in (1, 2, 3)
+            virtual.broker.partition_for("commits", Message(None, b"%d" % key)) for key in (1, 2, 3)
         ]
 
         fits, too_long = send(b"x" * 5, b"x" * 40)
-        world.broker.configure_topic(world.now_ns, "commits", log=LogConfig(max_message_bytes=30))
+        virtual.broker.configure_topic(virtual.now_ns, "commits", log=LogConfig(max_message_bytes=30))
         with pytest.raises(BrokerError, match="at most 30"):
             send(b"x" * 31)
         with pytest.raises(BrokerError, match="at most 30"):
@@ -165,8 +165,8 @@ def test_changes_of_the_topic_hold_for_what_was_sent_before_them_too():
         assert error is not None and error.code is ErrorCode.MESSAGE_TOO_LARGE
 
         number, text = send(b"1", b"text")
-        world.broker.register_schema(0, "numbers", '{"type": "number"}')
-        world.broker.set_schema(0, "commits", SchemaRule("numbers"))
+        virtual.broker.register_schema(0, "numbers", '{"type": "number"}')
+        virtual.broker.set_schema(0, "commits", SchemaRule("numbers"))
         with pytest.raises(BrokerError):
             producer.flush()
         error = text.error()
@@ -175,10 +175,10 @@ def test_changes_of_the_topic_hold_for_what_was_sent_before_them_too():
 
 
 def test_what_was_sent_to_a_topic_that_is_deleted_meanwhile_fails():
-    world = World(1)
-    with producing(world, linger_ms=1_000) as producer:
+    virtual = VirtualBroker(1)
+    with producing(virtual, linger_ms=1_000) as producer:
         receipts = [producer.send("commits", b"%d" % number) for number in range(3)]
-        world.broker.delete_topic(world.now_ns, "commits")
+        virtual.broker.delete_topic(virtual.now_ns, "commits")
         with pytest.raises(BrokerError):
             producer.flush()
         for receipt in receipts:
@@ -187,20 +187,20 @@ def test_what_was_sent_to_a_topic_that_is_deleted_meanwhile_fails():
 
 
 def test_where_the_buffer_is_full_senders_wait():
-    world = World(1)
+    virtual = VirtualBroker(1)
 
     def refuse(*_args: object, **_fields: object) -> None:
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the line")
 
-    world.broker.publish_batch = refuse  # type: ignore[assignment,method-assign]
+    virtual.broker.publish_batch = refuse  # type: ignore[assignment,method-assign]
     bound = 4 * MOST_ENTRIES * SMALL_BYTES
-    with producing(world, linger_ms=5, buffer_bytes=bound, max_block_ms=0, delivery_timeout_ms=1_000) as producer:
+    with producing(virtual, linger_ms=5, buffer_bytes=bound, max_block_ms=0, delivery_timeout_ms=1_000) as producer:
         with pytest.raises(BrokerError) as caught:
             for _ in range(100_000):
                 producer.send("commits", bytes(SMALL_BYTES))
         assert caught.value.code is ErrorCode.REQUEST_TIMED_OUT
         assert bound / 2 < producer._sender.buffered_bytes <= bound + MOST_ENTRIES * (SMALL_BYTES + 100)
-        world.run(10)
+        virtual.run(10)
         with contextlib.suppress(BrokerError):
             producer.flush()
         assert producer._sender.buffered_bytes == 0
@@ -266,21 +266,21 @@ def test_threads_that_send_while_others_flush_each_find_their_own():
     )
 )
 def test_everything_is_stored_once_at_the_offset_of_its_receipt(steps):
-    world = World(2)
-    with producing(world, linger_ms=5, batch_messages=50) as producer:
+    virtual = VirtualBroker(2)
+    with producing(virtual, linger_ms=5, batch_messages=50) as producer:
         sent: list[tuple[bytes, bytes | None, Receipt]] = []
         for count, key, pause in steps:
             for _ in range(count):
                 value = b"%d" % len(sent)
                 sent.append((value, key, producer.send("commits", value, key)))
-            world.run(pause * 0.003)
+            virtual.run(pause * 0.003)
         producer.flush()
-        stored = world.values()
+        stored = virtual.values()
         assert Counter(value for part in stored for value in part) == Counter(value for value, _, _ in sent)
         for value, key, receipt in sent:
             partition, offset = place(receipt)
             assert stored[partition][offset] == value
-            assert key is None or partition == world.broker.partition_for("commits", Message(None, key))
+            assert key is None or partition == virtual.broker.partition_for("commits", Message(None, key))
         for key in (b"a", b"b"):
             offsets = [place(receipt)[1] for _, own, receipt in sent if own == key]
             assert offsets == sorted(offsets)

@@ -21,7 +21,7 @@ from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
 from broker_core.schemas.rule import SchemaRule
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 STORED, LOST, REFUSED = "stored", "acknowledgement lost", "never arrived"
 
@@ -48,17 +48,17 @@ class FlakyBroker(Broker):
         return super().publish_batch(now_ns, name, partition, messages, **fields)
 
 
-def flaky(*fates: str, partitions: int = 1) -> World:
-    world = World(partitions, FlakyBroker)
-    assert isinstance(world.broker, FlakyBroker)
-    world.broker.fates = list(fates)
-    return world
+def flaky(*fates: str, partitions: int = 1) -> VirtualBroker:
+    virtual = VirtualBroker(partitions, FlakyBroker)
+    assert isinstance(virtual.broker, FlakyBroker)
+    virtual.broker.fates = list(fates)
+    return virtual
 
 
-def sender(world: World, **config: Any) -> Sender:
+def sender(virtual: VirtualBroker, **config: Any) -> Sender:
     settings = ProducerConfig(**{"linger_ms": 0, **config})
-    identity = world.broker.producer_ids.register(settings.name) if settings.idempotent else None
-    return Sender(world.broker, world.loop, "producer", settings, identity=identity)
+    identity = virtual.broker.producer_ids.register(settings.name) if settings.idempotent else None
+    return Sender(virtual.broker, virtual.loop, "producer", settings, identity=identity)
 
 
 def send(made: Sender, value: bytes, key: bytes | None = b"k") -> Batch:
@@ -68,42 +68,42 @@ def send(made: Sender, value: bytes, key: bytes | None = b"k") -> Batch:
 
 
 def test_messages_wait_for_company_until_the_linger_timer_fires():
-    world = World(1)
-    made = sender(world, linger_ms=5)
+    virtual = VirtualBroker(1)
+    made = sender(virtual, linger_ms=5)
     first, second = send(made, b"a"), send(made, b"b")
-    world.run(0.004_999)
-    assert first is second and not first.settled.done and world.values() == [[]]
-    world.run(0.000_001)
+    virtual.run(0.004_999)
+    assert first is second and not first.settled.done and virtual.values() == [[]]
+    virtual.run(0.000_001)
     assert first.settled.result() == Published("commits", 0, 0, (), 2)
-    assert world.values() == [[b"a", b"b"]]
+    assert virtual.values() == [[b"a", b"b"]]
 
 
 def test_a_full_batch_does_not_linger():
-    world = World(1)
-    made = sender(world, linger_ms=1_000, batch_messages=2)
+    virtual = VirtualBroker(1)
+    made = sender(virtual, linger_ms=1_000, batch_messages=2)
     batches = [send(made, b"%d" % number) for number in range(3)]
     assert batches[0].settled.done and batches[1] is batches[0] and not batches[2].settled.done
-    by_size = sender(world, linger_ms=1_000, batch_bytes=100)
+    by_size = sender(virtual, linger_ms=1_000, batch_bytes=100)
     assert send(by_size, b"x" * 120).settled.done
 
 
 @pytest.mark.parametrize("fates", [(REFUSED,), (LOST,), (LOST, REFUSED, LOST)])
 def test_a_retry_is_stored_once_and_keeps_the_order(fates: tuple[str, ...]):
-    world = flaky(*fates)
-    made = sender(world, retry_backoff_ms=100, batch_messages=1)
+    virtual = flaky(*fates)
+    made = sender(virtual, retry_backoff_ms=100, batch_messages=1)
     batches = [send(made, value) for value in (b"a", b"b", b"c")]
     assert not batches[0].settled.done
-    world.run(1)
-    assert world.values() == [[b"a", b"b", b"c"]]
+    virtual.run(1)
+    assert virtual.values() == [[b"a", b"b", b"c"]]
     assert [batch.settled.result().offset for batch in batches] == [0, 1, 2]
 
 
 def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
-    world = flaky(LOST)
-    made = sender(world, idempotent=False)
+    virtual = flaky(LOST)
+    made = sender(virtual, idempotent=False)
     send(made, b"a")
-    world.run(1)
-    assert world.values() == [[b"a", b"a"]]
+    virtual.run(1)
+    assert virtual.values() == [[b"a", b"a"]]
 
 
 @settings(max_examples=60)
@@ -115,28 +115,28 @@ def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
 def test_an_idempotent_producer_loses_and_duplicates_nothing_whatever_the_line_does(
     fates: list[str], messages: list[tuple[int, int]], linger_ms: int
 ):
-    world = flaky(*fates, partitions=3)
-    made = sender(world, linger_ms=linger_ms, retry_backoff_ms=7, batch_messages=4)
+    virtual = flaky(*fates, partitions=3)
+    made = sender(virtual, linger_ms=linger_ms, retry_backoff_ms=7, batch_messages=4)
     expected: list[list[bytes | None]] = [[], [], []]
     batches = []
     for number, (pause_ms, key) in enumerate(messages):
-        world.run(pause_ms / 1_000)
+        virtual.run(pause_ms / 1_000)
         message = Message(b"%d" % number, b"%d" % key)
-        expected[world.broker.partition_for("commits", message)].append(message.value)
+        expected[virtual.broker.partition_for("commits", message)].append(message.value)
         batches.append(send(made, b"%d" % number, b"%d" % key))
     done = made.flush()
-    world.run(60)
+    virtual.run(60)
     assert done.done
-    assert world.values() == expected
+    assert virtual.values() == expected
     assert all(batch.settled.error is None for batch in batches)
     assert made.buffered_bytes == 0
 
 
 def test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on():
-    world = flaky(*[LOST] * 3)
-    made = sender(world, retries=2)
+    virtual = flaky(*[LOST] * 3)
+    made = sender(virtual, retries=2)
     failed, following = send(made, b"a"), send(made, b"b")
-    world.run(2)
+    virtual.run(2)
     assert isinstance(failed.settled.error, BrokerError)
     assert failed.settled.error.code is ErrorCode.REQUEST_TIMED_OUT
     assert following.settled.error is None
@@ -144,112 +144,112 @@ def test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on():
 
 
 def test_a_batch_that_is_not_stored_in_time_fails():
-    world = flaky(*[REFUSED] * 1_000)
-    made = sender(world, delivery_timeout_ms=950)
+    virtual = flaky(*[REFUSED] * 1_000)
+    made = sender(virtual, delivery_timeout_ms=950)
     batch = send(made, b"a")
-    world.run(0.9)
+    virtual.run(0.9)
     assert not batch.settled.done
-    world.run(0.1)
+    virtual.run(0.1)
     assert isinstance(batch.settled.error, BrokerError) and made.buffered_bytes == 0
 
 
 def test_what_the_broker_refuses_for_good_is_not_tried_again():
-    world = World(1)
-    assert world.broker.takes_batches("commits")
-    made = sender(world, linger_ms=10)
+    virtual = VirtualBroker(1)
+    assert virtual.broker.takes_batches("commits")
+    made = sender(virtual, linger_ms=10)
     batch = send(made, b"a")
-    world.broker.delete_topic(0, "commits")
-    world.run(1)
+    virtual.broker.delete_topic(0, "commits")
+    virtual.run(1)
     assert isinstance(batch.settled.error, BrokerError)
     assert batch.settled.error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_a_message_that_can_never_be_stored_is_refused_before_it_spoils_a_batch():
-    world = World(1, log=LogConfig(max_message_bytes=10))
-    made = sender(world, linger_ms=10)
+    virtual = VirtualBroker(1, log=LogConfig(max_message_bytes=10))
+    made = sender(virtual, linger_ms=10)
     good = send(made, b"good")
     with pytest.raises(BrokerError, match="at most 10"):
         send(made, b"x" * 11)
-    world.run(1)
-    assert good.settled.error is None and world.values() == [[b"good"]]
+    virtual.run(1)
+    assert good.settled.error is None and virtual.values() == [[b"good"]]
 
 
 def test_a_named_producer_fences_the_one_before_it():
-    world = World(1)
-    old = sender(world, name="importer")
+    virtual = VirtualBroker(1)
+    old = sender(virtual, name="importer")
     send(old, b"old")
-    new = sender(world, name="importer")
+    new = sender(virtual, name="importer")
     send(new, b"new")
     late = send(old, b"too late")
     assert isinstance(late.settled.error, BrokerError)
     assert late.settled.error.code is ErrorCode.INVALID_PRODUCER_EPOCH
     with pytest.raises(BrokerError):
         old.send("commits", Message(b"x"))
-    assert world.values() == [[b"old", b"new"]]
+    assert virtual.values() == [[b"old", b"new"]]
 
 
 def test_the_buffer_is_bounded_and_tells_when_there_is_room():
-    world = World(1)
-    made = sender(world, linger_ms=10, buffer_bytes=100)
+    virtual = VirtualBroker(1)
+    made = sender(virtual, linger_ms=10, buffer_bytes=100)
     send(made, b"x" * 60)
     assert made.send("commits", Message(b"y" * 60, b"k")) is None
     room = made.space()
     assert not room.done
-    world.run(0.01)
+    virtual.run(0.01)
     assert room.done
     send(made, b"y" * 60)
 
 
 def test_a_flow_policy_that_drops_is_told_and_one_that_rejects_is_tried_again():
-    world = World(1)
+    virtual = VirtualBroker(1)
     limit = FlowConfig(rate_per_s=1, policy="drop_newest")
-    world.broker.configure_topic(0, "commits", flow=limit)
-    made = sender(world, linger_ms=10)
+    virtual.broker.configure_topic(0, "commits", flow=limit)
+    made = sender(virtual, linger_ms=10)
     kept, lost = send(made, b"a"), send(made, b"b")
     assert kept is not lost and kept.settled.error is None
     assert isinstance(lost.settled.error, BrokerError) and lost.settled.error.code is ErrorCode.THROTTLED
-    world.broker.configure_topic(world.now_ns, "commits", flow=FlowConfig(rate_per_s=1, policy="reject"))
+    virtual.broker.configure_topic(virtual.now_ns, "commits", flow=FlowConfig(rate_per_s=1, policy="reject"))
     batches = [send(made, b"c"), send(made, b"d")]
-    world.run(3)
+    virtual.run(3)
     assert [batch.settled.error for batch in batches] == [None, None]
-    assert world.values() == [[b"a", b"c", b"d"]]
+    assert virtual.values() == [[b"a", b"c", b"d"]]
 
 
 def test_acks_0_asks_nothing_and_acks_1_only_for_the_log():
-    world = World(1, log=LogConfig(durability="fsync"))
-    careless = sender(world, acks=0, idempotent=False)
+    virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
+    careless = sender(virtual, acks=0, idempotent=False)
     assert send(careless, b"a").settled.result().offset == -1
-    quick, careful = send(sender(world, acks=1), b"b"), send(sender(world), b"c")
+    quick, careful = send(sender(virtual, acks=1), b"b"), send(sender(virtual), b"c")
     assert quick.settled.done and not careful.settled.done
-    done = world.broker.begin_sync()
+    done = virtual.broker.begin_sync()
     for _, ticket in done:
         ticket.run()
     assert not careful.settled.done
-    world.broker.end_sync(world.now_ns, done)
+    virtual.broker.end_sync(virtual.now_ns, done)
     assert careful.settled.result().offset == 2
 
 
 def test_a_failed_sync_reaches_who_waited_for_it():
-    world = World(1, log=LogConfig(durability="fsync"))
-    batch = send(sender(world), b"a")
-    done = world.broker.begin_sync()
+    virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
+    batch = send(sender(virtual), b"a")
+    done = virtual.broker.begin_sync()
     for _, ticket in done:
         ticket.run()
         ticket.error = BrokerError(ErrorCode.STORAGE_ERROR, "the device reports an error")
-    world.broker.end_sync(world.now_ns, done)
+    virtual.broker.end_sync(virtual.now_ns, done)
     assert isinstance(batch.settled.error, BrokerError) and batch.settled.error.code is ErrorCode.STORAGE_ERROR
 
 
 def test_readers_see_nothing_that_is_not_durable():
-    world = World(1, log=LogConfig(durability="fsync"))
-    send(sender(world), b"a")
-    reader = world.consumer()
-    assert world.do(reader.poll(10)) == []
-    done = world.broker.begin_sync()
+    virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
+    send(sender(virtual), b"a")
+    reader = virtual.consumer()
+    assert virtual.do(reader.poll(10)) == []
+    done = virtual.broker.begin_sync()
     for _, ticket in done:
         ticket.run()
-    world.broker.end_sync(world.now_ns, done)
-    assert [message.value for message in world.do(reader.poll(10))] == [b"a"]
+    virtual.broker.end_sync(virtual.now_ns, done)
+    assert [message.value for message in virtual.do(reader.poll(10))] == [b"a"]
 
 
 @pytest.mark.parametrize(
@@ -269,14 +269,14 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]):
 
 
 def test_what_a_schema_refuses_or_buries_does_not_hold_up_what_follows():
-    world = World(1)
-    world.broker.register_schema(0, "numbers", '{"type": "number"}')
-    made = sender(world, linger_ms=10)
-    world.broker.set_schema(0, "commits", SchemaRule("numbers"))
+    virtual = VirtualBroker(1)
+    virtual.broker.register_schema(0, "numbers", '{"type": "number"}')
+    made = sender(virtual, linger_ms=10)
+    virtual.broker.set_schema(0, "commits", SchemaRule("numbers"))
     refused, kept = send(made, b'"text"'), send(made, b"1")
     assert isinstance(refused.settled.error, BrokerError) and refused.settled.error.code is ErrorCode.INVALID_RECORD
     assert kept.settled.result().offset == 0
-    world.broker.set_schema(0, "commits", SchemaRule("numbers", mode="dead_letter"))
+    virtual.broker.set_schema(0, "commits", SchemaRule("numbers", mode="dead_letter"))
     buried, kept = send(made, b'"text"'), send(made, b"2")
     assert buried.settled.result().topic == "commits.dlq"
     assert kept.settled.result() == Published("commits", 0, 1)
@@ -293,38 +293,38 @@ def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes
                 return reply
             return super().publish_batch(now_ns, name, *fields, **more)
 
-    world = World(1, BrokenBroker)
-    made = sender(world, linger_ms=5, batch_messages=1)
+    virtual = VirtualBroker(1, BrokenBroker)
+    made = sender(virtual, linger_ms=5, batch_messages=1)
     batches = [send(made, value) for value in (b"raises", b"fails", b"behind")]
     flushed = made.flush()
-    world.run(1)
+    virtual.run(1)
     assert flushed.done and not made.pending
     assert [each.settled.error and each.settled.error.code for each in batches] == [  # type: ignore[attr-defined]
         ErrorCode.INTERNAL_ERROR,
         ErrorCode.INTERNAL_ERROR,
         None,
     ]
-    assert world.values() == [[b"behind"]]
+    assert virtual.values() == [[b"behind"]]
 
 
 def test_an_adaptive_producer_gives_way_as_that_of_the_lab_does():
     """The measured figures of checklist C8, "backpressure": every subscriber has room for five, and works for two s."""
-    world = World(1)
-    world.broker.subscribe(0, "slow", "commits", QueueConfig(), max_messages=5)
-    made = sender(world, adaptive=AdaptiveConfig(base_ms=500), delivery_timeout_ms=600_000)
+    virtual = VirtualBroker(1)
+    virtual.broker.subscribe(0, "slow", "commits", QueueConfig(), max_messages=5)
+    made = sender(virtual, adaptive=AdaptiveConfig(base_ms=500), delivery_timeout_ms=600_000)
     received: list[int] = []
 
     async def work() -> None:
         while True:
-            [lease] = await world.broker.take(world.now_ns, "slow", "w", deadline_ns=1 << 60)
+            [lease] = await virtual.broker.take(virtual.now_ns, "slow", "w", deadline_ns=1 << 60)
             received.append(lease.offset + 1)
-            await world.loop.sleep(2)
-            world.broker.ack(world.now_ns, lease)
+            await virtual.loop.sleep(2)
+            virtual.broker.ack(virtual.now_ns, lease)
 
-    world.loop.spawn(work(), "worker")
-    world.run()
+    virtual.loop.spawn(work(), "worker")
+    virtual.run()
     batches = [send(made, b"%d" % number) for number in range(100)]
-    world.run(30)
+    virtual.run(30)
     outcomes = [batch.settled.result() for batch in batches if batch.settled.done]
     assert [place.offset + 1 for place in outcomes if place.missed_by] == [8, 10, 12, 15, 17, 21, 23, 25, 29]
     assert len(outcomes) == 29 and received == [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 14, 16, 18, 19, 20, 22]
@@ -332,14 +332,14 @@ def test_an_adaptive_producer_gives_way_as_that_of_the_lab_does():
 
 
 def test_an_adaptive_producer_slows_down_while_a_policy_refuses_and_keeps_the_order():
-    world = World(1)
-    world.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy="reject"))
-    made = sender(world, adaptive=AdaptiveConfig(base_ms=100), retry_backoff_ms=1)
+    virtual = VirtualBroker(1)
+    virtual.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy="reject"))
+    made = sender(virtual, adaptive=AdaptiveConfig(base_ms=100), retry_backoff_ms=1)
     batches = [made.send("jobs", Message(b"%d" % number)) for number in range(4)]
-    world.run(10)
+    virtual.run(10)
     assert made._pace is not None and made._pace.interval.interval_s > 5
     for _ in range(4):
-        [lease] = world.broker.take(world.now_ns, "jobs", "w").result()
-        world.broker.ack(world.now_ns, lease)
-        world.run(30)
+        [lease] = virtual.broker.take(virtual.now_ns, "jobs", "w").result()
+        virtual.broker.ack(virtual.now_ns, lease)
+        virtual.run(30)
     assert [placed[0].settled.result().offset for placed in batches if placed is not None] == [0, 1, 2, 3]

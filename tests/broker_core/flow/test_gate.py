@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import ANSWERS, FlowConfig, Verdict
-from tests.broker_core.flow.bench import GateBench
+from tests.broker_core.flow.gate_setup import GateSetup
 
 
 def fails(reply) -> ErrorCode:
@@ -19,148 +19,148 @@ def fails(reply) -> ErrorCode:
 
 
 def test_block_parks_producers_and_lets_them_in_in_the_order_in_which_they_came():
-    bench = GateBench(max_messages=2)
-    replies = [bench.offer(name, client) for name, client in [("1", "p"), ("2", "p"), ("3", "q"), ("4", "p")]]
+    setup = GateSetup(max_messages=2)
+    replies = [setup.offer(name, client) for name, client in [("1", "p"), ("2", "p"), ("3", "q"), ("4", "p")]]
     assert [reply.done for reply in replies] == [True, True, False, False]
-    assert bench.events[0].cause == "builds is full: 2 of 2 messages, slowest reader mailer-1"
-    bench.now_ms = 5
-    assert bench.consume() == ["1"]
-    assert bench.names() == ["2", "3"]
-    bench.now_ms = 9
-    bench.consume(2)
-    assert bench.names() == ["4"]
+    assert setup.events[0].cause == "builds is full: 2 of 2 messages, slowest reader mailer-1"
+    setup.now_ms = 5
+    assert setup.consume() == ["1"]
+    assert setup.names() == ["2", "3"]
+    setup.now_ms = 9
+    setup.consume(2)
+    assert setup.names() == ["4"]
     assert [reply.result() for reply in replies] == [Verdict.ADMITTED] * 4
-    assert bench.kinds() == [
+    assert setup.kinds() == [
         ("producer_blocked", "q"),
         ("producer_blocked", "p"),
         ("producer_unblocked", "q"),
         ("producer_unblocked", "p"),
     ]
-    assert bench.gate.view(bench.now_ns).blocked_ns_total == (5 + 9) * NS_PER_MS
+    assert setup.gate.view(setup.now_ns).blocked_ns_total == (5 + 9) * NS_PER_MS
 
 
 def test_nobody_overtakes_those_who_wait_even_where_a_small_one_would_fit():
-    bench = GateBench(max_bytes=10)
-    bench.offer("1", size=6)
-    large, small = bench.offer("large", size=8), bench.offer("small", size=1)
+    setup = GateSetup(max_bytes=10)
+    setup.offer("1", size=6)
+    large, small = setup.offer("large", size=8), setup.offer("small", size=1)
     assert not small.done
-    bench.consume()
-    assert bench.names() == ["large", "small"]
+    setup.consume()
+    assert setup.names() == ["large", "small"]
     assert large.done
 
 
 def test_block_gives_up_after_its_timeout_and_the_next_may_fit():
-    bench = GateBench(max_bytes=10, block_timeout_ms=100)
-    bench.offer("1", size=6)
-    large = bench.offer("large", "q", size=8)
-    bench.now_ms = 50
-    small = bench.offer("small", size=1)
-    bench.until(99)
+    setup = GateSetup(max_bytes=10, block_timeout_ms=100)
+    setup.offer("1", size=6)
+    large = setup.offer("large", "q", size=8)
+    setup.now_ms = 50
+    small = setup.offer("small", size=1)
+    setup.until(99)
     assert not large.done
-    bench.until(100)
+    setup.until(100)
     assert fails(large) is ErrorCode.THROTTLED
     assert small.result() is Verdict.ADMITTED
-    assert bench.gate.counts.rejected == 1
-    assert ("rejected", "q") in bench.kinds()
+    assert setup.gate.counts.rejected == 1
+    assert ("rejected", "q") in setup.kinds()
 
 
 def test_what_waits_behind_another_gives_up_with_a_cause_too():
-    bench = GateBench(max_bytes=10, block_timeout_ms=100)
-    bench.offer("1", size=6)
-    bench.offer("large", "q", size=8)
-    bench.gate.config = FlowConfig(max_bytes=10, block_timeout_ms=10)
-    small = bench.offer("small", size=1)
-    bench.until(10)
+    setup = GateSetup(max_bytes=10, block_timeout_ms=100)
+    setup.offer("1", size=6)
+    setup.offer("large", "q", size=8)
+    setup.gate.config = FlowConfig(max_bytes=10, block_timeout_ms=10)
+    small = setup.offer("small", size=1)
+    setup.until(10)
     assert str(small.error) == "The limit is reached; try again later: others wait for builds."
 
 
 def test_an_offer_gives_up_at_its_own_deadline_where_that_is_sooner():
-    bench = GateBench(max_messages=1, block_timeout_ms=100)
-    bench.offer("1")
-    hasty = bench.gate.offer(0, "hasty", 1, 1, lambda _now: None, deadline_ns=30 * NS_PER_MS)
-    patient = bench.gate.offer(0, "patient", 1, 1, lambda _now: None, deadline_ns=500 * NS_PER_MS)
-    bench.until(29)
+    setup = GateSetup(max_messages=1, block_timeout_ms=100)
+    setup.offer("1")
+    hasty = setup.gate.offer(0, "hasty", 1, 1, lambda _now: None, deadline_ns=30 * NS_PER_MS)
+    patient = setup.gate.offer(0, "patient", 1, 1, lambda _now: None, deadline_ns=500 * NS_PER_MS)
+    setup.until(29)
     assert not hasty.done
-    bench.until(30)
+    setup.until(30)
     assert fails(hasty) is ErrorCode.THROTTLED and not patient.done
-    bench.until(100)
+    setup.until(100)
     assert fails(patient) is ErrorCode.THROTTLED
 
 
 def test_reject_refuses_and_says_why():
-    bench = GateBench(max_messages=1, policy="reject")
-    assert bench.offer("1").result() is Verdict.ADMITTED
-    assert bench.offer("2").result() is Verdict.REFUSED
-    [event] = bench.events
+    setup = GateSetup(max_messages=1, policy="reject")
+    assert setup.offer("1").result() is Verdict.ADMITTED
+    assert setup.offer("2").result() is Verdict.REFUSED
+    [event] = setup.events
     assert (event.kind.value, event.topic, event.client, event.count) == ("rejected", "builds", "p", 1)
     assert event.cause == "builds is full: 1 of 1 messages, slowest reader mailer-1"
 
 
 def test_drop_newest_drops_the_new_one():
-    bench = GateBench(max_messages=1, policy="drop_newest")
-    bench.offer("1")
-    assert bench.offer("2").result() is Verdict.DROPPED
-    assert bench.names() == ["1"]
-    assert bench.gate.counts.dropped == 1
+    setup = GateSetup(max_messages=1, policy="drop_newest")
+    setup.offer("1")
+    assert setup.offer("2").result() is Verdict.DROPPED
+    assert setup.names() == ["1"]
+    assert setup.gate.counts.dropped == 1
 
 
 def test_drop_oldest_makes_room():
-    bench = GateBench(max_messages=2, policy="drop_oldest")
+    setup = GateSetup(max_messages=2, policy="drop_oldest")
     for name in "1234":
-        assert bench.offer(name).result() is Verdict.ADMITTED
-    assert bench.names() == ["3", "4"]
+        assert setup.offer(name).result() is Verdict.ADMITTED
+    assert setup.names() == ["3", "4"]
 
 
 def test_drop_oldest_drops_the_new_one_where_nothing_can_go():
-    bench = GateBench(max_messages=1, policy="drop_oldest", evicts=False)
-    bench.offer("1")
-    assert bench.offer("2").result() is Verdict.DROPPED
+    setup = GateSetup(max_messages=1, policy="drop_oldest", evicts=False)
+    setup.offer("1")
+    assert setup.offer("2").result() is Verdict.DROPPED
 
 
 def test_priority_evict_makes_room_only_at_the_cost_of_the_less_urgent():
-    bench = GateBench(max_messages=2, policy="priority_evict")
-    bench.offer("low", priority=2)
-    bench.offer("mid", priority=1)
-    assert bench.offer("mid 2", priority=1).result() is Verdict.ADMITTED
-    assert bench.names() == ["mid", "mid 2"]
-    assert bench.offer("low 2", priority=2).result() is Verdict.DROPPED
-    assert bench.offer("mid 3", priority=1).result() is Verdict.DROPPED
-    assert bench.offer("high", priority=0).result() is Verdict.ADMITTED
-    assert bench.names() == ["mid 2", "high"]
+    setup = GateSetup(max_messages=2, policy="priority_evict")
+    setup.offer("low", priority=2)
+    setup.offer("mid", priority=1)
+    assert setup.offer("mid 2", priority=1).result() is Verdict.ADMITTED
+    assert setup.names() == ["mid", "mid 2"]
+    assert setup.offer("low 2", priority=2).result() is Verdict.DROPPED
+    assert setup.offer("mid 3", priority=1).result() is Verdict.DROPPED
+    assert setup.offer("high", priority=0).result() is Verdict.ADMITTED
+    assert setup.names() == ["mid 2", "high"]
 
 
 def test_bytes_are_limited_as_messages_are():
-    bench = GateBench(max_messages=100, max_bytes=10, policy="reject")
-    assert bench.offer("1", size=10).result() is Verdict.ADMITTED
-    assert bench.offer("2", size=1).result() is Verdict.REFUSED
-    assert bench.events[0].cause == "builds is full: 10 of 10 bytes, slowest reader mailer-1"
+    setup = GateSetup(max_messages=100, max_bytes=10, policy="reject")
+    assert setup.offer("1", size=10).result() is Verdict.ADMITTED
+    assert setup.offer("2", size=1).result() is Verdict.REFUSED
+    assert setup.events[0].cause == "builds is full: 10 of 10 bytes, slowest reader mailer-1"
 
 
 @pytest.mark.parametrize("policy", list(ANSWERS))
 def test_what_can_never_fit_is_refused_at_once(policy):
-    bench = GateBench(max_messages=3, policy=policy)
-    assert bench.offer("batch", count=4, size=4).result() is Verdict.REFUSED
-    assert bench.events[0].cause == "4 messages of 4 bytes are more than builds ever takes (3 messages)"
-    assert bench.names() == []
-    large = GateBench(max_bytes=1_500, policy=policy)
+    setup = GateSetup(max_messages=3, policy=policy)
+    assert setup.offer("batch", count=4, size=4).result() is Verdict.REFUSED
+    assert setup.events[0].cause == "4 messages of 4 bytes are more than builds ever takes (3 messages)"
+    assert setup.names() == []
+    large = GateSetup(max_bytes=1_500, policy=policy)
     large.offer("one", size=2_000)
     assert large.events[0].cause == "1 message of 2000 bytes is more than builds ever takes (1,500 bytes)"
 
 
 def test_a_rate_lets_blocked_producers_in_when_their_time_comes():
-    bench = GateBench(rate_per_s=0.5, burst=1)
-    replies = [bench.offer(name, name) for name in "123"]
+    setup = GateSetup(rate_per_s=0.5, burst=1)
+    replies = [setup.offer(name, name) for name in "123"]
     assert [reply.done for reply in replies] == [True, False, False]
-    assert bench.events[0].cause == "builds takes at most 0.5 messages/s"
-    bench.until(1_999)
-    assert bench.names() == ["1"]
-    bench.until(2_000)
-    assert bench.names() == ["1", "2"]
-    bench.until(3_000)
-    assert bench.gate.view(bench.now_ns).tokens == 0.5
-    bench.until(4_000)
-    assert bench.names() == ["1", "2", "3"]
-    assert [event.time_ns // NS_PER_MS for event in bench.events if event.kind.value == "producer_unblocked"] == [
+    assert setup.events[0].cause == "builds takes at most 0.5 messages/s"
+    setup.until(1_999)
+    assert setup.names() == ["1"]
+    setup.until(2_000)
+    assert setup.names() == ["1", "2"]
+    setup.until(3_000)
+    assert setup.gate.view(setup.now_ns).tokens == 0.5
+    setup.until(4_000)
+    assert setup.names() == ["1", "2", "3"]
+    assert [event.time_ns // NS_PER_MS for event in setup.events if event.kind.value == "producer_unblocked"] == [
         2_000,
         4_000,
     ]
@@ -176,86 +176,86 @@ def test_a_rate_lets_blocked_producers_in_when_their_time_comes():
     ],
 )
 def test_above_the_rate_nothing_is_evicted(policy, verdict):
-    bench = GateBench(rate_per_s=1, burst=1, policy=policy)
-    bench.offer("1", priority=5)
-    assert bench.offer("2").result() is verdict
-    assert bench.names() == ["1"]
-    bench.until(1_000)
-    assert bench.offer("3").result() is Verdict.ADMITTED
+    setup = GateSetup(rate_per_s=1, burst=1, policy=policy)
+    setup.offer("1", priority=5)
+    assert setup.offer("2").result() is verdict
+    assert setup.names() == ["1"]
+    setup.until(1_000)
+    assert setup.offer("3").result() is Verdict.ADMITTED
 
 
 def test_room_and_rate_must_both_be_there():
-    bench = GateBench(max_messages=1, rate_per_s=1, burst=1)
-    bench.offer("1")
-    waiting = bench.offer("2")
-    bench.now_ms = 400
-    bench.consume()
+    setup = GateSetup(max_messages=1, rate_per_s=1, burst=1)
+    setup.offer("1")
+    waiting = setup.offer("2")
+    setup.now_ms = 400
+    setup.consume()
     assert not waiting.done
-    bench.until(1_000)
-    assert bench.names() == ["2"]
+    setup.until(1_000)
+    assert setup.names() == ["2"]
 
 
 def test_a_producer_that_stops_leaves_the_line():
-    bench = GateBench(max_messages=1)
-    bench.offer("1")
-    gone, next_one = bench.offer("2", "q"), bench.offer("3", "p")
-    assert bench.gate.leave(bench.now_ns, "q") == 1
+    setup = GateSetup(max_messages=1)
+    setup.offer("1")
+    gone, next_one = setup.offer("2", "q"), setup.offer("3", "p")
+    assert setup.gate.leave(setup.now_ns, "q") == 1
     assert fails(gone) is ErrorCode.CLOSED
-    bench.consume()
-    assert bench.names() == ["3"]
+    setup.consume()
+    assert setup.names() == ["3"]
     assert next_one.result() is Verdict.ADMITTED
 
 
 def test_an_error_in_storing_reaches_its_producer_and_nobody_else():
-    bench = GateBench(max_messages=1)
-    bench.offer("1")
-    broken, fine = bench.offer("2"), bench.offer("3")
-    bench.error = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
-    bench.inside.clear()
-    reply = bench.offer("4")
+    setup = GateSetup(max_messages=1)
+    setup.offer("1")
+    broken, fine = setup.offer("2"), setup.offer("3")
+    setup.error = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+    setup.inside.clear()
+    reply = setup.offer("4")
     assert not reply.done
-    bench.gate.room(0)
+    setup.gate.room(0)
     assert fails(broken) is fails(fine) is fails(reply) is ErrorCode.STORAGE_ERROR
-    bench.error = None
-    assert bench.offer("5").result() is Verdict.ADMITTED
-    assert (bench.gate.counts.failed, bench.gate.counts.admitted, bench.gate.counts.offered) == (3, 2, 5)
+    setup.error = None
+    assert setup.offer("5").result() is Verdict.ADMITTED
+    assert (setup.gate.counts.failed, setup.gate.counts.admitted, setup.gate.counts.offered) == (3, 2, 5)
 
 
 def test_a_consumer_that_is_served_by_an_admission_may_come_straight_back():
-    bench = GateBench(max_messages=1)
-    bench.offer("0")
+    setup = GateSetup(max_messages=1)
+    setup.offer("0")
     seen: list[str] = []
 
     def admit(name: str):
         def put(now_ns: int) -> None:
             seen.append(name)
-            bench.gate.room(now_ns)  # as a consumer does that acknowledged at once
+            setup.gate.room(now_ns)  # as a consumer does that acknowledged at once
 
         return put
 
-    replies = [bench.gate.offer(0, "p", 1, 1, admit(str(n))) for n in range(1, 2_000)]
-    bench.consume()
+    replies = [setup.gate.offer(0, "p", 1, 1, admit(str(n))) for n in range(1, 2_000)]
+    setup.consume()
     assert seen == [str(n) for n in range(1, 2_000)]
     assert all(reply.done for reply in replies)
 
 
 def test_a_producer_is_blocked_once_however_many_offers_it_has_waiting():
-    bench = GateBench(max_messages=1)
+    setup = GateSetup(max_messages=1)
     for name in "1234":
-        bench.offer(name)
-    assert bench.kinds() == [("producer_blocked", "p")]
-    assert bench.gate.view(5 * NS_PER_MS).blocked == (("p", 0),)
-    assert bench.gate.waiting == 3
+        setup.offer(name)
+    assert setup.kinds() == [("producer_blocked", "p")]
+    assert setup.gate.view(5 * NS_PER_MS).blocked == (("p", 0),)
+    assert setup.gate.waiting == 3
     for _ in range(3):
-        bench.consume()
-    assert bench.kinds()[1:] == [("producer_unblocked", "p")]
+        setup.consume()
+    assert setup.kinds()[1:] == [("producer_unblocked", "p")]
 
 
 def test_the_view_shows_the_gauges():
-    bench = GateBench(max_messages=2, rate_per_s=10, burst=4, policy="block")
+    setup = GateSetup(max_messages=2, rate_per_s=10, burst=4, policy="block")
     for name in "123":
-        bench.offer(name)
-    view = bench.gate.view(7)
+        setup.offer(name)
+    view = setup.gate.view(7)
     assert (view.target, view.policy, view.depth, view.limit, view.slowest) == ("builds", "block", 2, 2, "mailer-1")
     assert view.rate_limit_per_s == 10
     assert view.tokens == 2 + 10 * 7 / 1e9
@@ -263,12 +263,12 @@ def test_the_view_shows_the_gauges():
 
 
 def test_an_admission_that_fails_in_an_unforeseen_way_is_told_to_who_offered_and_to_nobody_else():
-    bench = GateBench(max_messages=1)
-    bench.offer("1")
-    waits = bench.offer("2")
-    bench.error = RuntimeError("a fault")
-    assert bench.consume() == ["1"]
-    assert isinstance(waits.error, RuntimeError) and bench.gate.counts.failed == 1
+    setup = GateSetup(max_messages=1)
+    setup.offer("1")
+    waits = setup.offer("2")
+    setup.error = RuntimeError("a fault")
+    assert setup.consume() == ["1"]
+    assert isinstance(waits.error, RuntimeError) and setup.gate.counts.failed == 1
 
 
 @pytest.mark.parametrize(
@@ -310,39 +310,39 @@ steps = st.lists(
     steps,
 )
 def test_depth_stays_below_the_limit_and_the_counters_add_up(policy, limit, max_bytes, rate, timeout_ms, steps):
-    bench = GateBench(
+    setup = GateSetup(
         policy=policy, max_messages=limit, max_bytes=max_bytes, rate_per_s=rate, block_timeout_ms=timeout_ms
     )
     order: list[str] = []
-    counts = bench.gate.counts
+    counts = setup.gate.counts
     for step, number, size, priority in steps:
         if step == "offer":
             name = f"{len(order)}"
             order.append(name)
-            bench.offer(name, "pqr"[number % 3], number, size // number * number, priority)
+            setup.offer(name, "pqr"[number % 3], number, size // number * number, priority)
         elif step == "consume":
-            bench.consume(number)
+            setup.consume(number)
         elif step == "leave":
-            bench.gate.leave(bench.now_ns, "pqr"[number])
+            setup.gate.leave(setup.now_ns, "pqr"[number])
         else:
-            bench.until(bench.now_ms + number)
-        messages, size_bytes, _ = bench.depth()
+            setup.until(setup.now_ms + number)
+        messages, size_bytes, _ = setup.depth()
         assert messages <= limit
         assert max_bytes is None or size_bytes <= max_bytes
         settled = counts.admitted + counts.rejected + counts.dropped + counts.failed
-        assert counts.offered == settled + bench.gate.waiting
-        assert policy == "block" or bench.gate.waiting == 0
-        numbers = [int(name) for name in bench.names()]
+        assert counts.offered == settled + setup.gate.waiting
+        assert policy == "block" or setup.gate.waiting == 0
+        numbers = [int(name) for name in setup.names()]
         assert numbers == sorted(numbers)
-        assert {client for client, _ in bench.gate.view(bench.now_ns).blocked} == blocked(bench)
-        in_events = sum(event.count for event in bench.events if event.kind.value in ("rejected", "dropped"))
+        assert {client for client, _ in setup.gate.view(setup.now_ns).blocked} == blocked(setup)
+        in_events = sum(event.count for event in setup.events if event.kind.value in ("rejected", "dropped"))
         assert in_events == counts.rejected + counts.dropped
 
 
-def blocked(bench: GateBench) -> set[str]:
+def blocked(setup: GateSetup) -> set[str]:
     """Who is blocked, as the events tell it."""
     clients: set[str] = set()
-    for kind, client in bench.kinds():
+    for kind, client in setup.kinds():
         if kind == "producer_blocked":
             assert client not in clients
             clients.add(client)

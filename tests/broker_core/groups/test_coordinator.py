@@ -6,11 +6,11 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups.protocol import encode_assignment
-from tests.broker_core.groups.world import GROUP, World
+from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 
-def owners(world: World) -> dict[tuple[str, int], str]:
-    view = world.coordinator.view(world.now_ns, GROUP)
+def owners(setup: GroupSetup) -> dict[tuple[str, int], str]:
+    view = setup.coordinator.view(setup.now_ns, GROUP)
     return {pair: member.client for member in view.members for pair in member.partitions}
 
 
@@ -21,61 +21,61 @@ def refused(call, *arguments) -> ErrorCode:
 
 
 def test_joins_within_the_initial_delay_are_one_rebalance():
-    world = World()
-    clients = [world.member(f"indexer-{number}") for number in range(1, 4)]
+    setup = GroupSetup()
+    clients = [setup.member(f"indexer-{number}") for number in range(1, 4)]
     for client in clients:
         client.join()
-        world.run(0.9)
-    assert world.state == "Preparing rebalance"
-    world.run(5)
-    assert world.state == "Stable"
+        setup.run(0.9)
+    assert setup.state == "Preparing rebalance"
+    setup.run(5)
+    assert setup.state == "Stable"
     assert [client.generation for client in clients] == [1, 1, 1]
-    (only,) = world.coordinator.rebalances
+    (only,) = setup.coordinator.rebalances
     assert only.cause == "indexer-1 joined; indexer-2 joined; indexer-3 joined"
     assert (only.generation_before, only.generation_after, only.before) == (0, 1, ())
     assert len(only.after) == 6 and {client for _, _, client in only.after} == {c.client for c in clients}
 
 
 def test_the_initial_delay_ends_at_the_rebalance_timeout_however_many_come():
-    world = World()
+    setup = GroupSetup()
     for number in range(8):
-        world.member(f"m{number}", rebalance_timeout_ms=3_000).join()
-        world.run(0.5)
-    assert world.coordinator.rebalances[0].ended_ns == 3 * NS_PER_S
-    assert world.coordinator.rebalances[1].cause == "m6 joined; m7 joined"
+        setup.member(f"m{number}", rebalance_timeout_ms=3_000).join()
+        setup.run(0.5)
+    assert setup.coordinator.rebalances[0].ended_ns == 3 * NS_PER_S
+    assert setup.coordinator.rebalances[1].cause == "m6 joined; m7 joined"
 
 
 def test_a_newcomer_waits_until_everybody_has_rejoined():
-    world = World()
-    first, second = world.group_of(2)
-    third = world.member("indexer-3")
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
+    third = setup.member("indexer-3")
     third.join()
-    assert world.state == "Preparing rebalance" and not third.settled
+    assert setup.state == "Preparing rebalance" and not third.settled
     first.heartbeat()
     assert first.errors == [ErrorCode.REBALANCE_IN_PROGRESS] and not third.settled
     second.heartbeat()
-    assert world.state == "Stable"
+    assert setup.state == "Stable"
     assert sorted(first.owned + second.owned + third.owned) == [("commits", n) for n in range(6)]
     assert [c.generation for c in (first, second, third)] == [2, 2, 2]
-    assert world.coordinator.rebalances[-1].cause == "indexer-3 joined"
+    assert setup.coordinator.rebalances[-1].cause == "indexer-3 joined"
 
 
 def test_what_was_owned_is_revoked_before_anything_is_assigned():
-    world = World()
-    first, second = world.group_of(2)
-    del world.events[:]
-    world.member("indexer-3").join()
-    assert [(event.kind, event.client) for event in world.events] == [
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
+    del setup.events[:]
+    setup.member("indexer-3").join()
+    assert [(event.kind, event.client) for event in setup.events] == [
         (EventKind.MEMBER_JOINED, "indexer-3"),
         (EventKind.REBALANCE_STARTED, ""),
         (EventKind.GROUP_STATE, ""),
         (EventKind.PARTITIONS_REVOKED, "indexer-1"),
         (EventKind.PARTITIONS_REVOKED, "indexer-2"),
     ]
-    assert owners(world) == {}
+    assert owners(setup) == {}
     first.heartbeat()
     second.heartbeat()
-    kinds = [event.kind for event in world.events[5:]]
+    kinds = [event.kind for event in setup.events[5:]]
     assert kinds == [
         EventKind.GROUP_STATE,
         EventKind.PARTITIONS_ASSIGNED,
@@ -84,220 +84,220 @@ def test_what_was_owned_is_revoked_before_anything_is_assigned():
         EventKind.GROUP_STATE,
         EventKind.REBALANCE_COMPLETED,
     ]
-    done = world.events[-1]
+    done = setup.events[-1]
     assert done.generation == 2 and done.cause == "indexer-3 joined" and done.detail is not None
     assert len(done.detail["before"]) == 6 and len(done.detail["after"]) == 6
-    assert done.detail["started_ns"] == world.coordinator.rebalances[-1].started_ns
+    assert done.detail["started_ns"] == setup.coordinator.rebalances[-1].started_ns
 
 
 def test_a_leave_is_a_rebalance_and_the_last_one_empties_the_group():
-    world = World()
-    first, second = world.group_of(2)
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
     second.leave()
     first.heartbeat()
-    assert world.coordinator.rebalances[-1].cause == "indexer-2 left"
-    assert set(owners(world).values()) == {"indexer-1"}
+    assert setup.coordinator.rebalances[-1].cause == "indexer-2 left"
+    assert set(owners(setup).values()) == {"indexer-1"}
     first.leave("indexer-1 was dragged to the bench")
-    last = world.coordinator.rebalances[-1]
-    assert world.state == "Empty" and owners(world) == {}
+    last = setup.coordinator.rebalances[-1]
+    assert setup.state == "Empty" and owners(setup) == {}
     assert last.cause == "indexer-1 was dragged to the bench"
-    assert last.after == () and last.ended_ns == world.now_ns and last.generation_after == 3
+    assert last.after == () and last.ended_ns == setup.now_ns and last.generation_after == 3
     assert len(last.moved) == 6
 
 
 def test_a_silent_member_is_removed_at_its_session_timeout_and_not_before():
-    world = World()
-    first, second = world.group_of(2)
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
     first.beat()
-    start_ns = world.now_ns
+    start_ns = setup.now_ns
     second.heartbeat()
-    world.run(9.999)
-    assert len(world.coordinator.rebalances) == 1
-    world.run(0.001)
-    assert world.coordinator.rebalances[-1].started_ns == start_ns + 10 * NS_PER_S
-    assert world.coordinator.rebalances[-1].cause == "indexer-2 missed its heartbeats for 10.0 s"
-    world.run(1)
-    assert world.state == "Stable" and set(owners(world).values()) == {"indexer-1"}
-    assert refused(world.coordinator.heartbeat, world.now_ns, GROUP, second.member_id, 1) is (
+    setup.run(9.999)
+    assert len(setup.coordinator.rebalances) == 1
+    setup.run(0.001)
+    assert setup.coordinator.rebalances[-1].started_ns == start_ns + 10 * NS_PER_S
+    assert setup.coordinator.rebalances[-1].cause == "indexer-2 missed its heartbeats for 10.0 s"
+    setup.run(1)
+    assert setup.state == "Stable" and set(owners(setup).values()) == {"indexer-1"}
+    assert refused(setup.coordinator.heartbeat, setup.now_ns, GROUP, second.member_id, 1) is (
         ErrorCode.UNKNOWN_MEMBER_ID
     )
 
 
 def test_heartbeats_cost_no_timer_each():
-    world = World()
-    (client,) = world.group_of(1)
-    before = len(world.timers)
+    setup = GroupSetup()
+    (client,) = setup.group_of(1)
+    before = len(setup.timers)
     for _ in range(1_000):
         client.heartbeat()
-    assert len(world.timers) == before
-    world.run(9)
+    assert len(setup.timers) == before
+    setup.run(9)
     client.heartbeat()
-    world.run(9)
-    assert world.state == "Stable"
+    setup.run(9)
+    assert setup.state == "Stable"
 
 
 def test_a_member_that_stops_polling_is_removed_although_it_heartbeats():
-    world = World()
-    (client,) = world.group_of(1, max_poll_interval_ms=20_000)
+    setup = GroupSetup()
+    (client,) = setup.group_of(1, max_poll_interval_ms=20_000)
     client.beat()
-    world.run(5)
-    world.coordinator.polled(world.now_ns, GROUP, client.member_id)
-    world.run(19)
-    assert len(world.coordinator.rebalances) == 1
+    setup.run(5)
+    setup.coordinator.polled(setup.now_ns, GROUP, client.member_id)
+    setup.run(19)
+    assert len(setup.coordinator.rebalances) == 1
     client.crash()
-    world.run(1)
-    assert world.coordinator.rebalances[-1].cause == "indexer-1 did not poll for 20.0 s"
+    setup.run(1)
+    assert setup.coordinator.rebalances[-1].cause == "indexer-1 did not poll for 20.0 s"
 
 
 def test_who_does_not_rejoin_in_time_is_dropped_and_the_others_go_on():
-    world = World()
-    first, second = world.group_of(2, rebalance_timeout_ms=5_000, session_timeout_ms=60_000)
-    third = world.member("indexer-3", rebalance_timeout_ms=5_000)
+    setup = GroupSetup()
+    first, second = setup.group_of(2, rebalance_timeout_ms=5_000, session_timeout_ms=60_000)
+    third = setup.member("indexer-3", rebalance_timeout_ms=5_000)
     third.join()
     first.heartbeat()
-    world.run(4.9)
-    assert world.state == "Preparing rebalance"
-    world.run(0.1)
-    assert world.state == "Stable"
-    assert set(owners(world).values()) == {"indexer-1", "indexer-3"}
-    assert world.coordinator.rebalances[-1].cause == "indexer-3 joined; indexer-2 did not rejoin within 5.0 s"
+    setup.run(4.9)
+    assert setup.state == "Preparing rebalance"
+    setup.run(0.1)
+    assert setup.state == "Stable"
+    assert set(owners(setup).values()) == {"indexer-1", "indexer-3"}
+    assert setup.coordinator.rebalances[-1].cause == "indexer-3 joined; indexer-2 did not rejoin within 5.0 s"
     second.heartbeat()
     assert second.errors == [ErrorCode.UNKNOWN_MEMBER_ID]
 
 
 def test_a_member_whose_join_is_parked_cannot_miss_its_heartbeats():
-    world = World()
-    first, second = world.group_of(2)
-    world.member("indexer-3").join()
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
+    setup.member("indexer-3").join()
     first.heartbeat()
     for _ in range(5):  # the second one lives, but is too busy to rejoin
-        world.run(5)
-        assert refused(world.coordinator.heartbeat, world.now_ns, GROUP, second.member_id, 1) is (
+        setup.run(5)
+        assert refused(setup.coordinator.heartbeat, setup.now_ns, GROUP, second.member_id, 1) is (
             ErrorCode.REBALANCE_IN_PROGRESS
         )
-    assert world.state == "Preparing rebalance" and not first.settled
-    world.run(5)
-    assert set(owners(world).values()) == {"indexer-1", "indexer-3"}
+    assert setup.state == "Preparing rebalance" and not first.settled
+    setup.run(5)
+    assert set(owners(setup).values()) == {"indexer-1", "indexer-3"}
     assert first.errors == [ErrorCode.REBALANCE_IN_PROGRESS]
 
 
 def test_a_leader_that_never_syncs_is_dropped_and_another_one_leads():
-    world = World()
-    first, second = (world.member(name, rebalance_timeout_ms=5_000) for name in ("indexer-1", "indexer-2"))
+    setup = GroupSetup()
+    first, second = (setup.member(name, rebalance_timeout_ms=5_000) for name in ("indexer-1", "indexer-2"))
     reply = first.raw_join()
     second.join()
-    world.run(3)
-    assert reply.result().leader == reply.result().member_id and world.state == "Completing rebalance"
-    world.run(5)
-    assert world.state == "Stable" and second.led == 1
-    assert owners(world) == {("commits", n): "indexer-2" for n in range(6)}
-    assert "indexer-1 did not sync within 5.0 s" in world.coordinator.rebalances[-1].cause
-    assert len(world.coordinator.rebalances) == 1
+    setup.run(3)
+    assert reply.result().leader == reply.result().member_id and setup.state == "Completing rebalance"
+    setup.run(5)
+    assert setup.state == "Stable" and second.led == 1
+    assert owners(setup) == {("commits", n): "indexer-2" for n in range(6)}
+    assert "indexer-1 did not sync within 5.0 s" in setup.coordinator.rebalances[-1].cause
+    assert len(setup.coordinator.rebalances) == 1
 
 
 def test_a_follower_that_never_syncs_is_dropped_after_the_others_went_on():
-    world = World()
-    first, second = (world.member(name, rebalance_timeout_ms=5_000) for name in ("indexer-1", "indexer-2"))
+    setup = GroupSetup()
+    first, second = (setup.member(name, rebalance_timeout_ms=5_000) for name in ("indexer-1", "indexer-2"))
     first.beat()
     first.join()
     reply = second.raw_join()
-    world.run(2)
-    assert world.state == "Stable" and reply.done
-    world.run(6)
-    assert world.coordinator.rebalances[-1].cause == "indexer-2 did not sync within 5.0 s"
-    assert set(owners(world).values()) == {"indexer-1"}
+    setup.run(2)
+    assert setup.state == "Stable" and reply.done
+    setup.run(6)
+    assert setup.coordinator.rebalances[-1].cause == "indexer-2 did not sync within 5.0 s"
+    assert set(owners(setup).values()) == {"indexer-1"}
 
 
 def test_a_late_sync_gets_its_assignment_at_once():
-    world = World()
-    first, second = world.member("indexer-1"), world.member("indexer-2")
+    setup = GroupSetup()
+    first, second = setup.member("indexer-1"), setup.member("indexer-2")
     first.join()
     reply = second.raw_join()
-    world.run(2)
+    setup.run(2)
     second.member_id, second.generation = reply.result().member_id, reply.result().generation
     assert second.sync().result().assignment
-    world.run(9)
-    assert world.coordinator.view(world.now_ns, GROUP).members[1].client == "indexer-2"
+    setup.run(9)
+    assert setup.coordinator.view(setup.now_ns, GROUP).members[1].client == "indexer-2"
 
 
 def test_a_join_while_the_leader_assigns_starts_over_within_the_same_rebalance():
-    world = World()
-    first, second = world.member("indexer-1"), world.member("indexer-2")
+    setup = GroupSetup()
+    first, second = setup.member("indexer-1"), setup.member("indexer-2")
     first.alive = False  # its answer goes nowhere: nobody syncs
     reply = first.raw_join()
-    world.run(2)
-    assert world.state == "Completing rebalance"
+    setup.run(2)
+    assert setup.state == "Completing rebalance"
     second.join()
-    assert world.state == "Preparing rebalance"
+    assert setup.state == "Preparing rebalance"
     first.alive, first.member_id = True, reply.result().member_id
     first.join()
-    assert world.state == "Stable"
+    assert setup.state == "Stable"
     assert (first.generation, second.generation) == (2, 2)
-    (only,) = world.coordinator.rebalances
+    (only,) = setup.coordinator.rebalances
     assert only.cause == "indexer-1 joined; indexer-2 joined" and only.generation_after == 2
 
 
 def test_a_changed_subscription_is_a_rebalance():
-    world = World()
-    first, second = world.group_of(2)
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
     second.topics = ("commits", "issues")
     second.join()
     first.heartbeat()
-    assert world.coordinator.rebalances[-1].cause == "indexer-2 changed its subscription"
-    assert owners(world)["issues", 0] == "indexer-2"
-    assert world.coordinator.view(world.now_ns, GROUP).topics == ("commits", "issues")
+    assert setup.coordinator.rebalances[-1].cause == "indexer-2 changed its subscription"
+    assert owners(setup)["issues", 0] == "indexer-2"
+    assert setup.coordinator.view(setup.now_ns, GROUP).topics == ("commits", "issues")
 
 
 def test_the_same_join_again_in_a_stable_group_changes_nothing_unless_the_leader_asks():
-    world = World()
-    first, second = world.group_of(2)
-    again = second.raw_join(protocols=[("range", world_metadata(world))])
-    assert again.result().generation == 1 and world.state == "Stable"
+    setup = GroupSetup()
+    first, second = setup.group_of(2)
+    again = second.raw_join(protocols=[("range", world_metadata(setup))])
+    assert again.result().generation == 1 and setup.state == "Stable"
     first.join()
-    assert world.state == "Preparing rebalance"
-    assert world.coordinator.rebalances[-1].cause == "indexer-1 asked for a rebalance"
+    assert setup.state == "Preparing rebalance"
+    assert setup.coordinator.rebalances[-1].cause == "indexer-1 asked for a rebalance"
 
 
-def world_metadata(world: World) -> bytes:
+def world_metadata(setup: GroupSetup) -> bytes:
     """What a member of `group_of` sent first."""
-    return world.member("anybody").metadata()
+    return setup.member("anybody").metadata()
 
 
 def test_more_partitions_rebalance_only_the_groups_that_want_them():
-    world = World()
-    (client,) = world.group_of(1)
-    world.partitions["issues"] = 9
-    world.coordinator.topic_changed(world.now_ns, "issues")
-    assert world.state == "Stable"
-    world.partitions["commits"] = 8
-    world.coordinator.topic_changed(world.now_ns, "commits")
+    setup = GroupSetup()
+    (client,) = setup.group_of(1)
+    setup.partitions["issues"] = 9
+    setup.coordinator.topic_changed(setup.now_ns, "issues")
+    assert setup.state == "Stable"
+    setup.partitions["commits"] = 8
+    setup.coordinator.topic_changed(setup.now_ns, "commits")
     client.heartbeat()
     assert len(client.owned) == 8
-    assert world.coordinator.rebalances[-1].cause == "topic commits got more partitions"
-    world.coordinator.topic_changed(world.now_ns, "commits")
-    assert len(world.coordinator.rebalances) == 2
+    assert setup.coordinator.rebalances[-1].cause == "topic commits got more partitions"
+    setup.coordinator.topic_changed(setup.now_ns, "commits")
+    assert len(setup.coordinator.rebalances) == 2
 
 
 def test_a_deleted_topic_is_nobodys_and_its_offsets_are_forgotten():
-    world = World()
-    (client,) = world.group_of(1)
+    setup = GroupSetup()
+    (client,) = setup.group_of(1)
     client.commit(5)
-    del world.partitions["commits"]
-    world.coordinator.topic_changed(world.now_ns, "commits")
+    del setup.partitions["commits"]
+    setup.coordinator.topic_changed(setup.now_ns, "commits")
     client.heartbeat()
-    assert client.owned == () and world.coordinator.committed(GROUP, "commits", 0) is None
-    assert world.coordinator.rebalances[-1].cause == "topic commits was deleted"
-    world.partitions["commits"] = 2
-    world.coordinator.topic_changed(world.now_ns, "commits")
+    assert client.owned == () and setup.coordinator.committed(GROUP, "commits", 0) is None
+    assert setup.coordinator.rebalances[-1].cause == "topic commits was deleted"
+    setup.partitions["commits"] = 2
+    setup.coordinator.topic_changed(setup.now_ns, "commits")
     client.heartbeat()
-    assert world.coordinator.rebalances[-1].cause == "topic commits was created" and len(client.owned) == 2
+    assert setup.coordinator.rebalances[-1].cause == "topic commits was created" and len(client.owned) == 2
 
 
 def test_a_leader_that_gives_a_partition_twice_is_refused():
-    world = World()
-    first, second = world.member("indexer-1"), world.member("indexer-2")
+    setup = GroupSetup()
+    first, second = setup.member("indexer-1"), setup.member("indexer-2")
     one, two = first.raw_join(), second.raw_join()
-    world.run(3)
+    setup.run(3)
     first.member_id, first.generation = one.result().member_id, one.result().generation
     same = encode_assignment([("commits", 3)])
     reply = first.sync({one.result().member_id: same, two.result().member_id: same})
@@ -305,39 +305,39 @@ def test_a_leader_that_gives_a_partition_twice_is_refused():
     assert str(reply.error) == (
         "The request makes no sense: the leader of group indexers gave commits-3 to both indexer-1-1 and indexer-2-2."
     )
-    assert world.state == "Completing rebalance" and owners(world) == {}
+    assert setup.state == "Completing rebalance" and owners(setup) == {}
     assert first.sync({one.result().member_id: same}).result().assignment == same
 
 
 def test_bytes_of_other_protocol_types_pass_through_unread():
-    world = World()
-    client = world.member("connect-1")
+    setup = GroupSetup()
+    client = setup.member("connect-1")
     reply = client.raw_join(protocol_type="connect", protocols=[("eager", b"\xff\x00?")])
-    world.run(3)
+    setup.run(3)
     result = reply.result()
     assert result.members == ((result.member_id, "", b"\xff\x00?"),)
     client.member_id, client.generation = result.member_id, 1
     assert client.sync({result.member_id: b"\x01opaque"}).result().assignment == b"\x01opaque"
-    assert world.state == "Stable" and owners(world) == {}
+    assert setup.state == "Stable" and owners(setup) == {}
 
 
 def test_a_member_that_shares_no_assignor_is_refused():
-    world = World()
-    world.group_of(1)
-    odd = world.member("odd", assignor="round-robin")
+    setup = GroupSetup()
+    setup.group_of(1)
+    odd = setup.member("odd", assignor="round-robin")
     odd.join()
-    assert odd.errors == [ErrorCode.INCONSISTENT_GROUP_PROTOCOL] and world.state == "Stable"
+    assert odd.errors == [ErrorCode.INCONSISTENT_GROUP_PROTOCOL] and setup.state == "Stable"
 
 
 def test_the_group_uses_the_assignor_that_all_have_and_most_prefer():
-    world = World()
+    setup = GroupSetup()
     for number, names in enumerate(
         [("sticky", "range", "round-robin"), ("range", "round-robin"), ("round-robin", "range")]
     ):
-        client = world.member(f"m{number}")
+        client = setup.member(f"m{number}")
         client.raw_join(protocols=[(name, client.metadata()) for name in names])
-    world.run(3)
-    assert world.coordinator.view(world.now_ns, GROUP).assignor == "range"
+    setup.run(3)
+    assert setup.coordinator.view(setup.now_ns, GROUP).assignor == "range"
 
 
 @pytest.mark.parametrize(
@@ -353,19 +353,19 @@ def test_the_group_uses_the_assignor_that_all_have_and_most_prefer():
     ],
 )
 def test_a_join_that_makes_no_sense_is_refused_and_leaves_no_group(change, code):
-    world = World()
-    error = world.member("indexer-1").raw_join(**change).error
+    setup = GroupSetup()
+    error = setup.member("indexer-1").raw_join(**change).error
     assert isinstance(error, BrokerError) and error.code is code
-    assert world.coordinator.groups() == []
+    assert setup.coordinator.groups() == []
 
 
 def test_a_bad_group_name_and_a_full_group_are_refused():
-    world = World(max_members=1)
-    world.group_of(1)
-    extra = world.member("indexer-2")
+    setup = GroupSetup(max_members=1)
+    setup.group_of(1)
+    extra = setup.member("indexer-2")
     extra.join()
     assert extra.errors == [ErrorCode.GROUP_MAX_SIZE_REACHED]
-    reply = world.coordinator.join(
+    reply = setup.coordinator.join(
         0,
         "../x",
         client_id="c",
@@ -378,18 +378,18 @@ def test_a_bad_group_name_and_a_full_group_are_refused():
 
 
 def test_many_causes_are_counted_not_listed():
-    world = World()
+    setup = GroupSetup()
     for number in range(20):
-        world.member(f"m{number}").join()
-    world.run(3)
-    cause = world.coordinator.rebalances[-1].cause
+        setup.member(f"m{number}").join()
+    setup.run(3)
+    cause = setup.coordinator.rebalances[-1].cause
     assert cause.startswith("m0 joined; m1 joined") and cause.endswith("; and 12 more")
 
 
 def test_the_history_is_bounded():
-    world = World(rebalances_kept=3)
-    (client,) = world.group_of(1)
+    setup = GroupSetup(rebalances_kept=3)
+    (client,) = setup.group_of(1)
     for _ in range(5):
         client.join()
-    assert len(world.coordinator.rebalances) == 3 and world.coordinator.rebalances_started == 6
-    assert all(view.ended_ns is not None for view in world.coordinator.rebalances)
+    assert len(setup.coordinator.rebalances) == 3 and setup.coordinator.rebalances_started == 6
+    assert all(view.ended_ns is not None for view in setup.coordinator.rebalances)

@@ -13,8 +13,8 @@ from hypothesis.stateful import (
 )
 
 from broker_core.errors import BrokerError, ErrorCode
+from tests.broker_core.groups.group_setup import GROUP, Client, GroupSetup
 from tests.broker_core.groups.ownership import Ownership
-from tests.broker_core.groups.world import GROUP, Client, World
 
 FENCED = {
     ErrorCode.UNKNOWN_MEMBER_ID,
@@ -29,9 +29,9 @@ class GroupMachine(RuleBasedStateMachine):
 
     @initialize(assignor=st.sampled_from(["range", "round-robin", "sticky", "cooperative-sticky"]))
     def begin(self, assignor: str) -> None:
-        self.world = World()
+        self.setup = GroupSetup()
         self.ownership = Ownership()
-        self.world.stream.attach(self.ownership)
+        self.setup.stream.attach(self.ownership)
         self.assignor = assignor
         self.clients: list[Client] = []
         self.stale: list[tuple[str, int]] = []
@@ -39,7 +39,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.born = 0
 
     def _start(self, name: str, instance_id: str, topics: tuple[str, ...]) -> None:
-        client = self.world.member(name, *topics, assignor=self.assignor, instance_id=instance_id, on_owned=self._owns)
+        client = self.setup.member(name, *topics, assignor=self.assignor, instance_id=instance_id, on_owned=self._owns)
         self.clients.append(client)
         client.beat().join()
 
@@ -85,12 +85,12 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule(topic=st.sampled_from(["commits", "issues"]))
     def add_partition(self, topic: str) -> None:
-        self.world.partitions[topic] += 1
-        self.world.coordinator.topic_changed(self.world.now_ns, topic)
+        self.setup.partitions[topic] += 1
+        self.setup.coordinator.topic_changed(self.setup.now_ns, topic)
 
     @rule(seconds=st.sampled_from([0.0, 0.001, 0.3, 1.0, 5.0, 12.0]))
     def wait(self, seconds: float) -> None:
-        self.world.run(seconds)
+        self.setup.run(seconds)
 
     @precondition(lambda self: self._living())
     @rule(data=st.data(), partition=st.integers(0, 1), offset=st.integers(0, 1_000))
@@ -101,7 +101,7 @@ class GroupMachine(RuleBasedStateMachine):
             advances = client.commit(offset, partition)
         except BrokerError as error:
             assert error.code in FENCED
-            assert self.world.state != "Stable"
+            assert self.setup.state != "Stable"
             return
         assert advances == ([("commits", partition, old, offset)] if old is None or offset > old else [])
         self.committed[partition] = max(offset, old or 0)
@@ -111,7 +111,7 @@ class GroupMachine(RuleBasedStateMachine):
     def commit_from_the_grave(self, data: st.DataObject) -> None:
         member_id, generation = data.draw(st.sampled_from(self.stale))
         with pytest.raises(BrokerError) as caught:
-            self.world.coordinator.commit(0, GROUP, member_id, generation, {("commits", 0): 1_000})
+            self.setup.coordinator.commit(0, GROUP, member_id, generation, {("commits", 0): 1_000})
         assert caught.value.code in FENCED
 
     @precondition(lambda self: self._living())
@@ -121,28 +121,28 @@ class GroupMachine(RuleBasedStateMachine):
         if client.generation < back:
             return
         with pytest.raises(BrokerError) as caught:
-            self.world.coordinator.commit(0, GROUP, client.member_id, client.generation - back, {("commits", 0): 1_000})
+            self.setup.coordinator.commit(0, GROUP, client.member_id, client.generation - back, {("commits", 0): 1_000})
         assert caught.value.code in FENCED
 
     @rule()
     def come_to_rest(self) -> None:
-        self.world.run(60)
+        self.setup.run(60)
         alive = [client for client in self.clients if client.alive]
-        assert self.world.state == ("Stable" if alive else "Empty" if self.born else "Dead")
+        assert self.setup.state == ("Stable" if alive else "Empty" if self.born else "Dead")
         wanted = {topic for client in alive for topic in client.topics}
-        everything = {(topic, n) for topic in wanted for n in range(self.world.partitions[topic])}
+        everything = {(topic, n) for topic in wanted for n in range(self.setup.partitions[topic])}
         assert sorted(each for client in alive for each in client.owned) == sorted(everything)
         assert self.ownership.owner == {each: client.client for client in alive for each in client.owned}
 
     @invariant()
     def what_is_committed_never_goes_back(self) -> None:
         for partition, offset in self.committed.items():
-            assert self.world.coordinator.committed(GROUP, "commits", partition) == offset
+            assert self.setup.coordinator.committed(GROUP, "commits", partition) == offset
 
     @invariant()
     def nobody_shares_a_partition(self) -> None:
-        if self.world.state != "Dead":
-            view = self.world.coordinator.view(self.world.now_ns, GROUP)
+        if self.setup.state != "Dead":
+            view = self.setup.coordinator.view(self.setup.now_ns, GROUP)
             owned = [each for member in view.members for each in member.partitions]
             assert len(owned) == len(set(owned))
 

@@ -7,8 +7,8 @@ import pytest
 
 from broker_core.groups.assignors import assign
 from broker_core.groups.protocol import Subscription
+from tests.broker_core.groups.group_setup import GroupSetup
 from tests.broker_core.groups.ownership import Ownership
-from tests.broker_core.groups.world import World
 
 
 @pytest.mark.parametrize(
@@ -22,32 +22,32 @@ from tests.broker_core.groups.world import World
 )
 def test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_owner(count: int, assignor: str):
     started_s = time.process_time()
-    world = World()
-    world.partitions["commits"] = count
+    setup = GroupSetup()
+    setup.partitions["commits"] = count
     ownership = Ownership()
-    world.stream.attach(ownership)
+    setup.stream.attach(ownership)
     rng = random.Random(7)
-    clients = [world.member(f"m{number}", assignor=assignor, session_timeout_ms=30_000) for number in range(count)]
+    clients = [setup.member(f"m{number}", assignor=assignor, session_timeout_ms=30_000) for number in range(count)]
     for client in clients:
         client.beat(3_000).join()
         if client.client.endswith("0"):
-            world.run(0.01)
-    world.run(30)
-    assert world.state == "Stable" and len(ownership.owner) == count
+            setup.run(0.01)
+    setup.run(30)
+    assert setup.state == "Stable" and len(ownership.owner) == count
     # Joins are coalesced: a handful of rebalances, not one for each member.
-    assert len(world.coordinator.rebalances) <= 12
+    assert len(setup.coordinator.rebalances) <= 12
     rng.shuffle(clients)
     waves = [clients[first::5] for first in range(5)]
     for wave in waves[:-1]:
         for place, client in enumerate(wave):
             client.leave() if place % 2 else client.crash()
-        world.run(60)
+        setup.run(60)
         alive = [client for client in clients if client.alive]
-        assert world.state == "Stable"
+        assert setup.state == "Stable"
         assert sorted(each for client in alive for each in client.owned) == [("commits", n) for n in range(count)]
     for client in waves[-1]:
         client.leave()
-    assert world.state == "Empty" and ownership.owner == {}
+    assert setup.state == "Empty" and ownership.owner == {}
     assert time.process_time() - started_s < 60
 
 

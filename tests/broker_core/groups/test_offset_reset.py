@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups.offset_reset import Change, Form, Target, preview, resolve, sentence
-from tests.broker_core.groups.world import GROUP, World
+from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 
 class Logs:
@@ -66,30 +66,30 @@ def test_no_form_ever_leaves_the_log(form, number, here):
 
 
 def test_a_reset_goes_backwards_and_is_an_event():
-    world = World()
-    (client,) = world.group_of(1)
+    setup = GroupSetup()
+    (client,) = setup.group_of(1)
     client.commit(500)
     changes = [Change("commits", 0, 500, 20, -480), Change("commits", 1, None, 30, None)]
     with pytest.raises(BrokerError) as caught:
-        world.coordinator.reset(world.now_ns, GROUP, changes, "to offset 20")
+        setup.coordinator.reset(setup.now_ns, GROUP, changes, "to offset 20")
     assert caught.value.code is ErrorCode.NON_EMPTY_GROUP
     client.leave()
-    world.coordinator.reset(world.now_ns, GROUP, changes, sentence(Target("offset", offset=20)))
-    assert world.coordinator.committed(GROUP, "commits", 0) == 20
-    assert world.coordinator.committed(GROUP, "commits", 1) == 30
-    (event,) = world.kinds(EventKind.OFFSETS_RESET)
+    setup.coordinator.reset(setup.now_ns, GROUP, changes, sentence(Target("offset", offset=20)))
+    assert setup.coordinator.committed(GROUP, "commits", 0) == 20
+    assert setup.coordinator.committed(GROUP, "commits", 1) == 30
+    (event,) = setup.kinds(EventKind.OFFSETS_RESET)
     assert (event.group, event.cause, event.count) == (GROUP, "to offset 20", 2)
     assert event.detail == {"changes": [["commits", 0, 500, 20], ["commits", 1, None, 30]]}
 
 
 def test_a_reset_beyond_the_log_changes_nothing():
-    world = World()
-    world.coordinator.commit(0, GROUP, "", -1, {("commits", 0): 9})
+    setup = GroupSetup()
+    setup.coordinator.commit(0, GROUP, "", -1, {("commits", 0): 9})
     wrong = [Change("commits", 0, 9, 1, -8), Change("commits", 1, None, 1_001, None)]
     with pytest.raises(BrokerError) as caught:
-        world.coordinator.reset(0, GROUP, wrong, "")
+        setup.coordinator.reset(0, GROUP, wrong, "")
     assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
-    assert world.coordinator.committed(GROUP, "commits", 0) == 9 and world.kinds(EventKind.OFFSETS_RESET) == []
+    assert setup.coordinator.committed(GROUP, "commits", 0) == 9 and setup.kinds(EventKind.OFFSETS_RESET) == []
 
 
 def test_every_form_has_words():

@@ -12,7 +12,7 @@ from broker_core.files import DiskFiles
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import DamagedTable
 from broker_core.groups.offsets import GroupNumbers, OffsetAndMetadata, OffsetStore
-from tests.broker_core.groups.world import GROUP, World
+from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 
 def filled(path: Path, rows: int = 3) -> OffsetStore:
@@ -241,11 +241,11 @@ def test_a_place_that_cannot_hold_a_file_is_a_clean_error(tmp_path):
 
 
 def test_a_restarted_coordinator_goes_on_with_the_next_generation_and_new_member_ids(tmp_path):
-    world = World(OffsetStore(tmp_path / "offsets.sqlite"))
-    (client,) = world.group_of(1)
+    setup = GroupSetup(OffsetStore(tmp_path / "offsets.sqlite"))
+    (client,) = setup.group_of(1)
     client.commit(7)
-    world.coordinator.offsets.close()
-    later = World(OffsetStore(tmp_path / "offsets.sqlite"))
+    setup.coordinator.offsets.close()
+    later = GroupSetup(OffsetStore(tmp_path / "offsets.sqlite"))
     assert later.coordinator.groups() == [GROUP] and later.state == "Empty"
     assert later.coordinator.committed(GROUP, "commits", 0) == 7
     (again,) = later.group_of(1)

@@ -8,7 +8,7 @@ import pytest
 from broker_core.errors import BrokerError
 from broker_core.groups.group import Group
 from broker_core.groups.states import VALID_PREVIOUS, GroupState
-from tests.broker_core.groups.world import GROUP, Client, World
+from tests.broker_core.groups.group_setup import GROUP, Client, GroupSetup
 
 ALLOWED = {
     ("Empty", "Preparing rebalance"),
@@ -43,23 +43,23 @@ def test_the_words_are_those_of_the_window():
     }
 
 
-def in_state(state: str) -> tuple[World, Client]:
-    """A world whose group is in `state`, and a member of its last generation (gone, where nobody can be one)."""
-    world = World()
+def in_state(state: str) -> tuple[GroupSetup, Client]:
+    """A setup whose group is in `state`, and a member of its last generation (gone, where nobody can be one)."""
+    setup = GroupSetup()
     if state == "Dead":
-        return world, world.member("indexer-1")
-    client, other = world.group_of(2)
+        return setup, setup.member("indexer-1")
+    client, other = setup.group_of(2)
     if state == "Empty":
         client.leave()
         other.leave()
     elif state == "Preparing rebalance":
-        world.member("indexer-3").join()
+        setup.member("indexer-3").join()
     elif state == "Completing rebalance":
         other.leave()
         reply = client.raw_join()
         client.generation = reply.result().generation
-    assert world.state == state
-    return world, client
+    assert setup.state == state
+    return setup, client
 
 
 def outcome(call: Callable[[], object]) -> str:
@@ -74,22 +74,22 @@ def outcome(call: Callable[[], object]) -> str:
     return "ok" if done else "waits"
 
 
-def join_for_issues(world: World, client: Client) -> object:
+def join_for_issues(setup: GroupSetup, client: Client) -> object:
     client.topics = ("issues",)
     return client.raw_join()
 
 
-def late_sync(world: World, client: Client) -> object:
+def late_sync(setup: GroupSetup, client: Client) -> object:
     client.generation = 0
     return client.sync()
 
 
-def add_a_partition(world: World, client: Client) -> None:
-    world.partitions["commits"] += 1
-    world.coordinator.topic_changed(world.now_ns, "commits")
+def add_a_partition(setup: GroupSetup, client: Client) -> None:
+    setup.partitions["commits"] += 1
+    setup.coordinator.topic_changed(setup.now_ns, "commits")
 
 
-CALLS: dict[str, Callable[[World, Client], object]] = {
+CALLS: dict[str, Callable[[GroupSetup, Client], object]] = {
     "join as a newcomer": lambda w, c: w.member("new").raw_join(),
     "join again": lambda w, c: c.raw_join(),
     "join with another subscription": join_for_issues,
@@ -139,6 +139,6 @@ def test_the_table_below_is_whole():
 
 @pytest.mark.parametrize(("call", "state"), list(product(CALLS, STATES)))
 def test_every_call_in_every_state(call: str, state: str):
-    world, client = in_state(state)
+    setup, client = in_state(state)
     expected = TABLE[call][STATES.index(state)]
-    assert (outcome(lambda: CALLS[call](world, client)), world.state) == expected
+    assert (outcome(lambda: CALLS[call](setup, client)), setup.state) == expected

@@ -12,10 +12,10 @@ from broker_core.flow.config import FlowConfig, Policy, Verdict
 from broker_core.flow.gate import Gate
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply
-from tests.broker_core.queues.bench import Bench
+from tests.broker_core.queues.queue_setup import QueueSetup
 
 
-class GatedBench(Bench):
+class GatedBench(QueueSetup):
     """The depth is everything that is not finished, as in the broker."""
 
     def __init__(self, flow: FlowConfig, **config: Any) -> None:
@@ -50,50 +50,50 @@ class GatedBench(Bench):
 
 @pytest.mark.parametrize("ending", ["ack", "nack", "expiry", "purge", "ttl", "release"])
 def test_whatever_finishes_a_message_lets_the_next_producer_in(ending):
-    bench = GatedBench(FlowConfig(max_messages=1), max_attempts=1)
+    setup = GatedBench(FlowConfig(max_messages=1), max_attempts=1)
     if ending in ("purge", "ttl"):
-        bench.publish("one", ttl_ms=10)
+        setup.publish("one", ttl_ms=10)
     else:
-        bench.offer("one")
-        [lease] = bench.take()
-    waiting = bench.offer("two")
+        setup.offer("one")
+        [lease] = setup.take()
+    waiting = setup.offer("two")
     assert not waiting.done
     if ending == "ack":
-        bench.ack(lease)
+        setup.ack(lease)
     elif ending == "nack":
-        bench.nack(lease)
+        setup.nack(lease)
     elif ending == "expiry":
-        bench.until(100)
+        setup.until(100)
     elif ending == "purge":
-        bench.queue.purge(0)
+        setup.queue.purge(0)
     elif ending == "ttl":
-        bench.until(10)
-        assert bench.values() == []
+        setup.until(10)
+        assert setup.values() == []
     else:
-        bench.queue.release(0, 0, 0, "a")
+        setup.queue.release(0, 0, 0, "a")
         assert not waiting.done
         return
     assert waiting.result() is Verdict.ADMITTED
-    assert bench.values() == ["two"]
+    assert setup.values() == ["two"]
 
 
 def test_the_oldest_that_waits_makes_room_and_what_is_held_does_not():
-    bench = GatedBench(FlowConfig(max_messages=2, policy="drop_oldest"))
-    bench.offer("one")
-    bench.take()
-    bench.offer("two")
-    assert bench.offer("three").result() is Verdict.ADMITTED
-    assert bench.values() == ["three"]
-    assert bench.offer("four").result() is Verdict.DROPPED
+    setup = GatedBench(FlowConfig(max_messages=2, policy="drop_oldest"))
+    setup.offer("one")
+    setup.take()
+    setup.offer("two")
+    assert setup.offer("three").result() is Verdict.ADMITTED
+    assert setup.values() == ["three"]
+    assert setup.offer("four").result() is Verdict.DROPPED
 
 
 def test_the_least_urgent_makes_room_for_the_more_urgent():
-    bench = GatedBench(FlowConfig(max_messages=2, policy="priority_evict"), priorities=3)
-    bench.offer("low", 2)
-    bench.offer("mid", 1)
-    assert bench.offer("low too", 2).result() is Verdict.DROPPED
-    assert bench.offer("high", 0).result() is Verdict.ADMITTED
-    assert bench.values() == ["high", "mid"]
+    setup = GatedBench(FlowConfig(max_messages=2, policy="priority_evict"), priorities=3)
+    setup.offer("low", 2)
+    setup.offer("mid", 1)
+    assert setup.offer("low too", 2).result() is Verdict.DROPPED
+    assert setup.offer("high", 0).result() is Verdict.ADMITTED
+    assert setup.values() == ["high", "mid"]
 
 
 @given(
@@ -104,27 +104,27 @@ def test_the_least_urgent_makes_room_for_the_more_urgent():
 )
 def test_c7_the_counters_add_up(policy: Policy, steps):
     """offered = accepted + rejected + dropped + parked; accepted = finished + evicted + purged + what is inside."""
-    bench = GatedBench(FlowConfig(max_messages=3, policy=policy), priorities=3, max_attempts=2)
-    assert bench.gate is not None
+    setup = GatedBench(FlowConfig(max_messages=3, policy=policy), priorities=3, max_attempts=2)
+    assert setup.gate is not None
     held = []
     for step, number in steps:
         if step == "offer":
-            bench.offer("x", number)
+            setup.offer("x", number)
         elif step == "take":
-            held += bench.take(most=number + 1)
+            held += setup.take(most=number + 1)
         elif step == "wait":
-            bench.until(bench.now_ms + 60 * number)
-            held = [lease for lease in held if lease.deadline_ns > bench.now_ns]
+            setup.until(setup.now_ms + 60 * number)
+            held = [lease for lease in held if lease.deadline_ns > setup.now_ns]
         elif step == "purge":
-            bench.queue.purge(bench.now_ns)
+            setup.queue.purge(setup.now_ns)
         elif held:
-            (bench.ack if step == "ack" else bench.nack)(held.pop(number % len(held)))
-        gate, queue, counts = bench.gate.counts, bench.queue, bench.queue.counts
+            (setup.ack if step == "ack" else setup.nack)(held.pop(number % len(held)))
+        gate, queue, counts = setup.gate.counts, setup.queue, setup.queue.counts
         inside = queue.ready + queue.delayed + queue.in_flight
         assert inside <= 3
-        assert gate.offered == gate.admitted + gate.rejected + gate.dropped + bench.gate.waiting
+        assert gate.offered == gate.admitted + gate.rejected + gate.dropped + setup.gate.waiting
         assert gate.admitted == counts.acknowledged + counts.dead_lettered + counts.evicted + counts.purged + inside
         assert counts.delivered == (
             counts.acknowledged + counts.nacked + counts.lease_expired + counts.released + queue.in_flight
         )
-        assert bench.gate.waiting == 0 or inside == 3
+        assert setup.gate.waiting == 0 or inside == 3

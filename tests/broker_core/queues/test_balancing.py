@@ -12,21 +12,21 @@ from broker_core.queues.balancing import POLICIES, Candidate, Memory, pick
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
-def picks(policy: str, waiting_acquires: list[Candidate], count: int) -> list[str]:
+def picks(policy: str, candidates: list[Candidate], count: int) -> list[str]:
     memory, names = Memory(), []
     for _ in range(count):
-        name, memory = pick(policy, waiting_acquires, memory)
+        name, memory = pick(policy, candidates, memory)
         names.append(name)
     return names
 
 
 def test_round_robin_takes_turns_and_lets_newcomers_in():
-    waiting_acquires = [Candidate("c"), Candidate("a"), Candidate("b")]
-    assert picks("round-robin", waiting_acquires, 4) == ["a", "b", "c", "a"]
-    assert pick("round-robin", [*waiting_acquires, Candidate("bb")], Memory("b"))[0] == "bb"
+    candidates = [Candidate("c"), Candidate("a"), Candidate("b")]
+    assert picks("round-robin", candidates, 4) == ["a", "b", "c", "a"]
+    assert pick("round-robin", [*candidates, Candidate("bb")], Memory("b"))[0] == "bb"
     assert pick("round-robin", [Candidate("a")], Memory("z"))[0] == "a"
 
 
@@ -44,9 +44,9 @@ def test_weights_are_shares_without_bursts():
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any), st.integers(1, 5))
 def test_after_each_full_round_everybody_has_had_exactly_its_weight(weights, rounds):
-    waiting_acquires = [Candidate(f"t{number}", weight) for number, weight in enumerate(weights)]
-    had = Counter(picks("weighted", waiting_acquires, sum(weights) * rounds))
-    assert had == {taker.name: taker.weight * rounds for taker in waiting_acquires if taker.weight}
+    candidates = [Candidate(f"t{number}", weight) for number, weight in enumerate(weights)]
+    had = Counter(picks("weighted", candidates, sum(weights) * rounds))
+    assert had == {taker.name: taker.weight * rounds for taker in candidates if taker.weight}
 
 
 def test_without_any_weight_the_takers_take_turns():
@@ -55,14 +55,14 @@ def test_without_any_weight_the_takers_take_turns():
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6))
 def test_least_loaded_never_picks_somebody_with_more(loads):
-    waiting_acquires = [Candidate(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
-    name, _ = pick("least-loaded", waiting_acquires, Memory())
+    candidates = [Candidate(f"t{number}", in_flight=load) for number, load in enumerate(loads)]
+    name, _ = pick("least-loaded", candidates, Memory())
     assert loads[int(name[1:])] == min(loads)
 
 
 def test_least_loaded_takes_turns_among_equals():
-    waiting_acquires = [Candidate("a", in_flight=1), Candidate("b", in_flight=1), Candidate("c", in_flight=2)]
-    assert picks("least-loaded", waiting_acquires, 3) == ["a", "b", "a"]
+    candidates = [Candidate("a", in_flight=1), Candidate("b", in_flight=1), Candidate("c", in_flight=2)]
+    assert picks("least-loaded", candidates, 3) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize("policy", list(POLICIES))
@@ -73,7 +73,7 @@ def test_a_choice_leaves_its_memory_alone(policy):
 
 
 def test_nobody_to_pick_and_nothing_to_pick_by():
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(ValueError, match="no candidates"):
         pick("weighted", [], Memory())
     with pytest.raises(BrokerError, match="there is no balancing 'random'"):
         pick("random", [Candidate("a")], Memory())
@@ -84,7 +84,7 @@ def test_nobody_to_pick_and_nothing_to_pick_by():
 
 def served(balancing: str, takes: list[tuple[str, int]], messages: int, *, holding: str = "") -> list[str]:
     """Who gets the messages, in order; `takes` are (holder, weight) of those who wait, `holding` has two already."""
-    broker = World().broker
+    broker = VirtualBroker().broker
     broker.create_queue(0, "jobs", QueueConfig(balancing=balancing))  # type: ignore[arg-type]
     got: list[str] = []
 
@@ -119,9 +119,9 @@ def test_c6_an_unknown_balancing_is_refused():
 
 
 def test_c6_a_choice_that_had_nothing_to_give_is_not_remembered():
-    world = World()
-    world.broker.create_queue(0, "jobs", QueueConfig(balancing="round-robin"))
-    replies = {name: world.broker.take(0, "jobs", name, deadline_ns=10**12) for name in "ab"}
-    world.broker.publish(0, "jobs", Message(b"x", ttl_ms=0), client="p")  # it is too old when somebody looks
-    world.broker.publish(0, "jobs", Message(b"y"), client="p")
+    virtual = VirtualBroker()
+    virtual.broker.create_queue(0, "jobs", QueueConfig(balancing="round-robin"))
+    replies = {name: virtual.broker.take(0, "jobs", name, deadline_ns=10**12) for name in "ab"}
+    virtual.broker.publish(0, "jobs", Message(b"x", ttl_ms=0), client="p")  # it is too old when somebody looks
+    virtual.broker.publish(0, "jobs", Message(b"y"), client="p")
     assert [name for name, reply in replies.items() if reply.done] == ["a"]

@@ -80,7 +80,8 @@ def reborn(files: MemoryFiles, state: QueueState | None, now_ns: int = 0, durabi
 
 
 STEP = st.tuples(
-    st.sampled_from(["publish", "take", "ack", "nack", "bury", "release", "extend", "wait", "save"]), st.integers(0, 5)
+    st.sampled_from(["publish", "take", "ack", "nack", "reject", "release", "extend", "wait", "save"]),
+    st.integers(0, 5),
 )
 
 
@@ -109,7 +110,7 @@ def test_whenever_it_dies_it_goes_on_where_it_was(steps: list[tuple[str, int]], 
                 match what:
                     case "ack":
                         queue.ack(*place, attempt=lease.attempt)
-                    case "nack" | "bury":
+                    case "nack" | "reject":
                         queue.nack(*place, "no", requeue=what == "nack", attempt=lease.attempt)
                     case "release":
                         queue.release(*place, attempt=lease.attempt)

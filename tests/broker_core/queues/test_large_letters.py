@@ -10,7 +10,7 @@ from broker_core.limits import MAX_CAUSE_CHARS, MAX_HEADERS, MAX_OWN_HEADER_BYTE
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 LIMIT_BYTES = 500
 SMALL = LogConfig(max_message_bytes=LIMIT_BYTES)
@@ -19,7 +19,7 @@ CAUSES = ["short", "x" * 100_000, "\x01" * 100_000, "🐢" * 100_000, "\udcff", 
 
 
 def broker(config: QueueConfig, log: LogConfig | None = None) -> Broker:
-    found = World().broker
+    found = VirtualBroker().broker
     found.create_queue(0, "jobs", config, log=log)
     return found
 

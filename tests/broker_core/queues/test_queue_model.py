@@ -19,7 +19,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.lease import Lease
 from broker_core.queues.retry import RetryPolicy
 from broker_core.replies import Reply
-from tests.broker_core.queues.bench import Bench
+from tests.broker_core.queues.queue_setup import QueueSetup
 
 LEASE_MS = 100
 RETRY_MS = 30
@@ -119,30 +119,32 @@ class QueueMachine(RuleBasedStateMachine):
     def begin(self, ageing: int | None, retry: bool) -> None:
         policy = RetryPolicy("fixed", RETRY_MS) if retry else RetryPolicy()
         self.retry = retry
-        self.bench = Bench(lease_ms=LEASE_MS, max_attempts=MAX_ATTEMPTS, retry=policy, priorities=3, ageing_ms=ageing)
+        self.setup = QueueSetup(
+            lease_ms=LEASE_MS, max_attempts=MAX_ATTEMPTS, retry=policy, priorities=3, ageing_ms=ageing
+        )
         self.model = Model(ageing)
         self.leases: list[Lease] = []
         self.waiters: list[Waiter] = []
 
     @rule(level=st.integers(0, 2), count=st.integers(1, 4))
     def publish(self, level: int, count: int) -> None:
-        base = self.bench.publish(*["x"] * count, level=level)
+        base = self.setup.publish(*["x"] * count, level=level)
         for offset in range(base, base + count):
-            self.model.items[level, offset] = Item(self.bench.now_ms)
-        self.model.serve(self.bench.now_ms)
+            self.model.items[level, offset] = Item(self.setup.now_ms)
+        self.model.serve(self.setup.now_ms)
 
     @rule(holder=HOLDERS, most=st.integers(1, 6))
     def take(self, holder: str, most: int) -> None:
-        leases = self.bench.take(holder, most)
-        expected = [] if self.model.waiters else self.model.hand_out(self.bench.now_ms, holder, most)
+        leases = self.setup.take(holder, most)
+        expected = [] if self.model.waiters else self.model.hand_out(self.setup.now_ms, holder, most)
         assert places(leases) == expected
         self.leases += leases
 
     @rule(holder=HOLDERS, most=st.integers(1, 6), for_ms=st.integers(1, 200))
     def wait(self, holder: str, most: int, for_ms: int) -> None:
-        reply = self.bench.wait(holder, most, for_ms)
-        waiter = Waiter(reply, holder, most, (self.bench.now_ms + for_ms, 0))
-        waiter.expected = self.model.hand_out(self.bench.now_ms, holder, most) or None
+        reply = self.setup.wait(holder, most, for_ms)
+        waiter = Waiter(reply, holder, most, (self.setup.now_ms + for_ms, 0))
+        waiter.expected = self.model.hand_out(self.setup.now_ms, holder, most) or None
         if waiter.expected is None:
             waiter.due = (waiter.due[0], self.model.turn())
             self.model.waiters.append(waiter)
@@ -156,7 +158,7 @@ class QueueMachine(RuleBasedStateMachine):
         return lease, item, live
 
     def expect(self, live: bool, call: Any, lease: Lease, *rest: Any, **options: Any) -> None:
-        arguments = (self.bench.now_ns, lease.partition, lease.offset, lease.holder, *rest)
+        arguments = (self.setup.now_ns, lease.partition, lease.offset, lease.holder, *rest)
         if live:
             call(*arguments, attempt=lease.attempt, **options)
             return
@@ -168,7 +170,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def ack(self, data: Any) -> None:
         lease, item, live = self.lease(data)
-        self.expect(live, self.bench.queue.ack, lease)
+        self.expect(live, self.setup.queue.ack, lease)
         if live:
             item.state = "acknowledged"
 
@@ -176,38 +178,38 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(data=st.data(), requeue=st.booleans())
     def nack(self, data: Any, requeue: bool) -> None:
         lease, item, live = self.lease(data)
-        self.expect(live, self.bench.queue.nack, lease, "no", requeue=requeue)
+        self.expect(live, self.setup.queue.nack, lease, "no", requeue=requeue)
         if not live:
             return
         if not requeue or item.attempts >= MAX_ATTEMPTS:
             item.state = "dead"
         elif self.retry:
-            item.state, item.due = "delayed", (self.bench.now_ms + RETRY_MS, self.model.turn())
+            item.state, item.due = "delayed", (self.setup.now_ms + RETRY_MS, self.model.turn())
         else:
             item.state = "ready"
-        self.model.serve(self.bench.now_ms)
+        self.model.serve(self.setup.now_ms)
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data())
     def release(self, data: Any) -> None:
         lease, item, live = self.lease(data)
-        self.expect(live, self.bench.queue.release, lease)
+        self.expect(live, self.setup.queue.release, lease)
         if live:
             item.state = "ready"
             item.attempts -= 1
-            self.model.serve(self.bench.now_ms)
+            self.model.serve(self.setup.now_ms)
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data(), lease_ms=st.integers(1, 300))
     def extend(self, data: Any, lease_ms: int) -> None:
         lease, item, live = self.lease(data)
-        self.expect(live, self.bench.queue.extend, lease, lease_ms)
+        self.expect(live, self.setup.queue.extend, lease, lease_ms)
         if live:
-            item.due = (self.bench.now_ms + lease_ms, self.model.turn())
+            item.due = (self.setup.now_ms + lease_ms, self.model.turn())
 
     @rule(holder=HOLDERS)
     def close_client(self, holder: str) -> None:
-        self.bench.queue.release_holder(self.bench.now_ns, holder, "closed")
+        self.setup.queue.release_holder(self.setup.now_ns, holder, "closed")
         for waiter in [waiter for waiter in self.model.waiters if waiter.holder == holder]:
             self.model.waiters.remove(waiter)
             waiter.expected = []
@@ -215,17 +217,17 @@ class QueueMachine(RuleBasedStateMachine):
             if item.state == "held" and item.holder == holder:
                 item.state = "ready"
                 item.attempts -= 1
-        self.model.serve(self.bench.now_ms)
+        self.model.serve(self.setup.now_ms)
 
     @rule(by_ms=st.one_of(st.integers(0, 120), st.just(1_000)))
     def advance(self, by_ms: int) -> None:
-        self.model.advance(self.bench.now_ms + by_ms)
-        self.bench.until(self.bench.now_ms + by_ms)
+        self.model.advance(self.setup.now_ms + by_ms)
+        self.setup.until(self.setup.now_ms + by_ms)
 
     @rule()
     def purge(self) -> None:
         purged = [place for place, item in self.model.items.items() if item.state in ("ready", "delayed")]
-        assert self.bench.queue.purge(self.bench.now_ns) == len(purged)
+        assert self.setup.queue.purge(self.setup.now_ns) == len(purged)
         for place in purged:
             self.model.items[place].state = "purged"
         if purged:
@@ -234,15 +236,15 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def undo_purge(self) -> None:
         purged = self.model.purges.pop() if self.model.purges else []
-        assert self.bench.queue.undo_purge(self.bench.now_ns) == len(purged)
+        assert self.setup.queue.undo_purge(self.setup.now_ns) == len(purged)
         for place in purged:
             self.model.items[place].state = "ready"
-        self.model.serve(self.bench.now_ms)
+        self.model.serve(self.setup.now_ms)
 
     @rule(count=st.integers(1, 3), than=st.sampled_from([None, 0, 1, 2]))
     def evict(self, count: int, than: int | None) -> None:
         ready = [place for place in self.model.ready() if than is None or place[0] > than]
-        assert self.bench.queue.evict(self.bench.now_ns, count, 0, than) == (len(ready) >= count)
+        assert self.setup.queue.evict(self.setup.now_ns, count, 0, than) == (len(ready) >= count)
         for _ in range(count if len(ready) >= count else 0):
             heads = dict(reversed(ready))
             if than is not None:
@@ -259,25 +261,25 @@ class QueueMachine(RuleBasedStateMachine):
             place = data.draw(st.sampled_from(sorted(self.model.items)))
             item = self.model.items[place]
             waits = item.state in ("ready", "delayed")
-            assert self.bench.queue.withdraw(self.bench.now_ns, *place) == waits
+            assert self.setup.queue.withdraw(self.setup.now_ns, *place) == waits
             if waits:
                 item.state = "purged"
 
     @rule(data=st.data())
     def redrive(self, data: Any) -> None:
-        letters = self.bench.dead_letters.list()
+        letters = self.setup.dead_letters.list()
         if letters:
             letter = data.draw(st.sampled_from(letters))
             origin = self.model.items[letter.origin_partition, letter.origin_offset]
             assert origin.state == "dead"
             origin.state = "redriven"
-            [place] = self.bench.redrive(letter.offset).redriven
-            self.model.items[place.to_partition, place.to_offset] = Item(self.bench.now_ms)
-            self.model.serve(self.bench.now_ms)
+            [place] = self.setup.redrive(letter.offset).redriven
+            self.model.items[place.to_partition, place.to_offset] = Item(self.setup.now_ms)
+            self.model.serve(self.setup.now_ms)
 
     @rule(after_ms=st.sampled_from([0, 50, 10_000]))
     def restart(self, after_ms: int) -> None:
-        self.bench.restart(after_ms)
+        self.setup.restart(after_ms)
         for waiter in self.model.waiters:
             self.waiters.remove(waiter)
         self.model.waiters = []
@@ -287,17 +289,17 @@ class QueueMachine(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_where_the_model_has_it(self) -> None:
-        if not hasattr(self, "bench"):
+        if not hasattr(self, "setup"):
             return
-        queue, counts = self.bench.queue, self.model.counts()
+        queue, counts = self.setup.queue, self.model.counts()
         assert (queue.ready, queue.delayed, queue.in_flight) == (counts["ready"], counts["delayed"], counts["held"])
         assert queue.size_bytes == counts["ready"] + counts["delayed"] + counts["held"]
-        assert self.bench.dead_letters.count() == counts["dead"]
+        assert self.setup.dead_letters.count() == counts["dead"]
         assert queue.waiting_takers == len(self.model.waiters)
         assert queue.counts.acknowledged == counts["acknowledged"]
         assert queue.counts.evicted == counts["evicted"]
         assert queue.counts.purged - queue.counts.restored == counts["purged"]
-        published = sum(partition.end_offset for partition in self.bench.log.partitions)
+        published = sum(partition.end_offset for partition in self.setup.log.partitions)
         assert published == len(self.model.items) == sum(counts.values())
         for waiter in [waiter for waiter in self.waiters if waiter.expected is not None]:
             leases = waiter.reply.result()
@@ -305,7 +307,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.leases += leases
             self.waiters.remove(waiter)
         assert not any(waiter.reply.done for waiter in self.waiters)
-        held = [(view.partition, view.offset) for view in queue.view(self.bench.now_ns, 10_000).leases]
+        held = [(view.partition, view.offset) for view in queue.view(self.setup.now_ns, 10_000).leases]
         assert held == sorted(place for place, item in self.model.items.items() if item.state == "held")
         for level, table in enumerate(queue.levels.tables):
             opens = [

@@ -24,8 +24,8 @@ class Rooms:
         self.timers = Timers()
         events = EventStream()
         self.log = TopicLog(files, "jobs", 2, config=LogConfig(), epoch_ms=0)
-        self.bin_log = TopicLog(files, "jobs.dlq", 1, config=LogConfig(), epoch_ms=0)
-        self.dead_letters = DeadLetters(self.bin_log, events)
+        self.dead_letter_log = TopicLog(files, "jobs.dlq", 1, config=LogConfig(), epoch_ms=0)
+        self.dead_letters = DeadLetters(self.dead_letter_log, events)
         config = QueueConfig(lease_ms=100, max_attempts=2, priorities=2)
         self.queue = Queue("jobs", self.log, self.dead_letters, events, self.timers, config)
 
@@ -60,7 +60,7 @@ def test_messages_attempts_and_dead_letters_survive_the_process():
     queue.nack(10 * NS_PER_MS, 0, lease.offset, "a", "first")
     state, letters = queue.state(10 * NS_PER_MS), rooms.dead_letters.state()
     rooms.log.close()
-    rooms.bin_log.close()
+    rooms.dead_letter_log.close()
 
     rooms = Rooms(files)
     queue = rooms.queue
@@ -72,7 +72,7 @@ def test_messages_attempts_and_dead_letters_survive_the_process():
         pass
     assert rooms.dead_letters.count("jobs") == 1
     rooms.log.close()
-    rooms.bin_log.close()
+    rooms.dead_letter_log.close()
 
     letter = Rooms(files).dead_letters.get(0)
     assert (letter.key, letter.value, letter.headers) == (b"k", b"poison", (("h", b"v"),))

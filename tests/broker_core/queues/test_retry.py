@@ -13,7 +13,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.queues.jitter import Jitter
 from broker_core.queues.retry import RetryKind, RetryPolicy
-from tests.broker_core.queues.bench import Bench
+from tests.broker_core.queues.queue_setup import QueueSetup
 
 
 @given(
@@ -57,57 +57,57 @@ def test_policies_that_make_no_sense_are_refused(wrong):
 
 
 def test_a_nacked_message_comes_back_after_its_delay_and_not_before():
-    bench = Bench(retry=RetryPolicy("exponential", 100, 1_000, 2), max_attempts=4, lease_ms=5_000)
-    bench.publish("one", "two")
-    bench.nack(bench.take()[0])
-    assert (bench.queue.ready, bench.queue.delayed) == (1, 1)
-    assert bench.values() == ["two"]
-    bench.until(99)
-    assert bench.values() == []
-    bench.until(100)
-    [again] = bench.take()
+    setup = QueueSetup(retry=RetryPolicy("exponential", 100, 1_000, 2), max_attempts=4, lease_ms=5_000)
+    setup.publish("one", "two")
+    setup.nack(setup.take()[0])
+    assert (setup.queue.ready, setup.queue.delayed) == (1, 1)
+    assert setup.values() == ["two"]
+    setup.until(99)
+    assert setup.values() == []
+    setup.until(100)
+    [again] = setup.take()
     assert (again.offset, again.attempt) == (0, 2)
-    bench.nack(again)
-    bench.until(299)
-    assert bench.queue.ready == 0
-    bench.until(300)
-    assert bench.queue.ready == 1
+    setup.nack(again)
+    setup.until(299)
+    assert setup.queue.ready == 0
+    setup.until(300)
+    assert setup.queue.ready == 1
 
 
 def test_a_delayed_message_goes_to_whoever_waits_and_keeps_its_place_before_later_ones():
-    bench = Bench(retry=RetryPolicy("fixed", 50))
-    bench.publish("one", "two", "three")
-    bench.nack(bench.take()[0])
-    bench.until(50)
-    assert bench.values() == ["one", "two", "three"]
-    bench.publish("four")
-    bench.nack(bench.take("b")[0])
-    waiting = bench.wait("c")
-    bench.until(99)
+    setup = QueueSetup(retry=RetryPolicy("fixed", 50))
+    setup.publish("one", "two", "three")
+    setup.nack(setup.take()[0])
+    setup.until(50)
+    assert setup.values() == ["one", "two", "three"]
+    setup.publish("four")
+    setup.nack(setup.take("b")[0])
+    waiting = setup.wait("c")
+    setup.until(99)
     assert not waiting.done
-    bench.until(100)
+    setup.until(100)
     assert [lease.offset for lease in waiting.result()] == [3]
 
 
 def test_jitter_comes_from_outside():
     chances = iter([0.0, 0.9])
-    bench = Bench(retry=RetryPolicy("exponential_jitter", 100), jitter=lambda: next(chances))
-    bench.publish("one", "two")
-    for lease in bench.take(most=2):
-        bench.nack(lease)
-    assert (bench.queue.ready, bench.queue.delayed) == (1, 1)
-    bench.until(89)
-    assert bench.queue.delayed == 1
-    bench.until(90)
-    assert bench.queue.delayed == 0
+    setup = QueueSetup(retry=RetryPolicy("exponential_jitter", 100), jitter=lambda: next(chances))
+    setup.publish("one", "two")
+    for lease in setup.take(most=2):
+        setup.nack(lease)
+    assert (setup.queue.ready, setup.queue.delayed) == (1, 1)
+    setup.until(89)
+    assert setup.queue.delayed == 1
+    setup.until(90)
+    assert setup.queue.delayed == 0
 
 
 def test_an_expired_lease_has_been_wait_enough():
-    bench = Bench(retry=RetryPolicy("fixed", 10_000))
-    bench.publish("one")
-    bench.take()
-    bench.until(100)
-    assert bench.queue.ready == 1
+    setup = QueueSetup(retry=RetryPolicy("fixed", 10_000))
+    setup.publish("one")
+    setup.take()
+    setup.until(100)
+    assert setup.queue.ready == 1
 
 
 def test_a12_jitter_is_even_and_the_same_for_the_same_seed():

@@ -12,8 +12,8 @@ import pytest
 from broker_core.messages import Message
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.states import LeaseAction
-from tests.broker_core.queues.bench import Bench
 from tests.broker_core.queues.logs import MemoryPartition
+from tests.broker_core.queues.queue_setup import QueueSetup
 
 
 class Counted(int):
@@ -110,36 +110,36 @@ def test_take_ack_and_expire_cost_no_more_than_the_logarithm_at_a_hundred_thousa
 
 
 def test_the_heap_does_not_remember_what_is_over():
-    bench = Bench(lease_ms=10**6)
+    setup = QueueSetup(lease_ms=10**6)
     largest = 0
     for n in range(5_000):
-        bench.publish(str(n))
-        bench.ack(bench.take()[0])
-        largest = max(largest, len(bench.queue.levels.tables[0]._due))
+        setup.publish(str(n))
+        setup.ack(setup.take()[0])
+        largest = max(largest, len(setup.queue.levels.tables[0]._due))
     assert largest < 200
-    assert len(bench.timers) == 1
+    assert len(setup.timers) == 1
 
 
 def test_sweeping_out_what_is_over_loses_nothing_that_is_not():
-    bench = Bench()
-    bench.publish(*(str(n) for n in range(1_000)))
-    leases = [bench.take(f"h{n}")[0] for n in range(1_000)]
+    setup = QueueSetup()
+    setup.publish(*(str(n) for n in range(1_000)))
+    leases = [setup.take(f"h{n}")[0] for n in range(1_000)]
     for lease in leases:
         if lease.offset % 10:
-            bench.queue.ack(bench.now_ns, 0, lease.offset, lease.holder)
-    bench.until(100)
-    assert bench.queue.ready == 100
-    assert bench.queue.counts.lease_expired == 100
-    assert [int(value) for value in bench.values(most=1_000)] == list(range(0, 1_000, 10))
+            setup.queue.ack(setup.now_ns, 0, lease.offset, lease.holder)
+    setup.until(100)
+    assert setup.queue.ready == 100
+    assert setup.queue.counts.lease_expired == 100
+    assert [int(value) for value in setup.values(most=1_000)] == list(range(0, 1_000, 10))
 
 
 def test_a_large_run_that_comes_back_is_handed_out_in_pieces_without_being_searched_each_time():
     def cost(count: int) -> int:
-        bench = Bench()
-        bench.publish(*"x" * count)
-        bench.take(most=count)
-        bench.until(100)
-        return calls(lambda: [bench.take(most=1) for _ in range(50)])
+        setup = QueueSetup()
+        setup.publish(*"x" * count)
+        setup.take(most=count)
+        setup.until(100)
+        return calls(lambda: [setup.take(most=1) for _ in range(50)])
 
     assert cost(20_000) <= cost(200) * 1.1
 

@@ -15,88 +15,91 @@ from broker_core.queues.subscription import BacklogPolicy
 from broker_core.replies import Reply
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
-def publish(world: World, value: str, priority: int = 0, client: str = "shop") -> Reply[Any]:
-    return world.broker.publish(
-        world.now_ns, "commits", Message(value.encode(), None, priority=priority), client=client
+def publish(virtual: VirtualBroker, value: str, priority: int = 0, client: str = "shop") -> Reply[Any]:
+    return virtual.broker.publish(
+        virtual.now_ns, "commits", Message(value.encode(), None, priority=priority), client=client
     )
 
 
-def full(policy: BacklogPolicy, **config: Any) -> World:
+def full(policy: BacklogPolicy, **config: Any) -> VirtualBroker:
     """A subscription with room for two, in which two wait; another one has no limit."""
-    world = World(1)
-    world.broker.subscribe(0, "mails", "commits", QueueConfig(**config), max_messages=2, policy=policy)
-    world.broker.subscribe(0, "audit", "commits", QueueConfig())
+    virtual = VirtualBroker(1)
+    virtual.broker.subscribe(0, "mails", "commits", QueueConfig(**config), max_messages=2, policy=policy)
+    virtual.broker.subscribe(0, "audit", "commits", QueueConfig())
     for value, priority in (("a", 2), ("b", 1)):
-        assert publish(world, value, priority).done
-    return world
+        assert publish(virtual, value, priority).done
+    return virtual
 
 
-def waiting(world: World, name: str = "mails") -> list[str]:
-    return [(message.value or b"").decode() for message in world.broker.queue(name).peek(99)]
+def waiting(virtual: VirtualBroker, name: str = "mails") -> list[str]:
+    return [(message.value or b"").decode() for message in virtual.broker.queue(name).peek(99)]
 
 
-def take(world: World, name: str = "mails") -> None:
-    for lease in world.broker.take(world.now_ns, name, "worker").result():
-        world.broker.ack(world.now_ns, lease)
+def take(virtual: VirtualBroker, name: str = "mails") -> None:
+    for lease in virtual.broker.take(virtual.now_ns, name, "worker").result():
+        virtual.broker.ack(virtual.now_ns, lease)
 
 
-def gauges(world: World) -> Any:
-    return world.broker.queue_view(world.now_ns, "mails").gate
+def gauges(virtual: VirtualBroker) -> Any:
+    return virtual.broker.queue_view(virtual.now_ns, "mails").gate
 
 
 def test_block_holds_up_the_producer_until_there_is_room_and_nobody_gets_it_before():
-    world = full("block")
-    reply = publish(world, "c")
-    assert not reply.done and waiting(world, "audit") == ["a", "b"]
-    world.run(3)
-    assert gauges(world).blocked == (("shop", 0),) and gauges(world).blocked_ns_total == 3_000_000_000
-    assert world.broker.topic_view(world.now_ns, "commits").gate is None and world.broker.flow_config("commits") is None
-    take(world)
-    assert reply.done and waiting(world) == ["b", "c"] and waiting(world, "audit") == ["a", "b", "c"]
-    assert gauges(world).blocked == ()
-    assert [event.group for event in world.events if event.kind is EventKind.PRODUCER_BLOCKED] == ["mails"]
+    virtual = full("block")
+    reply = publish(virtual, "c")
+    assert not reply.done and waiting(virtual, "audit") == ["a", "b"]
+    virtual.run(3)
+    assert gauges(virtual).blocked == (("shop", 0),) and gauges(virtual).blocked_ns_total == 3_000_000_000
+    assert (
+        virtual.broker.topic_view(virtual.now_ns, "commits").gate is None
+        and virtual.broker.flow_config("commits") is None
+    )
+    take(virtual)
+    assert reply.done and waiting(virtual) == ["b", "c"] and waiting(virtual, "audit") == ["a", "b", "c"]
+    assert gauges(virtual).blocked == ()
+    assert [event.group for event in virtual.events if event.kind is EventKind.PRODUCER_BLOCKED] == ["mails"]
 
 
 def test_reject_refuses_it_for_all_and_counts_it_where_it_had_no_room():
-    world = full("reject")
-    reply = publish(world, "c")
+    virtual = full("reject")
+    reply = publish(virtual, "c")
     assert isinstance(reply.error, BrokerError) and reply.error.code is ErrorCode.THROTTLED
-    assert waiting(world, "audit") == ["a", "b"] and gauges(world).rejected == 1
-    assert world.broker.totals().rejected == 1
-    take(world)
-    assert publish(world, "d").done and waiting(world) == ["b", "d"]
+    assert waiting(virtual, "audit") == ["a", "b"] and gauges(virtual).rejected == 1
+    assert virtual.broker.totals().rejected == 1
+    take(virtual)
+    assert publish(virtual, "d").done and waiting(virtual) == ["b", "d"]
 
 
 def test_what_is_handed_straight_over_does_not_count():
-    world = World(1)
-    world.broker.subscribe(0, "mails", "commits", QueueConfig(), max_messages=1, policy="block")
-    world.broker.take(0, "mails", "worker", max_messages=2, deadline_ns=1 << 60)
-    assert [publish(world, value).done for value in "abc"] == [True, True, False]
+    virtual = VirtualBroker(1)
+    virtual.broker.subscribe(0, "mails", "commits", QueueConfig(), max_messages=1, policy="block")
+    virtual.broker.take(0, "mails", "worker", max_messages=2, deadline_ns=1 << 60)
+    assert [publish(virtual, value).done for value in "abc"] == [True, True, False]
 
 
 def test_one_that_refuses_comes_before_one_that_waits_and_a_deleted_one_holds_up_nobody():
-    world = full("block")
-    blocked = publish(world, "c")
-    world.broker.subscribe(0, "strict", "commits", QueueConfig(), max_messages=1, policy="reject", from_end=False)
-    assert isinstance(publish(world, "d", client="other").error, BrokerError)
-    world.broker.delete_queue(world.now_ns, "strict")
+    virtual = full("block")
+    blocked = publish(virtual, "c")
+    virtual.broker.subscribe(0, "strict", "commits", QueueConfig(), max_messages=1, policy="reject", from_end=False)
+    assert isinstance(publish(virtual, "d", client="other").error, BrokerError)
+    virtual.broker.delete_queue(virtual.now_ns, "strict")
     assert not blocked.done
-    world.broker.delete_queue(world.now_ns, "mails")
-    assert blocked.done and waiting(world, "audit") == ["a", "b", "c"]
+    virtual.broker.delete_queue(virtual.now_ns, "mails")
+    assert blocked.done and waiting(virtual, "audit") == ["a", "b", "c"]
 
 
 def test_a_limit_of_the_topic_and_those_of_subscriptions_hold_together():
-    world = full("block")
-    world.broker.configure_topic(0, "commits", flow=FlowConfig(rate_per_s=1, burst=1, policy="drop_newest"))
-    first = publish(world, "c")
+    virtual = full("block")
+    virtual.broker.configure_topic(0, "commits", flow=FlowConfig(rate_per_s=1, burst=1, policy="drop_newest"))
+    first = publish(virtual, "c")
     assert not first.done
-    take(world)
-    take(world)
+    take(virtual)
+    take(virtual)
     # There is room, and the rate is used up.
-    assert first.done and publish(world, "d").result() is None and world.broker.totals().dropped == 1
+    assert first.done and publish(virtual, "d").result() is None and virtual.broker.totals().dropped == 1
 
 
 @pytest.mark.parametrize(
@@ -112,53 +115,53 @@ def test_a_limit_of_the_topic_and_those_of_subscriptions_hold_together():
 def test_messages_give_way_in_this_subscription_alone(
     policy: BacklogPolicy, priority: int, left: list[str], missed: bool
 ):
-    world = full(policy, priorities=3)
-    published = publish(world, "c", priority).result()
-    assert waiting(world) == left and waiting(world, "audit") == ["a", "b", "c"]
+    virtual = full(policy, priorities=3)
+    published = publish(virtual, "c", priority).result()
+    assert waiting(virtual) == left and waiting(virtual, "audit") == ["a", "b", "c"]
     assert (published.missed_by == ("mails",)) == missed
-    assert gauges(world).evicted == 1
+    assert gauges(virtual).evicted == 1
 
 
 def test_priority_evict_takes_the_newest_of_the_least_urgent_of_a_queue_too():
-    world = World(1)
+    virtual = VirtualBroker(1)
     flow = FlowConfig(max_messages=4, policy="priority_evict")
-    world.broker.create_queue(0, "jobs", QueueConfig(priorities=3), flow=flow)
+    virtual.broker.create_queue(0, "jobs", QueueConfig(priorities=3), flow=flow)
     for value, priority in (("old", 2), ("new", 2), ("mid", 1), ("top", 0), ("more", 1)):
-        assert world.broker.publish(0, "jobs", Message(value.encode(), priority=priority), client="c").done
-    assert waiting(world, "jobs") == ["top", "mid", "more", "old"]
+        assert virtual.broker.publish(0, "jobs", Message(value.encode(), priority=priority), client="c").done
+    assert waiting(virtual, "jobs") == ["top", "mid", "more", "old"]
 
 
 def test_priorities_come_first_whatever_their_partition_and_a_retry_keeps_its_own():
-    world = World(3)
-    world.broker.subscribe(0, "mails", "commits", QueueConfig(priorities=3))
+    virtual = VirtualBroker(3)
+    virtual.broker.subscribe(0, "mails", "commits", QueueConfig(priorities=3))
     for number, priority in enumerate((2, 0, 1, 7, 0, 2, 1)):
         message = Message(b"%d" % number, b"key %d" % number, priority=priority)
-        world.broker.publish(world.now_ns, "commits", message, client="c")
-        world.run(0.001)
-    taken = [world.broker.take(world.now_ns, "mails", "w").result()[0] for _ in range(3)]
+        virtual.broker.publish(virtual.now_ns, "commits", message, client="c")
+        virtual.run(0.001)
+    taken = [virtual.broker.take(virtual.now_ns, "mails", "w").result()[0] for _ in range(3)]
     assert [lease.message.value for lease in taken] == [b"1", b"4", b"2"]
-    world.broker.nack(world.now_ns, taken[2], "again")
-    world.broker.release(world.now_ns, taken[0])
-    rest = [world.broker.take(world.now_ns, "mails", "w").result()[0].message.value for _ in range(6)]
+    virtual.broker.nack(virtual.now_ns, taken[2], "again")
+    virtual.broker.release(virtual.now_ns, taken[0])
+    rest = [virtual.broker.take(virtual.now_ns, "mails", "w").result()[0].message.value for _ in range(6)]
     assert rest == [b"1", b"2", b"6", b"0", b"3", b"5"]
 
 
 def test_a_saved_state_keeps_the_priorities_and_one_of_before_has_none():
-    world = World(2)
-    world.broker.subscribe(0, "mails", "commits", QueueConfig(priorities=2))
+    virtual = VirtualBroker(2)
+    virtual.broker.subscribe(0, "mails", "commits", QueueConfig(priorities=2))
     for number, priority in enumerate((1, 0, 1, 0)):
-        world.broker.publish(0, "commits", Message(b"%d" % number, b"%d" % number, priority=priority), client="c")
-    [held] = world.broker.take(0, "mails", "w").result()
-    state = world.broker.queue("mails").state(0)
-    world.broker.delete_queue(0, "mails")
-    world.broker.subscribe(0, "mails", "commits", QueueConfig(priorities=2), from_end=False, restored=True)
-    world.broker.queue("mails").restore(0, state)
-    world.broker.release(0, held)
-    order = [world.broker.take(0, "mails", "w").result()[0].message.priority for _ in range(4)]
+        virtual.broker.publish(0, "commits", Message(b"%d" % number, b"%d" % number, priority=priority), client="c")
+    [held] = virtual.broker.take(0, "mails", "w").result()
+    state = virtual.broker.queue("mails").state(0)
+    virtual.broker.delete_queue(0, "mails")
+    virtual.broker.subscribe(0, "mails", "commits", QueueConfig(priorities=2), from_end=False, restored=True)
+    virtual.broker.queue("mails").restore(0, state)
+    virtual.broker.release(0, held)
+    order = [virtual.broker.take(0, "mails", "w").result()[0].message.priority for _ in range(4)]
     assert order == [0, 0, 1, 1]
     former = QueueConfig(priorities=2, ageing_ms=0.001)
-    world.broker.subscribe(0, "former", "commits", former, from_end=False, restored=True)
-    assert world.broker.queue("former").config == QueueConfig()
+    virtual.broker.subscribe(0, "former", "commits", former, from_end=False, restored=True)
+    assert virtual.broker.queue("former").config == QueueConfig()
 
 
 SCENARIO = """

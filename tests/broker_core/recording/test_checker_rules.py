@@ -10,7 +10,7 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.queues.config import QueueConfig
 from broker_core.recording.checker import Checker
 from broker_core.recording.violation import Violation
-from tests.broker_core.clients.world import World
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
 def story(*events: tuple[EventKind, dict[str, Any]], **checker: Any) -> Checker:
@@ -145,11 +145,11 @@ def test_a_gap_in_the_stream_and_time_that_goes_back_are_caught() -> None:
 
 
 def test_what_a_user_takes_back_is_there_again_and_may_be_handed_out() -> None:
-    world, checker = World(), Checker(max_attempts={"jobs": 1})
-    world.stream.attach(checker)
-    broker, now_ns = world.broker, 0
+    virtual, checker = VirtualBroker(), Checker(max_attempts={"jobs": 1})
+    virtual.stream.attach(checker)
+    broker, now_ns = virtual.broker, 0
     broker.create_queue(0, "jobs", QueueConfig(max_attempts=1))
-    world.publish(b"a", b"b", b"c", topic="jobs")
+    virtual.publish(b"a", b"b", b"c", topic="jobs")
     assert broker.queue("jobs").purge(now_ns) == 3
     assert broker.queue("jobs").undo_purge(now_ns) == 3
     for lease in broker.take(now_ns, "jobs", "w", max_messages=2).result():
@@ -168,11 +168,11 @@ def test_what_a_user_takes_back_is_there_again_and_may_be_handed_out() -> None:
 
 
 def test_what_retention_has_deleted_from_a_queue_is_not_lost() -> None:
-    world, checker = World(), Checker()
-    world.stream.attach(checker)
-    world.broker.create_queue(0, "jobs", QueueConfig())
-    world.publish(b"a", b"b", topic="jobs")
-    world.broker.delete_records(0, "jobs", 0, 1)
-    (lease,) = world.broker.take(0, "jobs", "w", max_messages=5).result()
-    world.broker.ack(0, lease)
+    virtual, checker = VirtualBroker(), Checker()
+    virtual.stream.attach(checker)
+    virtual.broker.create_queue(0, "jobs", QueueConfig())
+    virtual.publish(b"a", b"b", topic="jobs")
+    virtual.broker.delete_records(0, "jobs", 0, 1)
+    (lease,) = virtual.broker.take(0, "jobs", "w", max_messages=5).result()
+    virtual.broker.ack(0, lease)
     checker.finish()

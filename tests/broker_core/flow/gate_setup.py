@@ -12,7 +12,7 @@ from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 
-class GateBench:
+class GateSetup:
     """Times are milliseconds here. `inside` holds (name, size, priority), the oldest first."""
 
     def __init__(self, *, slowest: str = "mailer-1", evicts: bool = True, **config: Any) -> None:

@@ -19,7 +19,7 @@ from broker_core.timers import Timers
 GROUP = "indexers"
 
 
-class World:
+class GroupSetup:
     """Topics with as many partitions as `partitions` says, each with 1,000 messages."""
 
     def __init__(self, store: OffsetStore | None = None, **config: int) -> None:
@@ -76,7 +76,7 @@ class Client:
 
     def __init__(
         self,
-        world: World,
+        setup: GroupSetup,
         client: str,
         topics: Iterable[str],
         *,
@@ -87,7 +87,7 @@ class Client:
         max_poll_interval_ms: int = 0,
         on_owned: Callable[[Client], object] = lambda client: None,
     ) -> None:
-        self.world = world
+        self.setup = setup
         self.client = client
         self.topics = tuple(topics)
         self.assignor = assignor
@@ -134,7 +134,7 @@ class Client:
             "cause": cause,
         }
         request.update(changes)
-        return self.world.coordinator.join(self.world.now_ns, GROUP, **request)  # type: ignore[arg-type]
+        return self.setup.coordinator.join(self.setup.now_ns, GROUP, **request)  # type: ignore[arg-type]
 
     def _joined(self, reply: Reply[JoinResult]) -> None:
         if not self.alive:
@@ -147,11 +147,11 @@ class Client:
         assignments = {}
         if result.members:
             self.led += 1
-            assignments = lead(result.protocol, result.members, lambda topic: self.world.partitions.get(topic, 0))
+            assignments = lead(result.protocol, result.members, lambda topic: self.setup.partitions.get(topic, 0))
         self.sync(assignments).then(self._synced)
 
     def sync(self, assignments: dict[str, bytes] | None = None) -> Reply[SyncResult]:
-        return self.world.coordinator.sync(self.world.now_ns, GROUP, self.member_id, self.generation, assignments or {})
+        return self.setup.coordinator.sync(self.setup.now_ns, GROUP, self.member_id, self.generation, assignments or {})
 
     def _synced(self, reply: Reply[SyncResult]) -> None:
         if not self.alive:
@@ -166,7 +166,7 @@ class Client:
         self.on_owned(self)
         if self.cooperative and lost:
             # As real clients do: at the next poll.
-            self.world.timers.at(self.world.now_ns + NS_PER_MS, lambda _: self.alive and self.settled and self.join())
+            self.setup.timers.at(self.setup.now_ns + NS_PER_MS, lambda _: self.alive and self.settled and self.join())
 
     def _failed(self, error: Exception) -> None:
         assert isinstance(error, BrokerError)
@@ -183,7 +183,7 @@ class Client:
         if not self.settled:
             return
         try:
-            self.world.coordinator.heartbeat(self.world.now_ns, GROUP, self.member_id, self.generation)
+            self.setup.coordinator.heartbeat(self.setup.now_ns, GROUP, self.member_id, self.generation)
         except BrokerError as error:
             self._failed(error)
 
@@ -193,9 +193,9 @@ class Client:
         def again(_: int) -> None:
             if self.alive:
                 self.heartbeat()
-                self.world.timers.at(self.world.now_ns + interval_ms * NS_PER_MS, again)
+                self.setup.timers.at(self.setup.now_ns + interval_ms * NS_PER_MS, again)
 
-        self.world.timers.at(self.world.now_ns + interval_ms * NS_PER_MS, again)
+        self.setup.timers.at(self.setup.now_ns + interval_ms * NS_PER_MS, again)
         return self
 
     def crash(self) -> None:
@@ -204,11 +204,11 @@ class Client:
 
     def leave(self, cause: str = "") -> None:
         self.alive = False
-        self.world.coordinator.leave(self.world.now_ns, GROUP, self.member_id, cause)
+        self.setup.coordinator.leave(self.setup.now_ns, GROUP, self.member_id, cause)
 
     def commit(self, offset: int, partition: int = 0, topic: str = "commits") -> list[object]:
         return list(
-            self.world.coordinator.commit(
-                self.world.now_ns, GROUP, self.member_id, self.generation, {(topic, partition): offset}
+            self.setup.coordinator.commit(
+                self.setup.now_ns, GROUP, self.member_id, self.generation, {(topic, partition): offset}
             )
         )

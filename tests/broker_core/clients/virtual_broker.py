@@ -21,7 +21,7 @@ from broker_core.replies import Reply
 EPOCH_MS = 1_700_000_000_000
 
 
-class World:
+class VirtualBroker:
     """One topic, `commits`, with as many partitions as asked for."""
 
     def __init__(self, partitions: int = 3, kind: type[Broker] = Broker, log: LogConfig | None = None) -> None:

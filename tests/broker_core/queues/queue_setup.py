@@ -1,4 +1,4 @@
-"""A queue on a bench: logs in memory, virtual time, and the events at hand."""
+"""A queue on a setup: logs in memory, virtual time, and the events at hand."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from broker_core.timers import Timers
 from tests.broker_core.queues.logs import MemoryTopic
 
 
-class Bench:
+class QueueSetup:
     """Times are milliseconds here, so that tests read well."""
 
     def __init__(self, *, jitter: Callable[[], float] = lambda: 0.5, queue: str = "jobs", **config: Any) -> None:
         self.config = QueueConfig(**{"lease_ms": 100.0, "max_attempts": 3, **config})
         self.log = MemoryTopic(queue, self.config.priorities)
-        self.bin_log = MemoryTopic(f"{queue}.dlq")
+        self.dead_letter_log = MemoryTopic(f"{queue}.dlq")
         self.events: list[Event] = []
         self.stream = EventStream()
         self.stream.attach(self.events.append)
         self.timers = Timers()
         self.now_ms = 0
         self.jitter = jitter
-        self.dead_letters = DeadLetters(self.bin_log, self.stream)
+        self.dead_letters = DeadLetters(self.dead_letter_log, self.stream)
         self.queue = self.new_queue()
 
     def new_queue(self) -> Queue:
