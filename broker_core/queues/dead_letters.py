@@ -1,7 +1,4 @@
-"""A dead letter queue: a log of its own, and the set of its messages that are still dead letters.
-
-A redrive appends to the origin before it removes, so that an interrupted redrive loses no message.
-"""
+"""A dead letter queue: a log of its own, and the set of its messages that are still dead letters."""
 
 from __future__ import annotations
 
@@ -93,10 +90,7 @@ class _Undoable(msgspec.Struct, frozen=True):
 
 
 class DeadLetters:
-    """The dead letters in one log, by queue. `purged` and `restored` (by an undo) are totals.
-
-    Each queue of a broker has its own.
-    """
+    """The dead letters in one log, by queue. `purged` and `restored` (by an undo) are totals."""
 
     def __init__(self, log: TopicPort, events: EventStream, *, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
         """All messages in partition 0 of `log` are dead letters until `restore`."""
@@ -236,7 +230,7 @@ class DeadLetters:
         client: str = "user",
         edits: Edits | None = None,
     ) -> RedriveResult:
-        """Append each dead letter to its origin, then remove it here.
+        """Append each dead letter to its origin, then remove it here: an interrupted redrive loses no message.
 
         `edits` holds replacements or changes by offset. A dead letter that is gone, or that `append` refuses with a
         `BrokerError`, is reported in `refused`; the others are not affected.
