@@ -1,31 +1,10 @@
-"""The window: toolbar, canvas, right side, timeline, tabs and status bar, composed of the parts that it is given.
-
-What wires it connects these:
-
-- `MainWindow.closing()` before the window closes, after its layout was saved
-- `MainWindow.tabShown(name)` when another tab is in front; only the visible panel needs to be kept up to date
-- `Toolbar.speedChosen(factor)`
-- canvas: its own signals
-- `DeadLettersPanel.redriveRequested(keys)`, `.causeChosen(cause or None)`, `.currentChanged(key or None)` answered with
-  `.set_details`
-- every panel with a filter: `.filterChanged(text)` to the `set_filter` of its model
-- every table panel: `.contextMenuRequested(key, global_pos)`, `.opened(key)`, `.currentChanged(key)`,
-  `.selectionChanged(count)`
-- `JobsPanel.cancelRequested(id)`, `.openRequested(id)`
-- `RebalancesPanel.chosen(key)`, `BackpressurePanel.chosen(target)`
-
-and calls these:
-
-- `Toolbar.set_scenario`, `.set_clock`, `.set_badge`, `.set_recording`, `.set_speed`
-- `StatusBar.set_facts`, `.say`; `Timeline.set_facts`; `InspectorPanel.set_facts`
-- `RebalancesPanel.set_rebalances`, `BackpressurePanel.set_gauges`, `JobsPanel.set_jobs`, `DeadLettersPanel.set_causes`
-- `MainWindow.show_tab(name)`, `.focus_filter()`, `.toggle_right(on)`, `.toggle_bottom(on)`, `.set_menus(menus)`
-"""
+"""The window: toolbar, canvas, right side, timeline, tabs and status bar, composed of the parts that it is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
@@ -33,22 +12,9 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabW
 
 from widgets.hint_bar import HintBar
 from widgets.navigator import Navigator
-from widgets.panels.assignments import AssignmentsPanel
-from widgets.panels.backpressure import BackpressurePanel
-from widgets.panels.charts import ChartsPanel
-from widgets.panels.connections import ListenersPanel
-from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.events import EventsPanel
-from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
-from widgets.panels.jobs import JobsPanel
-from widgets.panels.log_on_disk import LogOnDiskPanel
-from widgets.panels.messages import MessagesPanel
-from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
-from widgets.panels.report import ReportPanel
-from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
 from widgets.tint import FrameTint
@@ -67,30 +33,16 @@ Entry = QAction | None | tuple[str, Sequence[QAction | None]]
 
 @dataclass(frozen=True)
 class Parts:
-    """The panels of the window: what stands beside the canvas, then the tabs in their order."""
+    """What the window is composed of: what stands beside the canvas, then the panels of the tabs in their order."""
 
     canvas: QWidget
     navigator: Navigator
     inspector: InspectorPanel
     rebalances: RebalancesPanel
-    messages: MessagesPanel
-    assignments: AssignmentsPanel
-    offsets: OffsetsPanel
-    in_flight: InFlightPanel
-    dead_letters: DeadLettersPanel
-    backpressure: BackpressurePanel
-    charts: ChartsPanel
-    events: EventsPanel
-    schemas: SchemasPanel
-    listeners: ListenersPanel
-    log_on_disk: LogOnDiskPanel
-    jobs: JobsPanel
-    report: ReportPanel
+    panels: Sequence[Panel]
 
-    def tabs(self) -> dict[str, Panel]:
-        """The panels below the canvas, by name, in order."""
-        beside = {"canvas", "navigator", "inspector", "rebalances"}
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in beside}
+
+P = TypeVar("P", bound=Panel)
 
 
 class MainWindow(QMainWindow):
@@ -127,10 +79,10 @@ class MainWindow(QMainWindow):
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(True)
-        self._named = parts.tabs()
+        self._named = {panel.info.name: panel for panel in parts.panels}
         for panel in self._named.values():
             self.tabs.addTab(panel, panel.title)
-        self.tabs.setCurrentWidget(parts.assignments)
+        self.tabs.setCurrentWidget(self._named[WindowLayout().tab])
         self.tabs.currentChanged.connect(lambda _place: self._on_tab())
         self._compose()
         self.set_menus(menus)
@@ -204,6 +156,12 @@ class MainWindow(QMainWindow):
     def panel(self, name: str) -> Panel:
         """A panel by the name of its tab."""
         return self._named[name]
+
+    def tab(self, kind: type[P]) -> P:
+        """The panel of that class; KeyError where it is no tab."""
+        found = self._named[kind.info.name]
+        assert isinstance(found, kind)
+        return found
 
     def set_tab_count(self, name: str, number: int) -> None:
         """A count behind the title of a tab, 0 for none: so that a hidden panel says that it has something."""

@@ -38,6 +38,7 @@ from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import tr
+from widgets.panels.backpressure import BackpressurePanel
 
 ROLES = ("consumer", "producer", "worker")
 BENCH = ""
@@ -95,7 +96,7 @@ class ClientHandlers(QObject):
         bind("duplicate_client", lambda: self.duplicate(self._client()), self._why_no_client)
         bind("remove_client", lambda: self.remove(self._client()), self._why_no_client)
         bind("set_rate", self.ask_rate, self._why_no_producer)
-        panel = context.window.parts.backpressure
+        panel = context.window.tab(BackpressurePanel)
         panel.rateWanted.connect(lambda: context.registry.trigger("set_rate"))
         shown = context.registry.action("set_rate")
         shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))

@@ -12,7 +12,7 @@ from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.filters.help import help_rows
-from app.presenters.dead_letters import letter_facts
+from app.presenters.dead_letters import DeadLettersPresenter, letter_facts
 from app.presenters.letter_sync import LetterSync
 from app.presenters.redriven import place_of
 from app.sessions.history.redrives import RedrivenMessage
@@ -27,6 +27,7 @@ from widgets.dialogs.message_form import MessageText
 from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.formats import plain_text
 from widgets.i18n import tr
+from widgets.panels.dead_letters import DeadLettersPanel
 
 REFRESH_MS = 500
 TRIED = 100
@@ -53,10 +54,10 @@ class DeadLetterHandlers(QObject):
         self._redriven_ns = -1
         self._redrives = Redrives(context, self)
         self.sync = LetterSync(context.controller, self)
-        context.views.dead_letters.source = self.sync.rows
-        context.views.dead_letters.size_of = self.sync.size_of
+        context.views.presenter(DeadLettersPresenter).model.source = self.sync.rows
+        context.views.presenter(DeadLettersPresenter).model.size_of = self.sync.size_of
         self.sync.changed.connect(self._show_more)
-        panel = self._panel = context.window.parts.dead_letters
+        panel = self._panel = context.window.tab(DeadLettersPanel)
         panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
         panel.tryRequested.connect(self.ask_redrive)
@@ -66,9 +67,9 @@ class DeadLetterHandlers(QObject):
         panel.viewChanged.connect(self._on_view)
         panel.redrivenChosen.connect(self._look_at_redriven)
         # A filter asks the table that is shown: the other has other fields.
-        panel.filterChanged.disconnect(context.views.dead_letters.set_filter)
+        panel.filterChanged.disconnect(context.views.presenter(DeadLettersPresenter).model.set_filter)
         panel.filterChanged.connect(self._filter)
-        context.views.redriven.filter_judged.connect(panel.set_filter_problem)
+        context.views.presenter(DeadLettersPresenter).redriven.filter_judged.connect(panel.set_filter_problem)
         meeting = QTimer(self)
         meeting.setInterval(REFRESH_MS)
         meeting.timeout.connect(self.meet)
@@ -97,13 +98,13 @@ class DeadLetterHandlers(QObject):
         self._redrives.forget()
         self.sync.restart()
         self._redriven_ns = -1
-        self._context.views.redriven.set_rows(())
+        self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(())
 
     def _show_more(self) -> None:
         """More letters of a full bin are here."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
-            self._context.views.dead_letters.set_snapshot(snapshot)
+            self._context.views.presenter(DeadLettersPresenter).model.set_snapshot(snapshot)
 
     def _read(self, key: Hashable) -> None:
         """All of the chosen letter: of a full bin, the table has only the beginning of its value."""
@@ -222,7 +223,13 @@ class DeadLetterHandlers(QObject):
 
     def _on_view(self, redriven: bool) -> None:
         self._panel.set_filter_help(
-            help_rows((self._context.views.redriven if redriven else self._context.views.dead_letters).fields)
+            help_rows(
+                (
+                    self._context.views.presenter(DeadLettersPresenter).redriven
+                    if redriven
+                    else self._context.views.presenter(DeadLettersPresenter).model
+                ).fields
+            )
         )
         if redriven:
             self._timer.start()
@@ -240,18 +247,27 @@ class DeadLetterHandlers(QObject):
         self._redriven_ns = now_ns
 
         def told(found: list[RedrivenMessage]) -> None:
-            self._context.views.redriven.set_rows(tuple(found))
+            self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(tuple(found))
 
         self._context.history.redriven(now_ns, told)
 
     def _look_at_redriven(self, seq: object) -> None:
-        row = next((row for row in self._context.views.redriven.rows if row.redriven.seq == seq), None)
+        row = next(
+            (
+                row
+                for row in self._context.views.presenter(DeadLettersPresenter).redriven.rows
+                if row.redriven.seq == seq
+            ),
+            None,
+        )
         if row is not None:
             self._context.views.select(place_of(row).id)
 
     def _filter(self, text: str) -> None:
         views, shown = self._context.views, self._panel.shows_redriven
-        (views.redriven if shown else views.dead_letters).set_filter(text)
+        (
+            views.presenter(DeadLettersPresenter).redriven if shown else views.presenter(DeadLettersPresenter).model
+        ).set_filter(text)
 
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind in {"queue", "dlq"}:

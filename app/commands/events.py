@@ -13,6 +13,7 @@ from app.presenters.events_presenter import EventsPresenter
 from broker_core.events import Event
 from widgets.formats import session_time
 from widgets.i18n import tr
+from widgets.panels.events import EventsPanel
 
 
 class EventHandlers(QObject):
@@ -26,9 +27,7 @@ class EventHandlers(QObject):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context = context
-        panel = self._panel = context.window.parts.events
-        self.presenter = EventsPresenter(panel, context.views.events, context.history, self)
-        context.views.add(self.presenter)
+        panel = self._panel = context.window.tab(EventsPanel)
         context.views.ways["published"] = self._between
         panel.currentChanged.connect(self._look_at)
         panel.opened.connect(lambda _seq: self._show_moment())
@@ -58,7 +57,7 @@ class EventHandlers(QObject):
 
     def _current(self) -> Event | None:
         place = self._panel.table.currentIndex().row()
-        return self._context.views.events.row_at(place) if place >= 0 else None
+        return self._context.views.presenter(EventsPresenter).model.row_at(place) if place >= 0 else None
 
     def _show_moment(self) -> None:
         event = self._current()

@@ -22,14 +22,14 @@ class FilterHandlers(QObject):
         self._context = context
         self.kept = KeptFilters(context.settings, self)
         self.kept.changed.connect(self._show)
-        for panel in context.window.parts.tabs().values():
+        for panel in context.window.parts.panels:
             panel.filterKept.connect(self.kept.keep)
             panel.filterDropped.connect(self.kept.drop)
         context.registry.bind("filter_help", self._help, self._why_no_filter)
         self._show()
 
     def _show(self) -> None:
-        for panel in self._context.window.parts.tabs().values():
+        for panel in self._context.window.parts.panels:
             panel.set_kept_filters(list(self.kept))
 
     def _help(self) -> None:

@@ -15,6 +15,7 @@ from broker_core.simulation.actions import SetFlow
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
+from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.gauge_controls import Limits
 
 POLICIES = (
@@ -38,7 +39,7 @@ class FlowHandlers(QObject):
         self._context = context
         self._answers = Answers(context.controller, self)
         context.registry.bind("set_flow", self.ask_limits, self._why_no_target)
-        panel = context.window.parts.backpressure
+        panel = context.window.tab(BackpressurePanel)
         panel.limitsWanted.connect(self.ask_limits)
         panel.followed.connect(self._follow)
         panel.limitsChosen.connect(self._set_limits)

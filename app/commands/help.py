@@ -6,8 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.environment.language import chosen_language
-from app.presenters.help import about, help_texts
+from app.presenters.help import CANVAS, FILTERS, about
 from widgets.dialogs.reading import ReadingDialog
 from widgets.i18n import tr
 
@@ -29,24 +28,22 @@ class HelpHandlers(QObject):
         super().__init__(context.window)
         self._context = context
         bind = context.registry.bind
-        bind("help_panel", lambda: self.show_help(context.window.shown_tab()))
-        bind("help_canvas", lambda: self.show_help("canvas"))
-        bind("help_filters", lambda: self.show_help("filters"))
+        bind("help_panel", self._help_panel)
+        bind("help_canvas", lambda: self._read(tr("Canvas"), tr(CANVAS)))
+        bind("help_filters", lambda: self._read(tr("Filters"), tr(FILTERS)))
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
         self._hinted = ""
         context.controller.opened.connect(self._hint)
         context.controller.acted.connect(lambda *_told: context.window.hint.take_back(self._hinted))
 
-    def show_help(self, name: str) -> None:
-        """The help of a panel."""
-        texts = help_texts(chosen_language(self._context.settings.language))
+    def _help_panel(self) -> None:
         window = self._context.window
-        title = window.panel(name).title if name in window.parts.tabs() else tr(name.replace("_", " ").capitalize())
-        self._read(title, f"## {title}\n\n{texts.get(name, tr('There is no help for this panel yet.'))}")
+        panel = window.panel(window.shown_tab())
+        self._read(panel.title, tr(panel.info.help))
 
     def _read(self, title: str, markdown: str) -> None:
-        ReadingDialog(title, markdown, self._context.window).open()
+        ReadingDialog(title, f"## {title}\n\n{markdown}", self._context.window).open()
 
     def _show_keys(self) -> None:
         rows = ["| | | |", "|---|---|---|"]

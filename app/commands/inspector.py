@@ -8,11 +8,18 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
+from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
 from app.presenters.schema_facts import SchemaLookup
+from app.presenters.schemas import SchemasPresenter
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from widgets.i18n import tr
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.schemas import SchemasPanel
 
 
 class InspectorHandlers(QObject):
@@ -26,7 +33,7 @@ class InspectorHandlers(QObject):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context = context
-        views, parts = context.views, context.window.parts
+        views, window = context.views, context.window
         self.answers = Answers(context.controller, self)
         message = MessageLookup(self.answers, context.history, views.times, self)
         lane = LaneLookup(context.history, context.views.rates, self)
@@ -37,21 +44,21 @@ class InspectorHandlers(QObject):
             "event": event,
             "rebalance": RebalanceLookup(views.rebalances),
         }
-        views.lookups["schema"] = SchemaLookup(lambda: views.versions.rows)
+        views.lookups["schema"] = SchemaLookup(lambda: views.presenter(SchemasPresenter).model.rows)
         for lookup in (message, lane, event):
             lookup.changed.connect(views.show_selected)
-        panel = parts.inspector
+        panel = window.parts.inspector
         panel.followed.connect(self.follow)
         panel.momentChosen.connect(views.momentChosen)
         panel.backWanted.connect(self.back)
         views.momentChosen.connect(context.controller.travel.to)
         panel.forwardWanted.connect(self.forward)
-        parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
-        parts.assignments.currentChanged.connect(self._lane)
-        parts.offsets.currentChanged.connect(self._offset_row)
-        parts.in_flight.currentChanged.connect(self._lease)
-        parts.dead_letters.currentChanged.connect(self._letter)
-        parts.schemas.currentChanged.connect(self._schema)
+        window.parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
+        window.tab(AssignmentsPanel).currentChanged.connect(self._lane)
+        window.tab(OffsetsPanel).currentChanged.connect(self._offset_row)
+        window.tab(InFlightPanel).currentChanged.connect(self._lease)
+        window.tab(DeadLettersPanel).currentChanged.connect(self._letter)
+        window.tab(SchemasPanel).currentChanged.connect(self._schema)
         context.registry.bind(
             "inspect_back", self.back, lambda: "" if views.trail.has_back else tr("There is nothing before.")
         )
@@ -96,7 +103,14 @@ class InspectorHandlers(QObject):
             self._context.views.select(Place(topic, int(key[1]), int(key[2])).id)
 
     def _letter(self, key: Hashable) -> None:
-        letter = next((row for row in self._context.views.dead_letters.rows if (row.queue, row.offset) == key), None)
+        letter = next(
+            (
+                row
+                for row in self._context.views.presenter(DeadLettersPresenter).model.rows
+                if (row.queue, row.offset) == key
+            ),
+            None,
+        )
         if letter is not None and letter.origin_offset >= 0:
             self._context.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
 

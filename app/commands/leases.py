@@ -9,10 +9,12 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
+from app.presenters.in_flight import InFlightPresenter
 from app.presenters.lease_sweep import LeaseSweep
 from broker_core.simulation.actions import AckLease, ExtendLease, NackLease, ReleaseLease, UserAction
 from broker_core.snapshots import LeaseView
 from widgets.i18n import tr
+from widgets.panels.in_flight import InFlightPanel
 
 REFRESH_MS = 500
 Make = Callable[[str, int, int, str, int], UserAction]
@@ -40,9 +42,9 @@ class LeaseHandlers(QObject):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context = context
-        panel = self._panel = context.window.parts.in_flight
+        panel = self._panel = context.window.tab(InFlightPanel)
         self.sweep = LeaseSweep(context.controller, self)
-        context.views.in_flight.source = self.sweep.rows
+        context.views.presenter(InFlightPresenter).model.source = self.sweep.rows
         self.sweep.changed.connect(self._show_more)
         context.controller.opened.connect(self.sweep.restart)
         meeting = QTimer(self)
@@ -63,7 +65,7 @@ class LeaseHandlers(QObject):
     def _show_more(self) -> None:
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
-            self._context.views.in_flight.set_snapshot(snapshot)
+            self._context.views.presenter(InFlightPresenter).model.set_snapshot(snapshot)
 
     def _why_not(self) -> str:
         # Asked many times a second: the buttons follow.
@@ -73,7 +75,9 @@ class LeaseHandlers(QObject):
     def act(self, act: str, keys: Sequence[tuple[str, int | str, int | str]]) -> None:
         """Do it to the messages with these keys, as far as they are still held as they are shown."""
         wanted = set(keys)
-        leases = [row for row in self._context.views.in_flight.rows if isinstance(row, LeaseView)]
+        leases = [
+            row for row in self._context.views.presenter(InFlightPresenter).model.rows if isinstance(row, LeaseView)
+        ]
         rows = [row for row in leases if (row.queue, row.partition, row.offset) in wanted]
         if not rows and all(isinstance(key[1], str) for key in keys):
             self._context.say(tr("What a group holds is not leased: its consumers commit it."))

@@ -8,12 +8,14 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
+from app.presenters.connections import ConnectionsPresenter
 from app.sessions.listeners import PORTS, Kind, Listeners
 from widgets.i18n import tr
+from widgets.panels.connections import ConnectionsPanel
 
 
 class ListenerHandlers(QObject):
-    """The panel Listeners."""
+    """The menu Listeners, and the panel Connections."""
 
     COMMANDS = (
         Command(
@@ -27,7 +29,7 @@ class ListenerHandlers(QObject):
         super().__init__(context.window)
         self._context = context
         self.listeners = Listeners(context.controller, self)
-        panel, bind = context.window.parts.listeners, context.registry.bind
+        panel, bind = context.window.tab(ConnectionsPanel), context.registry.bind
         for kind, port in PORTS.items():
             bind(f"listener_{kind}", partial(self._open, kind, port), partial(self._why_not_open, kind))
         bind("listeners_close", self.listeners.close_all, self._why_none_open)
@@ -36,17 +38,16 @@ class ListenerHandlers(QObject):
         panel.cutRequested.connect(lambda key: self.listeners.cut(int(key)) if key is not None else None)
         self.listeners.said.connect(context.say)
         self.listeners.changed.connect(self._show)
-        if context.views.listeners is not None:
-            context.views.listeners.follow(
-                self.listeners.facts, lambda: (*self.listeners.connections(), *self.listeners.ended()), self._why_not
-            )
+        context.views.presenter(ConnectionsPresenter).follow(
+            self.listeners.facts, lambda: (*self.listeners.connections(), *self.listeners.ended()), self._why_not
+        )
 
     def _open(self, kind: Kind, port: int) -> None:
         if why := self._why_not():
             self._context.say(why)
             return
         self.listeners.open(kind, port)
-        self._context.window.show_tab("listeners")
+        self._context.window.show_tab("connections")
 
     def _why_not(self) -> str:
         return self._context.why_ended()
@@ -59,6 +60,6 @@ class ListenerHandlers(QObject):
         return "" if any(facts.where for facts in self.listeners.facts()) else tr("No listener is open.")
 
     def _show(self) -> None:
-        self._context.window.parts.listeners.set_listeners(self.listeners.facts())
-        self._context.window.set_tab_count("listeners", sum(1 for facts in self.listeners.facts() if facts.where))
+        self._context.window.tab(ConnectionsPanel).set_listeners(self.listeners.facts())
+        self._context.window.set_tab_count("connections", sum(1 for facts in self.listeners.facts() if facts.where))
         self._context.registry.refresh()

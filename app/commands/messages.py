@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.message_facts import Present, look_at, message_json
-from app.presenters.messages_presenter import MessagesPresenter
-from app.presenters.segments import LogOnDiskPresenter
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
@@ -23,6 +21,8 @@ from widgets.dialogs.produce import Produced, ProduceDialog
 from widgets.facts import Fact
 from widgets.formats import exact_size, plain_text, sentence, session_time
 from widgets.i18n import tr
+from widgets.panels.log_on_disk import LogOnDiskPanel
+from widgets.panels.messages import MessagesPanel
 
 PRODUCE = "produce"
 
@@ -47,29 +47,9 @@ class MessageHandlers(QObject):
         context.controller.opened.connect(self._asking.clear)
         context.controller.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
         context.controller.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
-        panel = self._panel = context.window.parts.messages
-        self.presenter = MessagesPresenter(
-            panel,
-            context.views.messages,
-            context.controller,
-            lambda: context.controller.live,
-            self._why_no_branch,
-            self,
-        )
-        context.views.add(self.presenter)
+        panel = self._panel = context.window.tab(MessagesPanel)
+        logs = context.window.tab(LogOnDiskPanel)
         context.views.ways["browse"] = self._browse
-        logs = context.window.parts.log_on_disk
-        travel = context.controller.travel
-        context.views.add(
-            LogOnDiskPresenter(
-                logs,
-                context.views.segments,
-                context.controller,
-                lambda: not travel.looking_back,
-                self._why_no_branch,
-                self,
-            )
-        )
         for empty in (panel, logs):
             empty.offerTaken.connect(self._take_offer)
         logs.linkFollowed.connect(context.views.select)
@@ -87,10 +67,6 @@ class MessageHandlers(QObject):
         context.controller.travel.changed.connect(self._look_again)
         context.menu_parts.append(self._add_to_menu)
         context.controller.opened.connect(self._forget)
-
-    def _why_no_branch(self) -> str | None:
-        """Why the messages of a recorded session cannot be had again; None where none is shown."""
-        return None if self._context.controller.stored is None else self._context.registry.reason("branch")
 
     def _take_offer(self) -> None:
         """What lacks in the past is in a branch of a recording, or in the present."""

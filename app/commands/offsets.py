@@ -17,6 +17,7 @@ from widgets.dialogs.form import Field, Values
 from widgets.dialogs.review import ReviewDialog
 from widgets.formats import sentence
 from widgets.i18n import tr
+from widgets.panels.offsets import OffsetsPanel
 
 ALL = ""
 
@@ -35,7 +36,7 @@ class OffsetHandlers(QObject):
         self._answers = Answers(context.controller, self)
         context.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
         context.registry.bind("seek", self.ask_seek, self._why_no_owner)
-        panel = context.window.parts.offsets
+        panel = context.window.tab(OffsetsPanel)
         panel.resetWanted.connect(lambda: context.registry.trigger("reset_offsets"))
         panel.seekWanted.connect(lambda: context.registry.trigger("seek"))
         panel.currentChanged.connect(lambda _key: context.registry.refresh("reset_offsets", "seek"))
@@ -46,14 +47,14 @@ class OffsetHandlers(QObject):
     def _show_reasons(self) -> None:
         action = self._context.registry.action
         reasons = [str(action(command).data() or "") for command in ("reset_offsets", "seek")]
-        self._context.window.parts.offsets.forbid(*reasons)
+        self._context.window.tab(OffsetsPanel).forbid(*reasons)
 
     # -- which one is meant
 
     def _row(self) -> tuple[str, str, int] | None:
         """(group, topic, partition) of the row that is chosen in the panel, while that is in front."""
         window = self._context.window
-        key = window.parts.offsets.current_key() if window.shown_tab() == "offsets" else None
+        key = window.tab(OffsetsPanel).current_key() if window.shown_tab() == "offsets" else None
         return key if isinstance(key, tuple) and len(key) == 3 else None
 
     def _group(self) -> GroupView | None:

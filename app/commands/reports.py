@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from app.commands.context import CommandContext
 from app.commands.jobs import Job, ReportJob
 from app.commands.registry import Command
+from app.presenters.reports import ReportsPresenter
 from app.reports.parts import part_choices, why_no_assertions
 from app.reports.recent import Reports
 from app.sessions.library import Entry, Library
@@ -18,6 +19,8 @@ from broker_core.clock import ns_from_s
 from spark_reports.request import Request
 from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportHabits, ReportWish, SessionChoice
 from widgets.i18n import tr
+from widgets.panels.jobs import JobsPanel
+from widgets.panels.report import ReportPanel
 
 PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the window closes with it
 
@@ -35,17 +38,21 @@ class ReportHandlers(QObject):
         self._open_when_finished: set[str] = set()
         self.reports = Reports(context.settings)
         context.registry.bind("export_report", self._ask_report, self._why_no_report)
-        context.jobs.changed.connect(lambda: context.views.show_jobs(context.jobs.facts()))
+        context.jobs.changed.connect(self._show_jobs)
         context.jobs.done.connect(self._report_done)
         self._controller.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
-        jobs, panel = context.window.parts.jobs, context.window.parts.report
+        jobs, panel = context.window.tab(JobsPanel), context.window.tab(ReportPanel)
         jobs.cancelRequested.connect(self._cancel_job)
         jobs.openRequested.connect(self._open_result)
         panel.openRequested.connect(self._open_report)
         panel.folderRequested.connect(self._open_folder)
         panel.exportRequested.connect(lambda: context.registry.trigger("export_report"))
-        if context.views.reports is not None:
-            context.views.reports.follow(self.reports.all, self._why_no_report)
+        context.views.presenter(ReportsPresenter).follow(self.reports.all, self._why_no_report)
+
+    def _show_jobs(self) -> None:
+        window = self._context.window
+        window.tab(JobsPanel).set_jobs(self._jobs.facts())
+        window.set_tab_count("jobs", len(self._jobs.running))
 
     # -- making one
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
+from app.presenters.panels import PANELS
 from app.presenters.things import things
 from broker_core.clock import ns_from_s, s_from_ns
 from broker_core.simulation.actions import (
@@ -25,6 +26,7 @@ from broker_core.simulation.actions import (
 )
 from broker_core.simulation.handlers import Performed
 from widgets.palette import CommandPalette
+from widgets.panels.charts import ChartsPanel
 
 _ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
 # What to look at, by the kind of thing that was clicked.
@@ -52,21 +54,10 @@ class ViewHandlers(QObject):
     COMMANDS = (
         Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
         Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, and all that there is."),
-        Command("show_assignments", "Assignments", "View", "Ctrl+1", "assignments", "Who owns which partition."),
-        Command("show_offsets", "Offsets", "View", "Ctrl+2", "offsets", "How far each group has come."),
-        Command("show_in_flight", "In flight", "View", "Ctrl+3", "clock", "Messages that somebody holds."),
-        Command(
-            "show_dead_letters", "Dead letters", "View", "Ctrl+4", "dead-letter", "Messages that were given up on."
+        *(
+            Command(f"show_{panel.name}", panel.title, "View", panel.shortcut, panel.icon, panel.hint)
+            for panel in PANELS
         ),
-        Command("show_backpressure", "Backpressure", "View", "Ctrl+5", "backpressure", "What holds producers back."),
-        Command("show_charts", "Charts", "View", "Ctrl+6", "chart", "Rates, latencies and lag over time."),
-        Command("show_schemas", "Schemas", "View", "Ctrl+8", "check", "Versions, changes, and what was refused."),
-        Command("show_messages", "Messages", "View", "Ctrl+9", "message", "What a topic or queue holds."),
-        Command("show_events", "Events", "View", "Ctrl+Shift+V", "events", "What happened, in order."),
-        Command("show_log_on_disk", "Log on disk", "View", "Ctrl+Shift+K", "layers", "Segments, sizes, damage."),
-        Command("show_listeners", "Listeners", "View", "", "command", "Other programs, and what they do."),
-        Command("show_report", "Report", "View", "", "report", "Reports that were made lately."),
-        Command("show_jobs", "Jobs", "View", "Ctrl+7", "layers", "Long work, with progress."),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
         Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
@@ -86,9 +77,8 @@ class ViewHandlers(QObject):
         context.menu_parts.append(self._add_to_menu)
         bind("filter", window.focus_filter)
         bind("palette", self._open_palette)
-        for command in self.COMMANDS:
-            if command.id.startswith("show_"):
-                bind(command.id, partial(window.show_tab, command.id.removeprefix("show_")))
+        for panel in PANELS:
+            bind(f"show_{panel.name}", partial(window.show_tab, panel.name))
         for name, toggle in (
             ("left", window.toggle_left),
             ("right", window.toggle_right),
@@ -102,7 +92,7 @@ class ViewHandlers(QObject):
         navigator.opened.connect(self._open)
         navigator.filterChanged.connect(self._filter_navigator)
         navigator.contextMenuRequested.connect(self._canvas_menu)
-        charts, timeline = window.parts.charts, window.timeline
+        charts, timeline = window.tab(ChartsPanel), window.timeline
         charts.momentChosen.connect(lambda seconds: context.views.momentChosen.emit(ns_from_s(seconds)))
         # One cursor for the charts and the timeline.
         charts.pointed.connect(lambda seconds: timeline.set_pointer(None if seconds is None else ns_from_s(seconds)))

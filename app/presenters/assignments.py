@@ -9,11 +9,14 @@ from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
 from app.presenters.owners import Owners
+from app.presenters.ownership import OwnershipModel
+from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import TableModel
 from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import GroupView, Snapshot, TopicView
 from widgets.formats import Times, session_time
 from widgets.i18n import tr
+from widgets.panels.assignments import AssignmentsPanel
 from widgets.roles import Role
 
 NOBODY = "nobody"
@@ -98,3 +101,39 @@ class AssignmentsModel(TableModel[AssignmentRow]):
             since_ns = self._ownership.since_ns(place, owner, at.time_ns, at.events) if owner else None
             rows.append(AssignmentRow(group.name, topic_name, partition, owner, since_ns, group.state))
         return rows
+
+
+class AssignmentsPresenter(TablePresenter):
+    """Who owns what now, and over time the owners in one group, which the panel lets a person choose."""
+
+    panel_class = AssignmentsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = AssignmentsModel(sources.owners, sources.times)
+        self.ownership = OwnershipModel(sources.owners)
+        self.panel: AssignmentsPanel = AssignmentsPanel(self.model, self.ownership)
+        super().__init__(self.panel, self.model, parent)
+        self._controller = sources.controller
+        self._snapshot: Snapshot | None = None
+        self.model.setParent(self)
+        self.ownership.setParent(self)
+        self.panel.groupChosen.connect(self._choose_group)
+
+    def restart(self) -> None:
+        """Follow the owners of another session."""
+        for model in (self.model, self.ownership):
+            model.follow(self._controller.collectors.ownership)
+
+    def show_around(self, snapshot: Snapshot) -> None:
+        """The history, of the group that is chosen there."""
+        self._snapshot = snapshot
+        names = [group.name for group in snapshot.groups]
+        shown = self.panel.groups.currentText()
+        shown = shown if shown in names else (names[0] if names else "")
+        self.panel.set_groups(names, shown)
+        if self.panel.history:
+            self.ownership.meet(snapshot, shown)
+
+    def _choose_group(self, _name: str) -> None:
+        if self._snapshot is not None:
+            self.show_around(self._snapshot)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.presenters.crowd import DRAWN_MAX, Crowd, Thinned
-from app.presenters.gauges import (
+from app.presenters.backpressure import (
     gate_of,
     gate_state,
     gate_turned_away,
@@ -12,6 +11,7 @@ from app.presenters.gauges import (
     turned_away,
     turned_away_words,
 )
+from app.presenters.crowd import DRAWN_MAX, Crowd, Thinned
 from app.presenters.lag_trend import lag_trend
 from app.presenters.lasting import marks
 from app.presenters.owners import Owners

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from PySide6.QtCore import QObject
 
-from app.filters.help import help_rows
-from app.presenters.panel_presenter import PanelPresenter
+from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.rate_table import RateTable
-from app.presenters.rates import Rates
-from app.sessions.collectors.hues import HueCollector
-from app.sessions.collectors.latencies import Bin, LatencyCollector, percentile_ns
+from app.sessions.collectors.latencies import Bin, percentile_ns
 from app.sessions.history.series import BLOCKED, WINDOW_NS
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import Snapshot
@@ -28,37 +23,29 @@ PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
 
 
 class ChartsPresenter(PanelPresenter):
-    """Fills the charts. `follow` when another session begins."""
+    """Fills the charts."""
 
-    def __init__(
-        self, tab: str, panel: ChartsPanel, table: RateTable, rates: Rates, parent: QObject | None = None
-    ) -> None:
-        super().__init__(tab, panel, parent)
-        self._charts = panel
-        self._table = table
-        self._rates = rates
-        self._latencies = LatencyCollector()
-        self._hues = HueCollector()
-        self._end_ns: Callable[[], int] = lambda: 0
+    panel_class = ChartsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = RateTable(sources.rates)
+        self.panel: ChartsPanel = ChartsPanel(self.model)
+        super().__init__(self.panel, parent)
+        self.model.setParent(self)
+        self._rates, self._controller = sources.rates, sources.controller
         self._looks = 0
-        panel.filterChanged.connect(table.set_filter)
-        table.filter_judged.connect(panel.set_filter_problem)
-        panel.set_filter_help(help_rows(table.fields))
-
-    def follow(self, latencies: LatencyCollector, hues: HueCollector, end_ns: Callable[[], int]) -> None:
-        """The collectors follow the session that is shown from now on, which has come to `end_ns()`."""
-        self._latencies, self._hues, self._end_ns = latencies, hues, end_ns
+        connect_filter(self.panel, self.model)
 
     def show(self, snapshot: Snapshot) -> None:
         """The rates at every look, the curves at every third."""
-        self._table.set_snapshot(snapshot)
-        if self._looks % EVERY_LOOKS == 0 or not self._charts.charts():
-            end_ns = max(snapshot.time_ns, self._end_ns())
-            self._charts.set_charts(self._facts(end_ns), s_from_ns(end_ns))
+        self.model.set_snapshot(snapshot)
+        if self._looks % EVERY_LOOKS == 0 or not self.panel.charts():
+            end_ns = max(snapshot.time_ns, self._controller.end_ns)
+            self.panel.set_charts(self._facts(end_ns), s_from_ns(end_ns))
         self._looks += 1
 
     def _facts(self, end_ns: int) -> tuple[ChartFacts, ...]:
-        series = self._rates.series
+        series, collectors = self._rates.series, self._controller.collectors
         end = series.line(end_ns)
         step = max(1, -(-end // POINTS_MAX))
         lines = range(0, end + 1, step)
@@ -66,7 +53,7 @@ class ChartsPresenter(PanelPresenter):
 
         def curves(values: dict[str, list[float]], scale: float = 1.0) -> tuple[Curve, ...]:
             return tuple(
-                Curve(name, self._hues.flows.of(name), times_s, np.array(of_name, dtype=np.float64) * scale)
+                Curve(name, collectors.hues.flows.of(name), times_s, np.array(of_name, dtype=np.float64) * scale)
                 for name, of_name in values.items()
             )
 
@@ -78,7 +65,7 @@ class ChartsPresenter(PanelPresenter):
 
         over = duration(max(WINDOW_NS, step * series.grid_ns))
         about = tr("Each point is the mean of the {time} before it.", time=over)
-        latencies = _percentiles(*self._latencies.copy())
+        latencies = _percentiles(*collectors.latencies.copy())
         blocked = np.array(series.rates(BLOCKED, lines, step), dtype=np.float64) / NS_PER_S
         held_back = (Curve(tr("producers"), 0, times_s, blocked),) if np.nansum(blocked) else ()
         charts = [

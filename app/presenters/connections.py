@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from app.filters.help import help_rows
 from app.presenters.columns import Column
-from app.presenters.panel_presenter import PanelPresenter
+from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import ConnectionView
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size, per_second
 from widgets.formats import Times, count, session_time
 from widgets.i18n import tr
-from widgets.panels.connections import ListenerFacts, ListenersPanel
+from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.roles import Role
 
 
@@ -89,19 +88,20 @@ class ConnectionsModel(TableModel[ConnectionView]):
         super().__init__(columns, key=lambda row: row.id, parent=parent)
 
 
-class ListenersPresenter(PanelPresenter):
+class ConnectionsPresenter(PanelPresenter):
     """Fills the panel from `listeners()` and `connections()`."""
 
-    def __init__(self, tab: str, panel: ListenersPanel, model: ConnectionsModel, parent: QObject | None = None) -> None:
-        super().__init__(tab, panel, parent)
-        self._listeners, self._model = panel, model
+    panel_class = ConnectionsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = ConnectionsModel(sources.times)
+        self.panel: ConnectionsPanel = ConnectionsPanel(self.model)
+        super().__init__(self.panel, parent)
+        self.model.setParent(self)
         self._ask_listeners: Callable[[], tuple[ListenerFacts, ...]] = tuple
         self._ask_connections: Callable[[], tuple[ConnectionView, ...]] = tuple
         self._why_not: Callable[[], str] = str
-        panel.filterChanged.connect(model.set_filter)
-        model.filter_judged.connect(panel.set_filter_problem)
-        panel.set_filter_help(help_rows(model.fields))
-        model.counted.connect(lambda _shown, total: panel.set_total(total))
+        connect_filter(self.panel, self.model)
 
     def follow(
         self,
@@ -111,10 +111,10 @@ class ListenersPresenter(PanelPresenter):
     ) -> None:
         """Where the facts come from; `why_not` says why no listener can be opened now."""
         self._ask_listeners, self._ask_connections, self._why_not = listeners, connections, why_not
-        self._listeners.set_listeners(listeners())
+        self.panel.set_listeners(listeners())
 
     def show(self, snapshot: Snapshot) -> None:
         """Listeners and connections as they are now: they have no past."""
-        self._listeners.forbid(self._why_not())
-        self._listeners.set_listeners(self._ask_listeners())
-        self._model.set_rows(self._ask_connections())
+        self.panel.forbid(self._why_not())
+        self.panel.set_listeners(self._ask_listeners())
+        self.model.set_rows(self._ask_connections())

@@ -10,11 +10,14 @@ from operator import attrgetter
 from PySide6.QtCore import QObject, Signal
 
 from app.presenters.columns import Column
+from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
+from app.presenters.redriven import RedrivenModel
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import tr
+from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.letter_details import AttemptFacts, LetterFacts
 
 PREVIEW_CHARS = 80
@@ -201,3 +204,34 @@ def _moment(time_ns: int, times: Times) -> str:
 def _readable(value: bytes) -> str:
     """Text with its line ends and tabs, everything else unprintable escaped."""
     return "\n".join("\t".join(plain_text(cell) for cell in line.split(b"\t")) for line in value.split(b"\n"))
+
+
+class DeadLettersPresenter(TablePresenter):
+    """Dead letters by cause, one of them in full, and what redrives have done."""
+
+    panel_class = DeadLettersPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = DeadLettersModel(sources.times)
+        self.redriven = RedrivenModel(sources.times)
+        self.panel: DeadLettersPanel = DeadLettersPanel(self.model, self.redriven)
+        super().__init__(self.panel, self.model, parent)
+        self.model.setParent(self)
+        self.redriven.setParent(self)
+        self.model.causes_changed.connect(self.panel.set_causes)
+        self.panel.causeChosen.connect(self.model.set_cause)
+        self.panel.currentChanged.connect(self._show_letter)
+
+    def show_around(self, snapshot: Snapshot) -> None:
+        """Totals of the session."""
+        self.panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
+        self.panel.set_note(overfull_words(self.model.total, self.model.whole, tr("dead letters")))
+        if not self.panel.selected_count():  # what is shown beside the table was redriven or purged meanwhile
+            self._show_letter(None)
+
+    def tab_count(self, snapshot: Snapshot) -> int:
+        """All dead letters."""
+        return sum(queue.dead for queue in snapshot.queues)
+
+    def _show_letter(self, key: Hashable) -> None:
+        self.panel.set_details(None if key is None else self.model.facts(key))

@@ -10,8 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from app.filters.help import help_rows
 from app.filters.judged import judged
 from app.presenters.events import EventsModel
-from app.presenters.panel_presenter import PanelPresenter
-from app.sessions.history.history import History
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
@@ -56,9 +55,14 @@ CHOICES: dict[str, frozenset[EventKind] | None] = {
 class EventsPresenter(PanelPresenter):
     """Everything is a range by number; a choice or a filter makes a list, searched from the oldest event on."""
 
-    def __init__(self, panel: EventsPanel, model: EventsModel, history: History, parent: QObject | None = None) -> None:
-        super().__init__("events", panel, parent)
-        self._view, self._model, self._history = panel, model, history
+    panel_class = EventsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = model = EventsModel(sources.owners, sources.times)
+        self.panel: EventsPanel = EventsPanel(model)
+        super().__init__(self.panel, parent)
+        model.setParent(self)
+        panel, self._history = self.panel, sources.history
         self._test: Callable[[Event], bool] | None = None
         self._filter_text = ""
         self.restart()
@@ -73,35 +77,35 @@ class EventsPresenter(PanelPresenter):
         self._searched = 0
         self._searching = self._begun = False
         self._round = getattr(self, "_round", 0) + 1
-        self._model.show_list()
+        self.model.show_list()
 
     def show(self, snapshot: Snapshot) -> None:
         """What has happened up to the moment that is shown."""
         self._end = snapshot.events
         if not self._begun:
             self._begin()
-        elif self._model.lists:
+        elif self.model.lists:
             if self._end < self._searched and not self._searching:
                 self._begin()  # a moment further back is shown now
             else:
                 self._search()
         else:
-            at_end = self._view.follows()
-            self._model.move_bounds(min(self._history.first_seq, self._end), self._end)
+            at_end = self.panel.follows()
+            self.model.move_bounds(min(self._history.first_seq, self._end), self._end)
             if at_end:
-                self._view.scroll_to_end()
+                self.panel.scroll_to_end()
         self._say()
 
     def _begin(self) -> None:
         self._begun = True
         self._round += 1
         self._searching = False
-        kinds = CHOICES[self._view.choice()]
+        kinds = CHOICES[self.panel.choice()]
         if kinds is None and self._test is None:
-            self._model.show_range(min(self._history.first_seq, self._end), self._end)
-            self._view.scroll_to_end()
+            self.model.show_range(min(self._history.first_seq, self._end), self._end)
+            self.panel.scroll_to_end()
         else:
-            self._model.show_list()
+            self.model.show_list()
             self._searched = min(self._history.first_seq, self._end)
             self._search()
         self._say()
@@ -109,11 +113,11 @@ class EventsPresenter(PanelPresenter):
     # -- pages
 
     def _page(self, first: int, end: int) -> None:
-        if self._model.lists:
+        if self.model.lists:
             return
         ring = self._history.ring
         if first >= ring.first_seq and ring.end_seq >= end:
-            self._model.put(first, ring.between(first, end), end)
+            self.model.put(first, ring.between(first, end), end)
         else:
             self._history.between(first, end, partial(self._paged, self._round, first, end))
 
@@ -121,17 +125,17 @@ class EventsPresenter(PanelPresenter):
         if asked_in != self._round:
             return
         if events:
-            self._model.put(events[0].seq, events, events[-1].seq + 1)
+            self.model.put(events[0].seq, events, events[-1].seq + 1)
         else:
-            self._model.missing(first, end)
+            self.model.missing(first, end)
 
     # -- search
 
     def _search(self) -> None:
-        if self._searching or self._searched >= self._end or self._model.rowCount() >= LIST_MOST:
+        if self._searching or self._searched >= self._end or self.model.rowCount() >= LIST_MOST:
             return
         self._searching = True
-        kinds, test = CHOICES[self._view.choice()], self._test
+        kinds, test = CHOICES[self.panel.choice()], self._test
         first, end = self._searched, min(self._end, self._searched + SEARCH_EVENTS)
 
         def wanted(event: Event) -> bool:
@@ -145,26 +149,26 @@ class EventsPresenter(PanelPresenter):
         end, events = found
         self._searching = False
         self._searched = end
-        follows = self._view.follows()
-        self._model.append(events[: max(0, LIST_MOST - self._model.rowCount())])
+        follows = self.panel.follows()
+        self.model.append(events[: max(0, LIST_MOST - self.model.rowCount())])
         if follows and events:
-            self._view.scroll_to_end()
+            self.panel.scroll_to_end()
         self._search()
         self._say()
 
     def _set_filter(self, text: str) -> None:
-        wanted = judged(text, self._model.fields, self._view.set_filter_problem)
+        wanted = judged(text, self.model.fields, self.panel.set_filter_problem)
         if wanted is not None and text != self._filter_text:
             self._filter_text = text
-            self._test = self._model.test(wanted)
+            self._test = self.model.test(wanted)
             self._begin()
 
     def _say(self) -> None:
         note = ""
         first = self._history.first_seq
-        if self._model.lists and self._model.rowCount() >= LIST_MOST:
+        if self.model.lists and self.model.rowCount() >= LIST_MOST:
             note = tr("The first {count} are listed; filter to see others.", count=f"{LIST_MOST:,}")
-        elif self._model.lists and self._searched < self._end:
+        elif self.model.lists and self._searched < self._end:
             note = tr(
                 "{looked} of {whole} events were looked at so far.",
                 looked=f"{self._searched:,}",
@@ -172,6 +176,6 @@ class EventsPresenter(PanelPresenter):
             )
         elif first:
             note = tr("The first {count} events are no longer kept: this session is not recorded.", count=f"{first:,}")
-        self._view.set_note(note)
-        searching = self._model.lists and self._searched < self._end
-        self._view.set_searching(searching and not self._model.rowCount())
+        self.panel.set_note(note)
+        searching = self.model.lists and self._searched < self._end
+        self.panel.set_searching(searching and not self.model.rowCount())

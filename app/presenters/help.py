@@ -1,16 +1,12 @@
-"""Help for each panel, in the language of the program, and what the program is made of."""
+"""Pages of Help that belong to no panel, and what the program is made of."""
 
 from __future__ import annotations
 
 import platform
 from importlib import metadata
-from pathlib import Path
 
-import resources
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
-FOLDER = Path(resources.__file__).parent / "help"
-ENGLISH = "en"
 # What is named in "About": what a person who passes the program on must know of.
 PARTS = (
     "PySide6-Essentials",
@@ -37,15 +33,31 @@ PARTS = (
 )
 
 
-def help_texts(language: str = ENGLISH) -> dict[str, str]:
-    """Markdown by the name of the panel; English where the language has no help."""
-    path = FOLDER / f"{language}.md"
-    text = (path if path.is_file() else FOLDER / f"{ENGLISH}.md").read_text(encoding="utf-8")
-    found: dict[str, str] = {}
-    for part in text.split("\n# "):
-        name, _, body = part.removeprefix("# ").partition("\n")
-        found[name.strip()] = body.strip()
-    return found
+CANVAS = mark(
+    "The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their "
+    "consumers, queues with their workers and dead letters.\n\n"
+    "- A **lane** is a partition. Its bar ends at the end offset; the tick is where a group has committed, and "
+    "the filled gap is its **lag**.\n"
+    "- A **link** grows thicker with its rate. It is dashed and red while it is blocked.\n"
+    "- **Drag** a consumer into another group, to the bench, or to an empty spot (a new group). A ghost shows "
+    "what a drop would change. `Ctrl+M` does the same without a mouse.\n"
+    "- **Drag a topic** onto a group to subscribe it (`Ctrl+Alt+S`).\n"
+    "- The menu of a box adds, duplicates and removes, sets rates and limits, and makes things go wrong: "
+    "crash, pause, slow down, drop heartbeats, fill the disk, or a **rule** by which every n-th message fails. "
+    "What still lasts is on the card and in the navigator.\n"
+    "- `Ctrl+Z` takes back the last action on the broker, `Ctrl+Shift+Z` does it again.\n"
+    "- **Tab** and the **arrow keys** go from box to box, `Return` selects, the menu key opens the menu of a "
+    "box.\n"
+    "- The wheel zooms, `Ctrl+0` fits everything."
+)
+
+FILTERS = mark(
+    "Every table, the canvas, and *Run until* share one language.\n\n"
+    "- Words match anywhere: `billing timeout`.\n"
+    '- Conditions ask for a column: `lag > 100 and group = "billing"`, `size >= 3 KiB`, `not key contains '
+    "test`.\n"
+    "- Flags begin with a tilde: `~dlq`, `~inflight`, `~redriven`."
+)
 
 
 def about() -> str:

@@ -11,11 +11,13 @@ from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
 from app.presenters.owners import Owners
+from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, plain_text, session_time
 from widgets.i18n import tr
+from widgets.panels.in_flight import InFlightPanel
 from widgets.roles import Role
 
 KEY_CHARS = 40
@@ -198,3 +200,20 @@ class InFlightModel(TableModel[Row]):
             self.set_rows(tuple(rows))
         if moved:
             self.touch_live()
+
+
+class InFlightPresenter(TablePresenter):
+    """Messages in flight, as many as are listed."""
+
+    panel_class = InFlightPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = InFlightModel(sources.owners, sources.times)
+        self.panel: InFlightPanel = InFlightPanel(self.model)
+        super().__init__(self.panel, self.model, parent)
+        self.model.setParent(self)
+
+    def show_around(self, snapshot: Snapshot) -> None:
+        """How many there are, and how many of them are listed."""
+        self.panel.set_note(overfull_words(self.model.listed, self.model.whole, tr("messages in flight")))
+        self.panel.set_messages(self.model.listed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.presenters.gauges import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.presenters.lasting import left_of, state_of
 from app.presenters.rates import Rates
 from app.sessions.event_text import kind_word

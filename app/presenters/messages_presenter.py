@@ -13,8 +13,8 @@ from app.presenters import message_pages as pages
 from app.presenters.message_pages import Bounds, Page, Step
 from app.presenters.messages import MessagesModel, message_test
 from app.presenters.not_kept import not_recorded
-from app.presenters.panel_presenter import PanelPresenter
-from app.sessions.queries import Answers, Asked
+from app.presenters.panel_presenter import PanelPresenter, Sources
+from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.messages import StoredMessage
 from broker_core.simulation.simulation import Simulation
@@ -32,22 +32,17 @@ TAIL_START = 50
 class MessagesPresenter(PanelPresenter):
     """One partition without a filter is a range with a true scroll bar; everything else is a list that grows."""
 
-    def __init__(
-        self,
-        panel: MessagesPanel,
-        model: MessagesModel,
-        asked: Asked,
-        is_live: Callable[[], bool],
-        why_no_branch: Callable[[], str | None],
-        parent: QObject | None = None,
-    ) -> None:
-        """`why_no_branch` is None where the session is no recording."""
-        super().__init__("messages", panel, parent)
-        self._view, self._model = panel, model
-        self._answers, self._source_answers = Answers(asked, self), Answers(asked, self)
+    panel_class = MessagesPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = model = MessagesModel(sources.times)
+        self.panel: MessagesPanel = MessagesPanel(model)
+        super().__init__(self.panel, parent)
+        model.setParent(self)
+        panel, self._controller = self.panel, sources.controller
+        self._answers, self._source_answers = Answers(self._controller, self), Answers(self._controller, self)
         self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.
-        self._is_live, self._why_no_branch = is_live, why_no_branch
         self._live = True
         self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
@@ -74,7 +69,7 @@ class MessagesPresenter(PanelPresenter):
         self._answers.drop()
         self._forget()
         self._sources_ns = -1
-        self._model.show_list()
+        self.model.show_list()
         self._snapshot = None
 
     # -- what the window shows
@@ -84,14 +79,14 @@ class MessagesPresenter(PanelPresenter):
         before = self._snapshot
         moved = before is not None and (snapshot.time_ns, snapshot.events) != (before.time_ns, before.events)
         self._snapshot = snapshot
-        if self._is_live() != self._live or (moved and not self._live and self._model.lists):
-            self._live = self._is_live()
+        if self._controller.live != self._live or (moved and not self._live and self.model.lists):
+            self._live = self._controller.live
             self._begun = False
         self._ask_sources(snapshot.time_ns)
         if not self._begun:
             self.begin()
-        elif self._model.lists:
-            self._view.set_total(max(self._model.rowCount(), self._whole()))
+        elif self.model.lists:
+            self.panel.set_total(max(self.model.rowCount(), self._whole()))
             if self._start.kind == "tail":
                 self._step()
             elif self._found_none and abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S:
@@ -102,20 +97,20 @@ class MessagesPresenter(PanelPresenter):
     @property
     def _found_none(self) -> bool:
         """Whether all was looked through, without a filter, and nothing is listed."""
-        return self._done and self._test is None and not self._model.rowCount()
+        return self._done and self._test is None and not self.model.rowCount()
 
     def _ask_sources(self, now_ns: int) -> None:
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
             self._sources_ns = now_ns
-            self._source_answers.ask(pages.sources, self._view.set_sources, self._failed)
+            self._source_answers.ask(pages.sources, self.panel.set_sources, self._failed)
 
     @property
     def _where(self) -> Where:
-        return self._view.where()
+        return self.panel.where()
 
     @property
     def _start(self) -> Start:
-        return self._view.start()
+        return self.panel.start()
 
     @property
     def _moment(self) -> pages.Moment | None:
@@ -137,14 +132,14 @@ class MessagesPresenter(PanelPresenter):
         self._begun, self._begun_ns = True, self._snapshot.time_ns
         where, start = self._where, self._start
         if not where.topic or not where.partitions:
-            self._model.show_list()
+            self.model.show_list()
             self._say()
             return
         if len(where.partitions) == 1 and self._test is None and start.kind != "tail":
-            self._model.show_range(0, 0)
+            self.model.show_range(0, 0)
             self._measure()
         else:
-            self._model.show_list()
+            self.model.show_list()
             self._find_cursors()
 
     # -- a range
@@ -162,41 +157,41 @@ class MessagesPresenter(PanelPresenter):
     def _measured(self, bounds: Bounds) -> None:
         self._measuring = False
         self._problem = ""
-        first_time = self._model.bounds == (0, 0)
-        at_end = self._view.is_at_end()
-        self._model.move_bounds(*bounds) if not first_time else self._model.show_range(*bounds)
+        first_time = self.model.bounds == (0, 0)
+        at_end = self.panel.is_at_end()
+        self.model.move_bounds(*bounds) if not first_time else self.model.show_range(*bounds)
         if first_time and bounds.end > bounds.start:
             self._go_to_start()
         elif at_end and self._start.kind == "newest":
-            self._view.scroll_to_end()
+            self.panel.scroll_to_end()
         self._say()
 
     def _go_to_start(self) -> None:
         start = self._start
         if start.kind == "newest":
-            self._view.scroll_to_end()
+            self.panel.scroll_to_end()
         elif start.kind == "oldest":
-            self._view.scroll_to(0)
+            self.panel.scroll_to(0)
         elif start.kind == "offset":
-            self._show_place(self._model.place_of_number(start.value))
+            self._show_place(self.model.place_of_number(start.value))
         else:
             topic, (number, *_) = self._where.topic, self._where.partitions
             self._answers.ask(
                 lambda simulation: pages.offset_at(simulation, topic, number, start.value),
-                lambda offset: self._show_place(self._model.place_of_number(offset)),
+                lambda offset: self._show_place(self.model.place_of_number(offset)),
                 self._failed,
             )
 
     def _show_place(self, place: int) -> None:
         """At the top of the table; chosen only where a person went there, for what is chosen is inspected."""
         if self._went:
-            self._view.select_row(place)
+            self.panel.select_row(place)
         else:
-            self._view.scroll_to(place)
+            self.panel.scroll_to(place)
 
     def _page(self, first: int, end: int) -> None:
         where = self._where
-        if self._model.lists or len(where.partitions) != 1:
+        if self.model.lists or len(where.partitions) != 1:
             return
         self._answers.ask(
             lambda simulation: pages.page(simulation, where.topic, where.partitions[0], first, end),
@@ -205,14 +200,14 @@ class MessagesPresenter(PanelPresenter):
         )
 
     def _paged(self, first: int, end: int, page: Page) -> None:
-        self._model.put(page.first, page.rows, page.end)
+        self.model.put(page.first, page.rows, page.end)
         if page.end <= page.first:
-            self._model.missing(first, end)
+            self.model.missing(first, end)
         elif page.end < end:
             self._page(page.end, end)
 
     def _not_paged(self, first: int, end: int, sentence: str) -> None:
-        self._model.missing(first, end)
+        self.model.missing(first, end)
         self._failed(sentence)
 
     # -- a list
@@ -249,13 +244,13 @@ class MessagesPresenter(PanelPresenter):
 
     def _more(self) -> None:
         """The end of the list is in sight."""
-        if self._model.lists and not self._done:
+        if self.model.lists and not self._done:
             self._step()
 
     def _step(self) -> None:
         if self._stepping or not self._cursors or (self._done and self._start.kind != "tail"):
             return
-        if self._model.rowCount() >= LIST_MOST:
+        if self.model.rowCount() >= LIST_MOST:
             return
         self._stepping = True
         topic, cursors, back, test, moment = (
@@ -276,24 +271,24 @@ class MessagesPresenter(PanelPresenter):
     def _stepped(self, step: Step) -> None:
         self._stepping = False
         tail = self._start.kind == "tail"
-        at_end = self._view.is_at_end()
+        at_end = self.panel.is_at_end()
         self._cursors, self._done = step.cursors, step.done
         self._looked += step.looked
         self._found += len(step.rows)
-        self._model.append(step.rows, TAIL_ROWS if tail else 0)
+        self.model.append(step.rows, TAIL_ROWS if tail else 0)
         if tail and step.rows and at_end:
-            self._view.scroll_to_end()
+            self.panel.scroll_to_end()
         self._say()
         if step.done:
             return
         # A filter looks on until it has filled the view or reached the end; the live tail catches up.
-        if tail or self._model.rowCount() < STEP_ROWS or (self._test is not None and self._view.is_at_end()):
+        if tail or self.model.rowCount() < STEP_ROWS or (self._test is not None and self.panel.is_at_end()):
             self._step()
 
     # -- filter and words
 
     def _set_filter(self, text: str) -> None:
-        wanted = judged(text, self._model.fields, self._view.set_filter_problem)
+        wanted = judged(text, self.model.fields, self.panel.set_filter_problem)
         if wanted is not None and text != self._filter_text:
             self._filter_text = text
             self._test = message_test(wanted)
@@ -314,11 +309,11 @@ class MessagesPresenter(PanelPresenter):
 
     def _say(self) -> None:
         """Count, note and the words of an empty panel."""
-        view, model = self._view, self._model
+        view, model = self.panel, self.model
         shown = model.rowCount()
         view.set_total(max(shown, self._whole()) if model.lists or self._problem else shown)
-        if self._problem and (why := self._why_no_branch()) is not None:
-            view.set_empty_words(*not_recorded(why))
+        if self._problem and (stored := self._controller.stored) is not None:
+            view.set_empty_words(*not_recorded(stored.why_not_again()))
         elif self._problem:
             view.set_empty_words(tr("The messages cannot be read."), self._problem)
         else:

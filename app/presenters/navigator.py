@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from app.presenters.gauges import gate_state, producer_state
+from app.presenters.backpressure import gate_state, producer_state
 from app.presenters.lasting import lasting_words, left_of, state_of
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead, depth, of_actor, published

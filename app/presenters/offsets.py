@@ -9,12 +9,14 @@ from PySide6.QtCore import QObject
 from app.presenters.columns import Column
 from app.presenters.lag_trend import FALLING, RISING, lag_trend
 from app.presenters.owners import Owners
+from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from widgets.formats import NOT_APPLICABLE, count, duration
 from widgets.i18n import mark, tr
+from widgets.panels.offsets import OffsetsPanel
 from widgets.roles import Role
 
 _WARN = {RISING: "lag_up", FALLING: "lag_down"}
@@ -173,3 +175,19 @@ class OffsetsModel(TableModel[OffsetRow]):
                 )
         self._sum_up(snapshot)
         self.set_rows(tuple(sorted(rows)))
+
+
+class OffsetsPresenter(TablePresenter):
+    """Offsets of every group, and their sum."""
+
+    panel_class = OffsetsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = OffsetsModel(sources.owners, sources.rates)
+        self.panel: OffsetsPanel = OffsetsPanel(self.model)
+        super().__init__(self.panel, self.model, parent)
+        self.model.setParent(self)
+
+    def show_around(self, snapshot: Snapshot) -> None:
+        """The sum of all lags."""
+        self.panel.set_note(self.model.summary())

@@ -1,73 +1,106 @@
-"""What brings one panel up to date. Only the panel in front is updated; the others wait until they are."""
+"""What brings one panel up to date. Only the panel in front is; the others wait until they are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QObject
 
 from app.filters.help import help_rows
+from app.presenters.owners import Owners
+from app.presenters.rates import Rates
+from app.sessions.history.history import History
+from app.sessions.session_controller import SessionController
 from broker_core.filters import Fields
 from broker_core.snapshots import Snapshot
+from widgets.formats import Times
+from widgets.i18n import tr
 from widgets.panels.panel import Panel
 from widgets.panels.table_panel import TablePanel
 
 
-class SnapshotTable(Protocol):
-    """A table model over snapshots."""
+@dataclass(frozen=True)
+class Sources:
+    """What presenters of one window draw from."""
+
+    controller: SessionController
+    history: History
+    owners: Owners
+    times: Times
+    rates: Rates
+
+
+class FilteredModel(Protocol):
+    """A table model with a filter."""
 
     counted: Any
     filter_judged: Any
     sifted: Any
     fields: Fields
 
-    def set_snapshot(self, snapshot: Snapshot) -> None:
-        """The rows as they stand."""
-
     def set_filter(self, text: str) -> None:
         """Show only what fits."""
 
 
-class PanelPresenter(QObject):
-    """Keeps `panel`, the tab `tab`, up to date. A panel that needs more than snapshots has a subclass of its own."""
+class SnapshotModel(FilteredModel, Protocol):
+    """A table model over snapshots."""
 
-    def __init__(self, tab: str, panel: Panel, parent: QObject | None = None) -> None:
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """The rows as they stand."""
+
+
+class PanelPresenter(QObject):
+    """Makes `panel`, of `panel_class`, and keeps it up to date."""
+
+    panel_class: ClassVar[type[Panel]]
+
+    def __init__(self, panel: Panel, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.tab = tab
         self.panel = panel
 
     def show(self, snapshot: Snapshot) -> None:
         """The panel is in front: bring it up to date."""
 
     def restart(self) -> None:
-        """Another session begins."""
+        """Another session begins; the controller has it."""
+
+    def tab_count(self, _snapshot: Snapshot) -> int | None:
+        """The count behind the title of the tab, 0 for none; None where it does not follow snapshots."""
+        return None
+
+
+def connect_filter(panel: Panel, model: FilteredModel) -> None:
+    """The panel's filter is the model's, with its fields in the help; a table panel shows the counts."""
+    panel.filterChanged.connect(model.set_filter)
+    model.filter_judged.connect(panel.set_filter_problem)
+    panel.set_filter_help(help_rows(model.fields))
+    if isinstance(panel, TablePanel):
+        model.sifted.connect(panel.set_sifting)
+        model.counted.connect(lambda _shown, total: panel.set_total(total))
 
 
 class TablePresenter(PanelPresenter):
-    """Fills a table from its model, and connects the filter between them."""
+    """Fills a table from its model."""
 
-    def __init__(
-        self,
-        tab: str,
-        panel: TablePanel,
-        model: SnapshotTable,
-        *,
-        also: Callable[[Snapshot], object] | None = None,
-        parent: QObject | None = None,
-    ) -> None:
-        """`also(snapshot)` is called after the table was brought up to date: notes, totals."""
-        super().__init__(tab, panel, parent)
-        self._model = model
-        self._also = also
-        panel.filterChanged.connect(model.set_filter)
-        model.filter_judged.connect(panel.set_filter_problem)
-        model.sifted.connect(panel.set_sifting)
-        panel.set_filter_help(help_rows(model.fields))
-        model.counted.connect(lambda _shown, total: panel.set_total(total))
+    def __init__(self, panel: TablePanel, model: SnapshotModel, parent: QObject | None = None) -> None:
+        super().__init__(panel, parent)
+        self._table = model
+        connect_filter(panel, model)
 
     def show(self, snapshot: Snapshot) -> None:
-        """Rows, then what stands around them."""
-        self._model.set_snapshot(snapshot)
-        if self._also is not None:
-            self._also(snapshot)
+        """The rows, then what stands around them."""
+        self._table.set_snapshot(snapshot)
+        self.show_around(snapshot)
+
+    def show_around(self, snapshot: Snapshot) -> None:
+        """Notes and totals beside the table."""
+
+
+def overfull_words(listed: int, whole: int, what: str) -> str:
+    """The note of a table that lists less than there is; "" where it lists all."""
+    if whole <= listed:
+        return ""
+    return tr(
+        "{listed:,} of {whole:,} {what} are listed; every count is of all.", listed=listed, whole=whole, what=what
+    )

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.presenters.backpressure import producer_state
 from app.presenters.columns import Column
-from app.presenters.gauges import producer_state
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from app.sessions.history.series import of_actor, published, stored_bytes

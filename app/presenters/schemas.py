@@ -8,12 +8,11 @@ from typing import NamedTuple
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.filters.help import help_rows
 from app.presenters.columns import Column
-from app.presenters.panel_presenter import PanelPresenter
+from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
-from app.sessions.collectors.refusals import Refusal, RefusalCollector
-from app.sessions.collectors.schemas import Registered, SchemaCollector
+from app.sessions.collectors.refusals import Refusal
+from app.sessions.collectors.schemas import Registered
 from broker_core.errors import BrokerError
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times, count, session_time
@@ -109,60 +108,50 @@ class RefusalsModel(TableModel[Refusal]):
 class SchemasPresenter(PanelPresenter):
     """Shows the schemas of the moment. `said(sentence)` tells of what went wrong."""
 
+    panel_class = SchemasPanel
+
     said = Signal(str)
 
-    def __init__(
-        self,
-        tab: str,
-        panel: SchemasPanel,
-        versions: VersionsModel,
-        refusals: RefusalsModel,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(tab, panel, parent)
-        self._schemas, self._versions, self._refusals = panel, versions, refusals
-        self._collector = SchemaCollector()
-        self._refused = RefusalCollector()
-        self._shown = self._collector.at(0)
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model, self.refusals = VersionsModel(), RefusalsModel(sources.times)
+        self.panel: SchemasPanel = SchemasPanel(self.model, self.refusals)
+        super().__init__(self.panel, parent)
+        self.model.setParent(self)
+        self.refusals.setParent(self)
+        self._controller = sources.controller
+        self._shown = self._controller.collectors.schemas.at(0)
         self._there: frozenset[str] = frozenset()
         self._current: Hashable = None
-        panel.currentChanged.connect(self._show_details)
-        panel.checkRequested.connect(self._check)
-        panel.filterChanged.connect(versions.set_filter)
-        versions.filter_judged.connect(panel.set_filter_problem)
-        versions.counted.connect(lambda _shown, total: panel.set_total(total))
-        panel.set_filter_help(help_rows(versions.fields))
-
-    def follow(self, schemas: SchemaCollector, refused: RefusalCollector) -> None:
-        """Who hears of schemas and of refusals from now on."""
-        self._collector, self._refused = schemas, refused
+        self.panel.currentChanged.connect(self._show_details)
+        self.panel.checkRequested.connect(self._check)
+        connect_filter(self.panel, self.model)
 
     def restart(self) -> None:
         """Another session: nothing is known of it."""
-        self._versions.set_rows(())
-        self._refusals.set_rows(())
+        self.model.set_rows(())
+        self.refusals.set_rows(())
         self._show_details(None)
 
     def show(self, snapshot: Snapshot) -> None:
         """The versions and the refusals of its moment."""
-        rows = self._refused.rows(snapshot.time_ns)
-        self._refusals.set_rows(rows)
-        self._schemas.set_refused(sum(row.messages for row in rows))
+        rows = self._controller.collectors.refusals.rows(snapshot.time_ns)
+        self.refusals.set_rows(rows)
+        self.panel.set_refused(sum(row.messages for row in rows))
         there = frozenset(topic.name for topic in snapshot.topics) | {queue.name for queue in snapshot.queues}
-        known = self._collector.at(snapshot.time_ns)
+        known = self._controller.collectors.schemas.at(snapshot.time_ns)
         if known is not self._shown or there != self._there:
             self._shown, self._there = known, there
-            self._versions.set_rows(version_rows(known, there))
+            self.model.set_rows(version_rows(known, there))
             self._show_details(self._current)
 
     def _show_details(self, key: Hashable) -> None:
         self._current = key
-        row = next((row for row in self._versions.rows if (row.subject, row.version) == key), None)
+        row = next((row for row in self.model.rows if (row.subject, row.version) == key), None)
         if row is None:
-            self._schemas.set_details(None)
+            self.panel.set_details(None)
             return
         changes = [_change(*change) for change in row.changes]
-        self._schemas.set_details(
+        self.panel.set_details(
             SchemaDetails(
                 row.subject,
                 tr("{subject}, version {version}", subject=row.subject, version=row.version),
@@ -173,14 +162,14 @@ class SchemasPresenter(PanelPresenter):
 
     def _check(self, subject: str, text: str) -> None:
         if len(text) > CHECK_CHARS:
-            self._schemas.set_verdict(False, (tr("It is too long to check here: a million characters at most."),))
+            self.panel.set_verdict(False, (tr("It is too long to check here: a million characters at most."),))
             return
         try:
             problems = tuple(map(str, self._shown.registry.problems_of(subject, text.encode())))
         except BrokerError as error:
             self.said.emit(str(error))
         else:
-            self._schemas.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
+            self.panel.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
 
 
 def _change(what: str, pointer: str, before: str, after: str) -> str:

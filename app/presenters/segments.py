@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.filters.help import help_rows
 from app.presenters.columns import Column
 from app.presenters.not_kept import not_recorded, only_of_now
-from app.presenters.panel_presenter import PanelPresenter
+from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
-from app.sessions.queries import Answers, Asked
+from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.log.config import LogConfig
@@ -251,25 +250,17 @@ def _retention(config: LogConfig) -> str:
 class LogOnDiskPresenter(PanelPresenter):
     """Looks at all partitions, once a second of the session, a few at a time."""
 
-    def __init__(
-        self,
-        panel: LogOnDiskPanel,
-        model: SegmentsModel,
-        asked: Asked,
-        is_live: Callable[[], bool],
-        why_no_branch: Callable[[], str | None],
-        parent: QObject | None = None,
-    ) -> None:
-        """`why_no_branch` is None where the session is no recording."""
-        super().__init__("log_on_disk", panel, parent)
-        self._view, self._model = panel, model
-        self._is_live, self._why_no_branch = is_live, why_no_branch
-        self._answers = Answers(asked, self)
+    panel_class = LogOnDiskPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = model = SegmentsModel(sources.times)
+        self.panel: LogOnDiskPanel = LogOnDiskPanel(model)
+        super().__init__(self.panel, parent)
+        model.setParent(self)
+        panel, self._controller = self.panel, sources.controller
+        self._answers = Answers(self._controller, self)
         self.restart()
-        panel.set_filter_help(help_rows(model.fields))
-        panel.filterChanged.connect(model.set_filter)
-        model.filter_judged.connect(panel.set_filter_problem)
-        model.counted.connect(lambda _shown, total: panel.set_total(total))
+        connect_filter(panel, model)
         panel.currentChanged.connect(lambda key: panel.set_facts(model.facts(key)))
 
     def restart(self) -> None:
@@ -278,21 +269,21 @@ class LogOnDiskPresenter(PanelPresenter):
         self._asked_ns = -1
         self._busy = self._past = False
         self._found: list[PartitionState] = []
-        self._model.set_rows(())
-        self._view.set_facts(())
-        self._view.summary.setText("")
-        self._view.set_empty_words(*self._view.empty_words)
+        self.model.set_rows(())
+        self.panel.set_facts(())
+        self.panel.summary.setText("")
+        self.panel.set_empty_words(*self.panel.empty_words)
 
     def show(self, snapshot: Snapshot) -> None:
         """Ask again where it is time."""
-        past = not self._is_live()
+        past = self._controller.travel.looking_back
         if past != self._past:
             self.restart()
             self._past = past
             if past:
                 # The broker has the log of now alone, and all other panels show the past.
-                why = self._why_no_branch()
-                self._view.set_empty_words(*(only_of_now() if why is None else not_recorded(why)))
+                stored = self._controller.stored
+                self.panel.set_empty_words(*(only_of_now() if stored is None else not_recorded(stored.why_not_again())))
         if not past and not self._busy and (self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= NS_PER_S):
             self._asked_ns, self._busy, self._found = snapshot.time_ns, True, []
             self._ask(0)
@@ -311,20 +302,20 @@ class LogOnDiskPresenter(PanelPresenter):
             return
         self._busy = False
         states = self._found
-        self._model.set_rows(
+        self.model.set_rows(
             tuple(
                 SegmentRow(state, segment, segment is state.segments[-1])
                 for state in states
                 for segment in state.segments
             )
         )
-        self._view.set_facts(self._model.facts(self._view.current_key()))
+        self.panel.set_facts(self.model.facts(self.panel.current_key()))
         total = sum(state.size_bytes for state in states)
         in_memory = all(state.config.durability == "memory" for state in states)
         damaged = sum(1 for state in states if state.lost or state.read_only)
-        self._view.set_summary(byte_size(total), in_memory=in_memory, damaged=damaged)
+        self.panel.set_summary(byte_size(total), in_memory=in_memory, damaged=damaged)
 
     def _failed(self, sentence: str) -> None:
         self._busy = False
-        if not self._model.total:
-            self._view.set_empty_words(tr("The log cannot be looked at."), sentence)
+        if not self.model.total:
+            self.panel.set_empty_words(tr("The log cannot be looked at."), sentence)

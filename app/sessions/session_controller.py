@@ -81,7 +81,7 @@ class SessionController(ShownSession):
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""
         folder = new_session_folder(path, self.sessions) if self.record else None
-        collectors = Collectors()
+        collectors = Collectors(scenario)
         live = LiveSession(
             scenario,
             text,
@@ -111,7 +111,7 @@ class SessionController(ShownSession):
         self._live = self._engine = None
         self._stored, self.scenario = stored, stored.scenario
         self._path, self._seed = stored.scenario_path, stored.seed
-        self.collectors = Collectors()
+        self.collectors = Collectors(stored.scenario)
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.film, has_present=False)

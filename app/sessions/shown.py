@@ -25,9 +25,9 @@ from broker_core.snapshots import Snapshot
 
 
 class Collectors:
-    """What gathers from every event of one session."""
+    """What collects from every event of one session."""
 
-    def __init__(self) -> None:
+    def __init__(self, scenario: Scenario | None = None) -> None:
         self.events = EventRing()
         self.timeline = TimelineCollector()
         self.ownership = Ownership()
@@ -35,7 +35,7 @@ class Collectors:
         self.latencies = LatencyCollector()
         self.series = SessionSeries()
         self.refusals = RefusalCollector()
-        self.schemas = SchemaCollector()
+        self.schemas = SchemaCollector(scenario)
 
     def all(self) -> tuple[Sink, ...]:
         """For a session that begins."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from app.commands.registry import ActionRegistry
+from app.presenters.panels import PANELS
 from widgets.i18n import mark, tr
 
 # What a person does to the broker is many families of commands: each is a menu within one.
@@ -77,22 +78,8 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "View": (
         ("palette", "filter", "filter_help"),
-        (
-            "show_assignments",
-            "show_offsets",
-            "show_in_flight",
-            "show_dead_letters",
-            "show_backpressure",
-            "show_charts",
-            "show_messages",
-            "show_schemas",
-            "show_events",
-            "my_actions",
-            "show_log_on_disk",
-            "show_listeners",
-            "show_jobs",
-            "show_report",
-        ),
+        tuple(f"show_{panel.name}" for panel in PANELS),
+        ("my_actions",),
         ("inspect_back", "inspect_forward"),
         ("toggle_left", "toggle_right", "toggle_bottom"),
         ("zoom_in", "zoom_out", "zoom_fit"),

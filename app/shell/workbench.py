@@ -37,6 +37,7 @@ from widgets.canvas.canvas import Canvas
 from widgets.formats import duration
 from widgets.i18n import tr
 from widgets.main_window import MainWindow
+from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.theme import current_theme
 
 # The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
@@ -72,11 +73,11 @@ class Workbench(QObject):
         self.controller = SessionController(record=record and self.settings.record, sessions=sessions, parent=self)
         self.jobs = Jobs(self)
         self.jobs.keep_spark(self.settings.keep_spark)
-        self.views = Views(self)
+        self.history = History(self)
+        self.views = Views(self.controller, self.history, self)
         self.canvas = Canvas(current_theme())
         self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
         self.views.attach(self.window)
-        self.history = History(self)
         self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)
         self.context = CommandContext(
             self.registry,
@@ -124,19 +125,8 @@ class Workbench(QObject):
         assert scenario is not None
         self.history.follow(self.controller.events, self.controller.folder)
         self.views.restart()
-        self.views.about = scenario_facts(scenario)
         self.views.times.wall_start = self.controller.started_at
-        self.views.owners.follow(self.controller.collectors.hues)
-        self.views.rates.follow(self.controller.collectors.series)
-        self.views.timeline.follow(self.controller.collectors.timeline)
-        self.views.follow_ownership(self.controller.collectors.ownership)
-        if self.views.charts is not None:
-            self.views.charts.follow(
-                self.controller.collectors.latencies, self.controller.collectors.hues, lambda: self.controller.end_ns
-            )
-        if self.views.schemas is not None:
-            self.controller.collectors.schemas.begin(scenario)
-            self.views.schemas.follow(self.controller.collectors.schemas, self.controller.collectors.refusals)
+        self.views.about = scenario_facts(scenario)
         self.views.select("")
         self.canvas.setFocus()
         self.views.status.seed = self.controller.seed
@@ -178,7 +168,7 @@ class Workbench(QObject):
         tint = look if look in {"replay", "branch"} else "live"
         toolbar.set_tint(tint)
         self.window.tint.set_mode(tint)
-        self.window.parts.dead_letters.forbid_redrive(self.context.why_ended())
+        self.window.tab(DeadLettersPanel).forbid_redrive(self.context.why_ended())
 
     def _measure_recording(self) -> None:
         controller = self.controller

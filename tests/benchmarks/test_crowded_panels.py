@@ -19,6 +19,9 @@ from app.shell.workbench import Workbench
 from broker_core.messages import Message
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import AttemptView
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.messages import MessagesPanel
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
 
@@ -88,7 +91,7 @@ def bury(simulation: Simulation, count: int) -> None:
 def test_a_hundred_thousand_dead_letters(bench) -> None:
     workbench, watch = bench
     workbench.controller.ask(lambda simulation: bury(simulation, LETTERS)).result()
-    panel = workbench.window.parts.dead_letters
+    panel = workbench.window.tab(DeadLettersPanel)
     watch.until(
         "open, first rows", lambda: workbench.window.show_tab("dead_letters"), lambda: panel.model.rowCount() > 0
     )
@@ -112,7 +115,7 @@ def test_a_hundred_thousand_leases(bench) -> None:
         broker.queue("builds").take(now_ns, "greedy", max_messages=LEASES)
 
     workbench.controller.ask(take).result()
-    panel = workbench.window.parts.in_flight
+    panel = workbench.window.tab(InFlightPanel)
     watch.until("open, first rows", lambda: workbench.window.show_tab("in_flight"), lambda: panel.model.rowCount() > 0)
     watch.until("all 100,000 listed", lambda: None, lambda: panel.model.rowCount() >= LEASES)
     watch.until("filter", lambda: panel.set_filter_text("key contains 999"), lambda: panel.model.rowCount() < LEASES)
@@ -129,7 +132,7 @@ def test_a_million_messages(bench) -> None:
             simulation.broker.publish_batch(first, "commits", (first // 1_000) % 6, batch, client="test")
 
     workbench.controller.ask(publish).result()
-    panel = workbench.window.parts.messages
+    panel = workbench.window.tab(MessagesPanel)
     workbench.window.show_tab("messages")
     watch.until("open, all partitions, the newest", lambda: None, lambda: panel.model.rowCount() > 100)
     watch.until("one partition", lambda: panel.browse("commits", 0), lambda: panel.model.rowCount() > 100_000)

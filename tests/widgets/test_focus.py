@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 
 from tests.widgets.test_main_window import TABS, actions, parts
 from widgets.main_window import MainWindow
-from widgets.panels.jobs import JobFacts
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.jobs import JobFacts, JobsPanel
+from widgets.panels.offsets import OffsetsPanel
 from widgets.theme import LIGHT, apply_theme
 
 RUNNING = JobFacts("1", "Report", "Running", "", 0.2, "", True)
@@ -21,7 +23,7 @@ def window(qtbot, qapp):
     apply_theme(qapp, LIGHT)
     made = MainWindow(parts(), actions())
     qtbot.addWidget(made)
-    made.parts.jobs.set_jobs([RUNNING])
+    made.tab(JobsPanel).set_jobs([RUNNING])
     made.show()
     made.activateWindow()
     qtbot.waitUntil(made.isActiveWindow)
@@ -51,7 +53,7 @@ def test_a_click_on_a_tab_leaves_the_focus_off_the_buttons(window, qtbot):
 
 
 def test_a_click_on_a_button_of_a_panel_does_not_take_the_focus(window, qtbot):
-    jobs, row = window.parts.jobs, window.parts.jobs.rows()[0]
+    jobs, row = window.tab(JobsPanel), window.tab(JobsPanel).rows()[0]
     window.show_tab("jobs")
     asked: list[Any] = []
     jobs.cancelRequested.connect(asked.append)
@@ -64,16 +66,16 @@ def test_a_click_on_a_button_of_a_panel_does_not_take_the_focus(window, qtbot):
     assert asked == ["1", "1"]
     assert not is_pressed_by_space(QApplication.focusWidget())
     window.show_tab("dead_letters")
-    letters = window.parts.dead_letters
+    letters = window.tab(DeadLettersPanel)
     qtbot.mouseClick(letters.redrive_all_button, Qt.MouseButton.LeftButton)
     assert QApplication.focusWidget() is letters.table
 
 
 def test_open_does_not_appear_under_a_pointer_that_was_on_cancel(window):
     window.show_tab("jobs")
-    row = window.parts.jobs.rows()[0]
+    row = window.tab(JobsPanel).rows()[0]
     cancel = row.cancel_button.geometry()
-    window.parts.jobs.set_jobs([DONE])
+    window.tab(JobsPanel).set_jobs([DONE])
     QApplication.processEvents()
     assert row.open_button.isVisible()
     assert not row.open_button.geometry().adjusted(-20, 0, 20, 0).intersects(cancel)
@@ -114,7 +116,7 @@ def test_the_wheel_changes_the_speed_only_where_the_speed_has_the_focus(window):
 
 def test_escape_clears_a_filter_and_then_leaves_it(window, qtbot):
     window.show_tab("offsets")
-    panel = window.parts.offsets
+    panel = window.tab(OffsetsPanel)
     panel.focus_filter()
     qtbot.keyClicks(panel.filter_field, "zero")
     qtbot.keyClick(panel.filter_field, Qt.Key.Key_Escape)
@@ -126,7 +128,7 @@ def test_escape_clears_a_filter_and_then_leaves_it(window, qtbot):
 
 def test_a_filter_of_blanks_is_no_filter(window, qtbot):
     window.show_tab("offsets")
-    panel = window.parts.offsets
+    panel = window.tab(OffsetsPanel)
     told: list[Any] = []
     panel.filterChanged.connect(told.append)
     panel.focus_filter()
@@ -138,7 +140,7 @@ def test_a_filter_of_blanks_is_no_filter(window, qtbot):
 
 def test_the_focus_of_a_table_that_goes_is_not_handed_to_a_button(window, qtbot):
     window.show_tab("offsets")
-    panel = window.parts.offsets
+    panel = window.tab(OffsetsPanel)
     panel.filter_field.setText("zero")
     panel.filter_field.returnPressed.emit()
     panel.focus_body()

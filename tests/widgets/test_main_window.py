@@ -14,8 +14,8 @@ from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
-from widgets.panels.connections import LOOKS as DOOR_LOOKS
-from widgets.panels.connections import ListenersPanel
+from widgets.panels.connections import LOOKS as CONNECTION_LOOKS
+from widgets.panels.connections import ConnectionsPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import LOOKS as EVENT_LOOKS
@@ -51,7 +51,7 @@ TABS = (
     "charts",
     "events",
     "schemas",
-    "listeners",
+    "connections",
     "log_on_disk",
     "jobs",
     "report",
@@ -62,25 +62,22 @@ def parts():
     def model(looks):
         return table_of([look.kind for look in looks], [(number, ["text"] * len(looks)) for number in range(30)])
 
-    return Parts(
-        canvas=QWidget(),
-        navigator=Navigator(),
-        messages=MessagesPanel(model(MESSAGE_LOOKS)),
-        assignments=AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
-        offsets=OffsetsPanel(model(OFFSET_LOOKS)),
-        in_flight=InFlightPanel(model(LEASE_LOOKS)),
-        dead_letters=DeadLettersPanel(model(LETTER_LOOKS)),
-        backpressure=BackpressurePanel(),
-        charts=ChartsPanel(model(RATE_LOOKS)),
-        events=EventsPanel(model(EVENT_LOOKS)),
-        schemas=SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
-        listeners=ListenersPanel(model(DOOR_LOOKS)),
-        log_on_disk=LogOnDiskPanel(model(SEGMENT_LOOKS)),
-        jobs=JobsPanel(),
-        report=ReportPanel(model(REPORT_LOOKS)),
-        rebalances=RebalancesPanel(),
-        inspector=InspectorPanel(),
+    panels = (
+        MessagesPanel(model(MESSAGE_LOOKS)),
+        AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
+        OffsetsPanel(model(OFFSET_LOOKS)),
+        InFlightPanel(model(LEASE_LOOKS)),
+        DeadLettersPanel(model(LETTER_LOOKS)),
+        BackpressurePanel(),
+        ChartsPanel(model(RATE_LOOKS)),
+        EventsPanel(model(EVENT_LOOKS)),
+        SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
+        ConnectionsPanel(model(CONNECTION_LOOKS)),
+        LogOnDiskPanel(model(SEGMENT_LOOKS)),
+        JobsPanel(),
+        ReportPanel(model(REPORT_LOOKS)),
     )
+    return Parts(QWidget(), Navigator(), InspectorPanel(), RebalancesPanel(), panels)
 
 
 def actions():
@@ -132,7 +129,7 @@ def test_tabs_are_shown_by_name_and_by_click(window, qtbot):
 def test_the_filter_of_the_tab_in_front_gets_the_cursor(window):
     window.show_tab("in_flight")
     assert window.focus_filter()
-    assert QApplication.focusWidget() is window.parts.in_flight.filter_field
+    assert QApplication.focusWidget() is window.tab(InFlightPanel).filter_field
     window.show_tab("jobs")
     assert not window.focus_filter()
 

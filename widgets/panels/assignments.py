@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import set_plain_tip
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import ROW_HEIGHT, ChipDelegate
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.theme import px
 
@@ -38,6 +39,19 @@ class AssignmentsPanel(TablePanel):
     `groupChosen(name)` when the matrix should be that of another group.
     """
 
+    info = PanelInfo(
+        "assignments",
+        mark("Assignments"),
+        "assignments",
+        mark("Who owns which partition."),
+        mark(
+            "The owner of each partition in each group, and since when. A partition has **one owner** at a "
+            "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
+            "what moved, what stayed, and how long nobody read."
+        ),
+        "Ctrl+1",
+    )
+
     groupChosen = Signal(str)
 
     def __init__(
@@ -47,8 +61,6 @@ class AssignmentsPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Assignments"),
-            "assignments",
             (
                 tr("No topic has partitions yet."),
                 tr(

@@ -10,12 +10,12 @@ from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.facts import set_plain_tip
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
 from widgets.panels.cell_painter import draw_bar, tabular_font
 from widgets.panels.gauge_controls import GaugeControls, Limits
-from widgets.panels.panel import Panel
+from widgets.panels.panel import Panel, PanelInfo
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 
 GAUGE_WIDTH = 300
@@ -211,6 +211,21 @@ class BackpressurePanel(Panel):
     and `rateWanted()` on the buttons, `followed(id)` on a link of a chain.
     """
 
+    info = PanelInfo(
+        "backpressure",
+        mark("Backpressure"),
+        "backpressure",
+        mark("What holds producers back."),
+        mark(
+            "What holds producers back: the depth of a topic or queue against its limit, the rate against its "
+            "tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop "
+            "the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from "
+            "each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy "
+            "can be changed below each gauge while the session runs."
+        ),
+        "Ctrl+5",
+    )
+
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
     limitsWanted = Signal()
@@ -219,8 +234,6 @@ class BackpressurePanel(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            tr("Backpressure"),
-            "backpressure",
             (
                 tr("Nothing limits the producers."),
                 tr("A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M)."),

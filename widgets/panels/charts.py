@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.panels.chart_axes import TimeAxis, ValueAxis, short
-from widgets.panels.panel import Panel, side_by_side
+from widgets.panels.panel import Panel, PanelInfo, side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable
 from widgets.theme import current_theme, qcolour, ui_font
 
@@ -255,13 +255,23 @@ class ChartsPanel(Panel):
     None when it leaves.
     """
 
+    info = PanelInfo(
+        "charts",
+        mark("Charts"),
+        "chart",
+        mark("Rates, latencies and lag over time."),
+        mark(
+            "Curves over session time, with the present rates at their left. The consumer whose oldest message "
+            "has waited longest is marked as the **slowest**. Double-click a curve to go to that moment."
+        ),
+        "Ctrl+6",
+    )
+
     momentChosen = Signal(float)
     pointed = Signal(object)
 
     def __init__(self, rates: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(
-            tr("Charts"),
-            "chart",
             (
                 tr("Nothing has happened yet."),
                 tr("Curves grow here as session time passes and messages are published."),

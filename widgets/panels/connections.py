@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSp
 
 from widgets.facts import plain_label
 from widgets.i18n import mark, tr
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.roles import Role
 
@@ -63,8 +64,19 @@ class _Listener(QWidget):
             grid.addWidget(widget, 0, place * _COLUMNS + column)
 
 
-class ListenersPanel(TablePanel):
+class ConnectionsPanel(TablePanel):
     """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection."""
+
+    info = PanelInfo(
+        "connections",
+        mark("Connections"),
+        "command",
+        mark("Listeners for other programs, and who is connected."),
+        mark(
+            "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, "
+            "see who is connected, and cut a connection."
+        ),
+    )
 
     openRequested = Signal(str, int)
     closeRequested = Signal(str)
@@ -77,8 +89,6 @@ class ListenersPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Listeners"),
-            "command",
             (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter by client"),
             parent=parent,

@@ -19,6 +19,7 @@ from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import CellDelegate, Index
 from widgets.panels.letter_details import LetterDetails, LetterFacts
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.roles import Role
 from widgets.theme import Theme
@@ -80,6 +81,21 @@ class DeadLettersPanel(TablePanel):
     `viewChanged(redriven)` when the other view is shown; `redrivenChosen(key)` on a row of it.
     """
 
+    info = PanelInfo(
+        "dead_letters",
+        mark("Dead letters"),
+        "dead-letter",
+        mark("Messages that were given up on."),
+        mark(
+            "Messages whose processing failed for good, with the cause and every attempt.\n\n"
+            "- **Redrive** sends a message back to its origin: it is appended there first and removed here "
+            "afterwards, so an interrupted redrive loses nothing.\n"
+            "- Redrives are counted, so a message that keeps coming back stands out.\n"
+            "- **Purge** empties the queue of dead letters; it can be undone for a while."
+        ),
+        "Ctrl+4",
+    )
+
     redriveRequested = Signal(list)
     tryRequested = Signal(list)
     editRequested = Signal(object)
@@ -109,8 +125,6 @@ class DeadLettersPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Dead letters"),
-            "dead-letter",
             (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter by cause, key, payload or origin"),
             multiple=True,

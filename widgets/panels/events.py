@@ -6,6 +6,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QToolButton, QWidget
 
 from widgets.i18n import mark, tr
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -38,14 +39,24 @@ CHOICES = (
 class EventsPanel(TablePanel):
     """`choiceChanged(choice)`; `currentChanged(seq)` on a click; `opened(seq)` on Enter or a double click."""
 
+    info = PanelInfo(
+        "events",
+        mark("Events"),
+        "events",
+        mark("What happened, in order."),
+        mark(
+            "Everything that the broker did, in order, your own actions included. Click a line to inspect it, "
+            "double-click it to go to its moment."
+        ),
+        "Ctrl+Shift+V",
+    )
+
     choiceChanged = Signal(str)
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(
             model,
             LOOKS,
-            tr("Events"),
-            "events",
             (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter: words, kind = nacked, time > 00:31"),
             parent=parent,

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -35,6 +36,19 @@ class InFlightPanel(TablePanel):
     `actWanted(act, keys)` with one of `ACTS` and the keys of the selected rows.
     """
 
+    info = PanelInfo(
+        "in_flight",
+        mark("In flight"),
+        "clock",
+        mark("Messages that somebody holds."),
+        mark(
+            "Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a "
+            "lease expires, the message is delivered again with the next attempt. After the last attempt it "
+            "goes to the dead letters."
+        ),
+        "Ctrl+3",
+    )
+
     actWanted = Signal(str, list)
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
@@ -44,8 +58,6 @@ class InFlightPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("In flight"),
-            "clock",
             (
                 tr("Nobody holds a message."),
                 tr(

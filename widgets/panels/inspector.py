@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from widgets.bytes_text import contained
 from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.life_path import LifePath, LifeStep
-from widgets.panels.panel import Panel
+from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.payload import PayloadView
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme, state_style
@@ -46,6 +46,8 @@ class InspectorPanel(Panel):
     `followed(id)` and `momentChosen(time_ns)` for links; `backWanted` and `forwardWanted`.
     """
 
+    info = PanelInfo("inspector", mark("Inspector"), "info")
+
     followed = Signal(str)
     momentChosen = Signal(object)
     backWanted = Signal()
@@ -54,8 +56,6 @@ class InspectorPanel(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._facts: InspectorFacts | None = None
         super().__init__(
-            tr("Inspector"),
-            "info",
             (
                 tr("Nothing is selected."),
                 tr("Click anything: on the canvas, a row of a table, a card. Its facts stand here."),

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label, set_plain_tip
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
-from widgets.panels.panel import Panel
+from widgets.panels.panel import Panel, PanelInfo
 from widgets.theme import current_theme, state_style
 
 
@@ -121,14 +121,24 @@ class JobRow(QFrame):
 class JobsPanel(Panel):
     """Jobs, the newest first. `cancelRequested(id)`, `openRequested(id)`."""
 
+    info = PanelInfo(
+        "jobs",
+        mark("Jobs"),
+        "layers",
+        mark("Long work, with progress."),
+        mark(
+            "Reports and other long work, with progress. Closing a dialog cancels nothing. Cancel stops a job "
+            "and leaves nothing half done."
+        ),
+        "Ctrl+7",
+    )
+
     cancelRequested = Signal(str)
     openRequested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: list[JobRow] = []
         super().__init__(
-            tr("Jobs"),
-            "layers",
             (
                 tr("No long work was started."),
                 tr("A report that is being made appears here with its progress: Export report... (Ctrl+E)."),

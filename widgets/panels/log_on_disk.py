@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QVBoxLayout, QWidg
 
 from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.i18n import mark, tr
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -33,6 +34,19 @@ EMPTY = (
 class LogOnDiskPanel(TablePanel):
     """`currentChanged(key)` is answered with `set_facts`; `linkFollowed(target)` from those."""
 
+    info = PanelInfo(
+        "log_on_disk",
+        mark("Log on disk"),
+        "layers",
+        mark("Segments, sizes, damage."),
+        mark(
+            "The segment files of each partition: first offset, size and age. **Retention** deletes old "
+            "segments; **compaction** keeps the latest value of each key. Corruption is shown here, never "
+            "hidden."
+        ),
+        "Ctrl+Shift+K",
+    )
+
     linkFollowed = Signal(str)
     empty_words = EMPTY
 
@@ -44,8 +58,6 @@ class LogOnDiskPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Log on disk"),
-            "layers",
             (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter: words, topic = orders, size > 1 MiB"),
             parent=parent,

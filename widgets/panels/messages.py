@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButt
 from widgets.facts import mark_wrong, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.message_details import MessageDetails
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -71,6 +72,18 @@ class MessagesPanel(TablePanel):
     """`whereChanged(Where)`, `startChanged(Start)`, `moreWanted()` when the end of a list is in sight,
     `produceWanted()`; `currentChanged(key)` is answered with `details.set_message`."""
 
+    info = PanelInfo(
+        "messages",
+        mark("Messages"),
+        "message",
+        mark("What a topic or queue holds."),
+        mark(
+            "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads "
+            "are data: they are shown as they are, never run and never read as markup."
+        ),
+        "Ctrl+9",
+    )
+
     whereChanged = Signal(object)
     startChanged = Signal(object)
     moreWanted = Signal()
@@ -85,8 +98,6 @@ class MessagesPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Messages"),
-            "message",
             (tr(EMPTY[0]), tr(EMPTY[1])),
             filter_hint=tr("Filter: words, key = k1, size > 1 KiB"),
             parent=parent,

@@ -6,7 +6,8 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from widgets.facts import set_plain_tip
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
+from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -31,6 +32,23 @@ class OffsetsPanel(TablePanel):
     `resetWanted()` and `seekWanted()` on the buttons.
     """
 
+    info = PanelInfo(
+        "offsets",
+        mark("Offsets"),
+        "offsets",
+        mark("How far each group has come."),
+        mark(
+            "How far each group has come in each partition.\n\n"
+            "- **Committed** is where the group continues after a restart, **position** is what its owner "
+            "reads next.\n"
+            '- **Consumer lag** = end offset - committed offset; "n/a" where nothing is committed.\n'
+            "- **Drained in** is the time until nothing is left, at the pace of the last two seconds.\n"
+            "- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are "
+            "reviewed before they are applied."
+        ),
+        "Ctrl+2",
+    )
+
     resetWanted = Signal()
     seekWanted = Signal()
 
@@ -38,8 +56,6 @@ class OffsetsPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Offsets"),
-            "offsets",
             (
                 tr("No group reads anything yet."),
                 tr(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
@@ -26,6 +28,22 @@ from widgets.theme import current_theme
 FILTER_DELAY_MS = 120
 ROOM_FOR_ICON = 92
 ROOM_FOR_HOW = 54
+
+
+@dataclass(frozen=True, slots=True)
+class PanelInfo:
+    """The registration of a panel: its tab, its command in the menu View and the palette, and its page of help.
+
+    `name` is kept in settings and layouts. `title`, `hint` (one sentence) and `help` (Markdown) are marked texts;
+    `icon` is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none.
+    """
+
+    name: str
+    title: str
+    icon: str
+    hint: str = ""
+    help: str = ""
+    shortcut: str = ""
 
 
 class EmptyState(QWidget):
@@ -110,6 +128,7 @@ class Panel(QWidget):
     the button of the empty panel.
     """
 
+    info: ClassVar[PanelInfo]
     filterChanged = Signal(str)
     filterKept = Signal(str, str)
     filterDropped = Signal(str)
@@ -117,17 +136,15 @@ class Panel(QWidget):
 
     def __init__(
         self,
-        title: str,
-        icon_name: str,
         empty: tuple[str, str],
         filter_hint: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.title = title
+        self.title = tr(self.info.title)
         self._empty_words = (*empty, "")
         self._filter_text = ""
-        self._title = plain_label(title, "heading", self)
+        self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
         self.title_row = QHBoxLayout()
         self.title_row.setContentsMargins(8, 4, 8, 4)
@@ -141,7 +158,7 @@ class Panel(QWidget):
         self._popup: FilterPopup | None = None
         if filter_hint:
             self._add_filter(filter_hint)
-        self.empty_state = EmptyState(icon_name, *empty, self)
+        self.empty_state = EmptyState(self.info.icon, *empty, self)
         self.empty_state.button.clicked.connect(self.clear_filter)
         self.empty_state.offer.clicked.connect(self.offerTaken)
         self.problem = plain_label("", "problem", self)

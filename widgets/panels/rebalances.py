@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from widgets.cards import RebalanceCard, RebalanceFacts
-from widgets.i18n import tr
-from widgets.panels.panel import Panel
+from widgets.i18n import mark, tr
+from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.soft_area import SoftArea
 
 CARDS_MAX = 30
@@ -18,13 +18,13 @@ CARDS_MAX = 30
 class RebalancesPanel(Panel):
     """Cards. `chosen(key)` on a click on one, `opened(key)` on a double click or Enter."""
 
+    info = PanelInfo("rebalances", mark("Rebalances"), "rebalancing")
+
     chosen = Signal(object)
     opened = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
-            tr("Rebalances"),
-            "rebalancing",
             (
                 tr("No group has rebalanced yet."),
                 tr(

@@ -9,9 +9,9 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.facts import let_wrap, plain_label
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
-from widgets.panels.panel import side_by_side
+from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.theme import current_theme
@@ -42,6 +42,18 @@ class FindingFacts:
 class ReportPanel(TablePanel):
     """`openRequested(key)` to read a report, `folderRequested(key)` for its folder, `exportRequested()` to make one."""
 
+    info = PanelInfo(
+        "report",
+        mark("Report"),
+        "report",
+        mark("Reports that were made lately."),
+        mark(
+            "Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead "
+            "letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); "
+            "parts that are not ticked are not computed."
+        ),
+    )
+
     openRequested = Signal(object)
     folderRequested = Signal(object)
     exportRequested = Signal()
@@ -51,8 +63,6 @@ class ReportPanel(TablePanel):
         super().__init__(
             model,
             LOOKS,
-            tr("Report"),
-            "report",
             (
                 tr("No report was made yet."),
                 tr("Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording."),

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.long_text import HeldNote, LongText
-from widgets.panels.panel import side_by_side
+from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.theme import current_theme, mono_font
 
@@ -60,6 +60,19 @@ class SchemasPanel(TablePanel):
     `set_verdict`.
     """
 
+    info = PanelInfo(
+        "schemas",
+        mark("Schemas"),
+        "check",
+        mark("Versions, changes, and what was refused."),
+        mark(
+            "The versions of each subject, and the topics that use it. **Compatibility** defines what a new "
+            "version must be able to read, or be read by. *Check a message* validates a text against the "
+            "latest version; *Refused* lists rejected messages with the place in the value."
+        ),
+        "Ctrl+8",
+    )
+
     checkRequested = Signal(str, str)
 
     def __init__(
@@ -69,8 +82,6 @@ class SchemasPanel(TablePanel):
         super().__init__(
             versions,
             LOOKS,
-            tr("Schemas"),
-            "check",
             (
                 tr("No topic has a schema."),
                 tr("Open the scenario Schema evolution to see versions, and messages that a schema refuses."),

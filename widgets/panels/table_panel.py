@@ -151,15 +151,13 @@ class TablePanel(Panel):
         self,
         model: QAbstractItemModel,
         looks: Sequence[ColumnLook],
-        title: str,
-        icon_name: str,
         empty: tuple[str, str],
         *,
         filter_hint: str = "Filter",
         multiple: bool = False,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(title, icon_name, empty, filter_hint, parent)
+        super().__init__(empty, filter_hint, parent)
         self._total: int | None = None
         self._told_key: Hashable = None
         self._just_told = False
@@ -169,7 +167,7 @@ class TablePanel(Panel):
         self._sifting.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
         self.table = RowTable(model, looks, self)
-        self.table.setAccessibleName(title)
+        self.table.setAccessibleName(self.title)
         mode = QAbstractItemView.SelectionMode
         self.table.setSelectionMode(mode.ExtendedSelection if multiple else mode.SingleSelection)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -27,15 +27,11 @@ class Registered(NamedTuple):
 class SchemaCollector:
     """A sink of the event stream; called by the engine's thread, read by the window's."""
 
-    def __init__(self) -> None:
-        self._scenario: Scenario | None = None
+    def __init__(self, scenario: Scenario | None = None) -> None:
+        """`scenario` says what the session begins with."""
+        self._scenario = scenario
         self._changes: list[Event] = []
         self._found: tuple[int, Registered] | None = None
-
-    def begin(self, scenario: Scenario) -> None:
-        """What a session of this scenario begins with."""
-        self._scenario = scenario
-        self._found = None
 
     def __call__(self, event: Event) -> None:
         """Take one event."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, actor, fill, opened, run, said
 from widgets.dialogs.form import FormDialog
+from widgets.panels.backpressure import BackpressurePanel
 
 
 def test_a_consumer_is_added_to_a_group_by_keyboard_alone(hand: Hand) -> None:
@@ -196,7 +197,7 @@ def test_limits_are_set_by_dialog_and_in_the_gauge(hand: Hand) -> None:
     accept(hand, dialog)
     hand.workbench.window.show_tab("backpressure")
     hand.show()
-    panel = hand.workbench.window.parts.backpressure
+    panel = hand.workbench.window.tab(BackpressurePanel)
     gauge = next(each for each in panel.gauges() if each.facts is not None and each.facts.target == "mails")
     gauge.controls.limit.setValue(7)
     hand.qtbot.waitUntil(lambda: "limited mails" in said(hand).lower(), timeout=5_000)
@@ -239,7 +240,7 @@ def test_every_context_menu_opens_with_its_entries(hand: Hand) -> None:
 def test_the_rate_of_the_producer_that_waits_is_set_from_the_panel(hand: Hand) -> None:
     hand.workbench.window.show_tab("backpressure")
     hand.show()
-    panel = hand.workbench.window.parts.backpressure
+    panel = hand.workbench.window.tab(BackpressurePanel)
     hand.qtbot.mouseClick(panel.rate_button, Qt.MouseButton.LeftButton)
     dialog = opened(hand, FormDialog)
     fill(hand, dialog, client="notifier", rate=5)

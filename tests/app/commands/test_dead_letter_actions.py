@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from app.commands.dead_letters import DeadLetterHandlers
 from widgets.dialogs.edit_letter import EditLetterDialog
 from widgets.dialogs.redrive import RedriveDialog
+from widgets.panels.dead_letters import DeadLettersPanel
 
 
 @pytest.fixture
@@ -13,7 +14,7 @@ def panel(hand):
     hand.pass_time(40)
     hand.workbench.window.show_tab("dead_letters")
     hand.show()
-    made = hand.workbench.window.parts.dead_letters
+    made = hand.workbench.window.tab(DeadLettersPanel)
     assert made.model.rowCount() >= 3
     return made
 

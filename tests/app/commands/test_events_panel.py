@@ -4,13 +4,14 @@ import pytest
 from PySide6.QtCore import Qt
 
 from broker_core.events import MESSAGE_KINDS, EventKind
+from widgets.panels.events import EventsPanel
 
 
 @pytest.fixture
 def panel(hand):
     hand.workbench.registry.trigger("show_events")
     hand.show()
-    made = hand.workbench.window.parts.events
+    made = hand.workbench.window.tab(EventsPanel)
     assert made.model.rowCount() > 100
     return made
 

@@ -5,26 +5,41 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.commands.filters import FilterHandlers
+from app.presenters.assignments import AssignmentsPresenter
+from app.presenters.charts import ChartsPresenter
+from app.presenters.connections import ConnectionsPresenter
+from app.presenters.dead_letters import DeadLettersPresenter
+from app.presenters.events_presenter import EventsPresenter
+from app.presenters.in_flight import InFlightPresenter
+from app.presenters.messages_presenter import MessagesPresenter
+from app.presenters.offsets import OffsetsPresenter
+from app.presenters.schemas import SchemasPresenter
+from app.presenters.segments import LogOnDiskPresenter
 from app.presenters.views import Views
+from app.sessions.history.history import History
+from app.sessions.session_controller import SessionController
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.offsets import OffsetsPanel
 
-MODELS = (
-    "assignments",
-    "offsets",
-    "in_flight",
-    "dead_letters",
-    "redriven",
-    "rate_table",
-    "versions",
-    "refusals",
-    "messages",
-    "events",
-    "segments",
-)
+MODELS = [
+    (MessagesPresenter, "model"),
+    (AssignmentsPresenter, "model"),
+    (OffsetsPresenter, "model"),
+    (InFlightPresenter, "model"),
+    (DeadLettersPresenter, "model"),
+    (DeadLettersPresenter, "redriven"),
+    (ChartsPresenter, "model"),
+    (EventsPresenter, "model"),
+    (SchemasPresenter, "model"),
+    (SchemasPresenter, "refusals"),
+    (LogOnDiskPresenter, "model"),
+    (ConnectionsPresenter, "model"),
+]
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_every_column_of_a_table_has_a_field_of_its_own(qapp, name):
-    model = getattr(Views(), name)
+@pytest.mark.parametrize(("presenter", "name"), MODELS)
+def test_every_column_of_a_table_has_a_field_of_its_own(qapp, presenter, name):
+    model = getattr(Views(SessionController(record=False), History()).presenter(presenter), name)
     names = [column.asked()[0].name for column in model.columns]
     assert len(set(names)) == len(names)
     assert len(list(model.fields)) >= len(names)
@@ -34,7 +49,7 @@ def test_every_column_of_a_table_has_a_field_of_its_own(qapp, name):
 def test_lag_is_asked_in_messages_and_in_time(hand):
     hand.workbench.window.show_tab("offsets")
     hand.show()
-    panel, model = hand.workbench.window.parts.offsets, hand.workbench.views.offsets
+    panel, model = hand.workbench.window.tab(OffsetsPanel), hand.workbench.views.presenter(OffsetsPresenter).model
     rows = list(model.rows)
     panel.set_filter_text("lag > 3 and group = mailers")
     shown = [model.row_at(place) for place in range(model.rowCount())]
@@ -52,7 +67,7 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
     window = hand.workbench.window
     window.show_tab("offsets")
     hand.show()
-    panel = window.parts.offsets
+    panel = window.tab(OffsetsPanel)
     panel.set_filter_text("group = indexers")
     popup = panel.show_filter_help()
     hand.qtbot.keyClicks(popup.name, "mine")
@@ -61,7 +76,7 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
     window.show_tab("assignments")
     hand.show()
     assert hand.workbench.registry.trigger("filter_help")
-    other = window.parts.assignments
+    other = window.tab(AssignmentsPanel)
     popup = other.show_filter_help()
     pick = next(one for one in popup.findChildren(QPushButton) if one.text() == "mine")
     hand.qtbot.mouseClick(pick, Qt.MouseButton.LeftButton)

@@ -4,13 +4,14 @@ import pytest
 from PySide6.QtCore import Qt
 
 from broker_core.events import EventKind
+from widgets.panels.in_flight import InFlightPanel
 
 
 @pytest.fixture
 def panel(hand):
     hand.workbench.window.show_tab("in_flight")
     hand.show()
-    made = hand.workbench.window.parts.in_flight
+    made = hand.workbench.window.tab(InFlightPanel)
     assert made.model.rowCount() >= 3
     return made
 

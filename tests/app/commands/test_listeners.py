@@ -14,15 +14,17 @@ from confluent_kafka import Producer as KafkaProducer
 from PySide6.QtCore import Qt
 
 from app.commands.listeners import ListenerHandlers
+from app.presenters.connections import ConnectionsPresenter
 from app.sessions.branching import why_no_branch
 from broker_core.simulation.actions import MoveConsumer
 from tests.app.conftest import Hand
+from widgets.panels.connections import ConnectionsPanel
 
 
 @pytest.fixture
 def listeners(hand: Hand) -> Iterator[ListenerHandlers]:
     handlers = hand.workbench.family(ListenerHandlers)
-    hand.workbench.window.show_tab("listeners")
+    hand.workbench.window.show_tab("connections")
     hand.show()
     yield handlers
     handlers.listeners.close_all()
@@ -30,7 +32,7 @@ def listeners(hand: Hand) -> Iterator[ListenerHandlers]:
 
 def opened(hand: Hand, kind: str) -> str:
     """Where the listener is that a click opens on any free port."""
-    line = hand.workbench.window.parts.listeners.listener(kind)
+    line = hand.workbench.window.tab(ConnectionsPanel).listener(kind)
     line.port.setValue(0)
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.where.text() != "closed" and line.button.text() == "Close", timeout=20_000)
@@ -61,7 +63,7 @@ def test_a_program_publishes_through_the_http_listener_and_the_window_shows_it(
             assert json.loads(program.getresponse().read())["status"] == "ok"
         hand.show()
         hand.workbench.draw()
-        rows = hand.workbench.views.connections.rows
+        rows = hand.workbench.views.presenter(ConnectionsPresenter).model.rows
         assert [(row.listener, row.messages_in) for row in rows] == [("http", 5)]
     hand.show()
     assert hand.workbench.controller.snapshot.totals.published >= before + 5
@@ -82,7 +84,7 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, liste
     hand.show()
     hand.workbench.draw()
     assert delivered == [None] * 5
-    rows = [row for row in hand.workbench.views.connections.rows if row.messages_in]
+    rows = [row for row in hand.workbench.views.presenter(ConnectionsPresenter).model.rows if row.messages_in]
     assert [(row.listener, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
     assert hand.workbench.controller.snapshot.totals.published >= before + 5
 
@@ -126,7 +128,7 @@ def test_the_http_listener_answers_from_the_session(hand: Hand, listeners: Liste
 
 
 def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listeners: ListenerHandlers) -> None:
-    panel = hand.workbench.window.parts.listeners
+    panel = hand.workbench.window.tab(ConnectionsPanel)
     assert "Open Kafka" in panel.empty_state.text()
     hand.workbench.controller.stop()
     hand.workbench.draw()
@@ -138,7 +140,7 @@ def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listener
 
 def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    panel = hand.workbench.window.parts.listeners
+    panel = hand.workbench.window.tab(ConnectionsPanel)
     with connected(where) as program:
         hand.show()
         assert not panel.cut_button.isEnabled()
@@ -148,7 +150,7 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
         hand.qtbot.waitUntil(lambda: bool(listeners.listeners.ended()), timeout=10_000)
         hand.show()
         hand.workbench.draw()
-        model = hand.workbench.views.connections
+        model = hand.workbench.views.presenter(ConnectionsPresenter).model
         ended = model.place_of(1)
         texts = [str(model.index(ended, column).data()) for column in range(model.columnCount())]
         assert texts[1].startswith("ended ")
@@ -160,7 +162,7 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
 
 def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    line = hand.workbench.window.parts.listeners.listener("http")
+    line = hand.workbench.window.tab(ConnectionsPanel).listener("http")
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     assert line.where.text() == "closed"
     with pytest.raises(ConnectionError):
@@ -185,7 +187,7 @@ def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
 
 def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    line = hand.workbench.window.parts.listeners.listener("kafka")
+    line = hand.workbench.window.tab(ConnectionsPanel).listener("kafka")
     line.port.setValue(port_of(where))
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
@@ -198,7 +200,7 @@ def test_another_scenario_closes_the_listeners_of_the_last(
     opened(hand, "kafka")
     hand.workbench.controller.restart()
     hand.show()
-    assert hand.workbench.window.parts.listeners.listener("kafka").where.text() == "closed"
+    assert hand.workbench.window.tab(ConnectionsPanel).listener("kafka").where.text() == "closed"
 
 
 def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: ListenerHandlers) -> None:
@@ -206,7 +208,7 @@ def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: 
     window.resize(960, 640)
     hand.qtbot.waitUntil(lambda: window.height() <= 700, timeout=5_000)
     hand.show()
-    lines = [window.parts.listeners.listener(kind) for kind in ("http", "kafka")]
+    lines = [window.tab(ConnectionsPanel).listener(kind) for kind in ("http", "kafka")]
     for line in lines:
         assert line.button.height() >= line.button.sizeHint().height()
         assert line.port.height() >= line.port.sizeHint().height()

@@ -11,13 +11,13 @@ from app.sessions.history.life import Place
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions import Produce
 from widgets.dialogs.produce import ProduceDialog
-from widgets.panels.messages import Start
+from widgets.panels.messages import MessagesPanel, Start
 
 
 @pytest.fixture
 def panel(hand):
     hand.workbench.registry.trigger("show_messages")
-    made = hand.workbench.window.parts.messages
+    made = hand.workbench.window.tab(MessagesPanel)
     wait(hand, lambda: made.model.rowCount() > 0)
     return made
 

@@ -15,10 +15,11 @@ from PySide6.QtCore import QPoint, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.environment.language import FOLDER, chosen_language, install_language, languages
-from app.presenters.help import help_texts
 from tests.app.conftest import Hand
 from widgets.dialogs.move_to_group import MoveToGroupDialog
 from widgets.i18n import tr
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.jobs import JobsPanel
 from widgets.theme import state_style
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -104,13 +105,6 @@ def test_words_of_states_are_translated_and_keep_their_look(german: None) -> Non
     assert state_style("what-a-broker-calls-it").word == "what-a-broker-calls-it"
 
 
-def test_the_german_help_has_the_sections_of_the_english_one() -> None:
-    german, english = help_texts("de"), help_texts("en")
-    assert list(german) == list(english)
-    assert all(len(text) > 60 for text in german.values())
-    assert all(german[name] != english[name] for name in english)
-
-
 def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -> None:
     """Menus, tabs, an empty state, a table and a dialog; the names of the scenario stay as they are."""
     hand = open_workbench()
@@ -119,9 +113,9 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     menus = [action.text().replace("&", "") for action in window.menuBar().actions()]
     assert {"Sitzung", "Ansicht"} <= set(menus)
     tabs = [window.tabs.tabText(place) for place in range(window.tabs.count())]
-    assert {"Zuordnungen", "Dead Letters", "Aufträge", "Zugänge"} <= {tab.partition("  ")[0] for tab in tabs}
-    assert window.parts.jobs.empty_state._sentence.text() == "Keine lange Arbeit wurde begonnen."
-    model = window.parts.assignments.table.model()
+    assert {"Zuordnungen", "Dead Letters", "Aufträge", "Verbindungen"} <= {tab.partition("  ")[0] for tab in tabs}
+    assert window.tab(JobsPanel).empty_state._sentence.text() == "Keine lange Arbeit wurde begonnen."
+    model = window.tab(AssignmentsPanel).table.model()
     assert [model.headerData(place, Qt.Orientation.Horizontal) for place in range(4)] == [
         "Topic",
         "Partition",

@@ -16,7 +16,8 @@ from tests.app.conftest import Hand
 from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.zoom_view import FIT_MOST
 from widgets.dialogs.settings import SettingsDialog
-from widgets.panels.backpressure import Gauge
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.backpressure import BackpressurePanel, Gauge
 from widgets.theme import SCALES, current_theme, scale
 from widgets.window_layout import SHIPPED, WindowLayout
 
@@ -84,7 +85,7 @@ def test_a_layout_that_cannot_be_read_is_none(text: str) -> None:
 
 
 def test_type_grows_in_steps_up_to_the_last(hand: Hand) -> None:
-    registry, table = hand.workbench.registry, hand.workbench.window.parts.assignments.table
+    registry, table = hand.workbench.registry, hand.workbench.window.tab(AssignmentsPanel).table
     row = table.verticalHeader().defaultSectionSize()
     for _ in range(len(SCALES)):
         registry.trigger("type_larger")
@@ -252,7 +253,7 @@ def test_lanes_gauges_and_the_toolbar_grow_with_the_size_of_type(hand: Hand) -> 
     hand.pass_time(1)
 
     def lengths() -> list[int]:
-        gauge = window.parts.backpressure.findChildren(Gauge)[0]
+        gauge = window.tab(BackpressurePanel).findChildren(Gauge)[0]
         bar = window.toolbar
         return [window.timeline.height(), gauge.minimumHeight(), bar.iconSize().width(), bar.speed.width()]
 

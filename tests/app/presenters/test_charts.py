@@ -6,15 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
-from app.presenters.block_chains import _slowest_worker
+from app.presenters.backpressure import _slowest_worker
 from app.presenters.charts import POINTS_MAX, ChartsPresenter
+from app.presenters.owners import Owners
+from app.presenters.panel_presenter import Sources
 from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
 from app.sessions.collectors.latencies import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
+from app.sessions.history.history import History
 from app.sessions.history.series import published as key_of
+from app.sessions.session_controller import SessionController
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.snapshots import ActorView, GroupView, OffsetView, PartitionView, Snapshot, TopicView
+from widgets.formats import Times
 from widgets.panels.charts import ChartsPanel
 
 
@@ -107,11 +112,13 @@ def test_nobody_is_slowest_while_nothing_waits(qapp):
 
 
 def shown_charts(qtbot, rates: Rates) -> tuple[ChartsPanel, ChartsPresenter]:
-    panel = ChartsPanel(table := RateTable(rates))
+    sources = Sources(SessionController(record=False), History(), Owners(), Times(), rates)
+    charts = ChartsPresenter(sources)
+    panel = charts.panel
     qtbot.addWidget(panel)
     panel.resize(1200, 300)
     panel.show()
-    return panel, ChartsPresenter("charts", panel, table, rates)
+    return panel, charts
 
 
 def test_the_panel_is_empty_then_draws_a_curve_a_topic(qtbot, qapp):

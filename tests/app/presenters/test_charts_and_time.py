@@ -7,13 +7,14 @@ from PySide6.QtCore import QPoint, Qt
 
 from broker_core.clock import NS_PER_S
 from tests.app.conftest import Hand
+from widgets.panels.charts import ChartsPanel
 
 
 def test_the_cursor_is_shared_both_ways(hand: Hand) -> None:
     window = hand.workbench.window
     window.show_tab("charts")
     hand.show()
-    charts, timeline = window.parts.charts, window.timeline
+    charts, timeline = window.tab(ChartsPanel), window.timeline
     (chart, *_others) = charts.charts().values()
     timeline.pointed.emit(4 * NS_PER_S)
     assert chart._cursor.isVisible()
@@ -32,7 +33,7 @@ def test_a_double_click_into_a_chart_goes_to_its_moment(open_workbench: Callable
     window = hand.workbench.window
     window.show_tab("charts")
     hand.show()
-    (chart, *_others) = window.parts.charts.charts().values()
+    (chart, *_others) = window.tab(ChartsPanel).charts().values()
     plot = chart._plot
     middle = plot.mapFromScene(plot.getPlotItem().vb.sceneBoundingRect().center())
     hand.qtbot.mouseDClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=middle)
@@ -45,7 +46,7 @@ def test_the_mouse_on_the_timeline_marks_the_moment_in_the_charts(hand: Hand) ->
     window = hand.workbench.window
     window.show_tab("charts")
     hand.show()
-    (chart, *_others) = window.parts.charts.charts().values()
+    (chart, *_others) = window.tab(ChartsPanel).charts().values()
     at = QPoint(round(window.timeline.x_of(5 * NS_PER_S)), 20)
     hand.qtbot.mouseMove(window.timeline, QPoint(at.x() - 30, 20))
     hand.qtbot.mouseMove(window.timeline, at)

@@ -6,6 +6,8 @@ from app.presenters.letter_sync import PREVIEW_BYTES
 from broker_core.events import EventKind
 from broker_core.messages import Message
 from broker_core.snapshots import AttemptView
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.in_flight import InFlightPanel
 
 MANY = 3_000
 
@@ -34,7 +36,7 @@ def wait(hand, done):
 def panel(hand):
     hand.workbench.controller.ask(bury).result()
     hand.workbench.window.show_tab("dead_letters")
-    made = hand.workbench.window.parts.dead_letters
+    made = hand.workbench.window.tab(DeadLettersPanel)
     wait(hand, lambda: made.model.rowCount() >= MANY)
     return made
 
@@ -88,7 +90,7 @@ def test_a_busy_queue_lists_every_lease(hand):
 
     hand.workbench.controller.ask(take).result()
     hand.workbench.window.show_tab("in_flight")
-    panel = hand.workbench.window.parts.in_flight
+    panel = hand.workbench.window.tab(InFlightPanel)
     wait(hand, lambda: panel.model.rowCount() >= MANY)
     panel.set_filter_text("holder = greedy and key = key-2900")
     assert panel.model.rowCount() == 1

@@ -4,13 +4,17 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu
 
 from app.environment.paths import find_scenario
-from app.presenters.help import PARTS, about, help_texts
+from app.presenters.help import PARTS, about
+from app.presenters.panels import PANELS
 from broker_core.simulation.actions import MoveConsumer
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
 from widgets.dialogs.scenario_picker import ScenarioPicker
+from widgets.icons import icon
+from widgets.theme import LIGHT
 
 
 def page_of(hand: Hand) -> ReadingDialog:
@@ -19,14 +23,27 @@ def page_of(hand: Hand) -> ReadingDialog:
     return found[-1]
 
 
-def test_every_panel_has_help(hand: Hand) -> None:
-    texts = help_texts()
-    assert set(hand.workbench.window.parts.tabs()) <= set(texts)
-    assert all(len(text) > 60 for text in texts.values())
+def test_every_panel_is_registered_with_what_the_menu_and_help_need() -> None:
+    assert len({panel.name for panel in PANELS}) == len(PANELS)
+    for panel in PANELS:
+        assert panel.hint.endswith("."), panel.name
+        assert len(panel.help) > 60, panel.name
+        assert not icon(panel.icon, LIGHT).isNull(), panel.name
 
 
-def test_an_unknown_language_reads_the_english_help() -> None:
-    assert help_texts("xx") == help_texts("en")
+def test_a_panel_stands_in_tabs_menu_and_palette_by_its_registration_alone(hand: Hand) -> None:
+    window, registry = hand.workbench.window, hand.workbench.registry
+    tabs = [window.tabs.tabText(place).partition("  ")[0] for place in range(window.tabs.count())]
+    assert tabs == [panel.title for panel in PANELS]
+    view = next(action.menu() for action in window.menuBar().actions() if action.text().replace("&", "") == "View")
+    assert isinstance(view, QMenu)
+    in_menu = [action.objectName() for action in view.actions()]
+    wanted = [f"show_{panel.name}" for panel in PANELS]
+    assert [name for name in in_menu if name in wanted] == wanted
+    assert set(wanted) <= {entry.id for entry in registry.entries()}
+    for panel in PANELS:
+        assert registry.trigger(f"show_{panel.name}")
+        assert window.shown_tab() == panel.name
 
 
 def test_f1_tells_of_the_panel_in_front(hand: Hand) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.presenters.in_flight import GroupHold
+from app.presenters.in_flight import GroupHold, InFlightPresenter
 from broker_core.events import EventKind
 from tests.app.conftest import Hand
+from widgets.panels.in_flight import InFlightPanel
 
 Place = tuple[str, str, int]
 
@@ -36,7 +37,7 @@ def recounted(hand: Hand) -> dict[Place, int]:
 def shown(hand: Hand) -> tuple[str, dict[Place, int], int]:
     """What the status bar says, the rows of groups, and how many messages the panel lists."""
     workbench = hand.workbench
-    model = workbench.views.in_flight
+    model = workbench.views.presenter(InFlightPresenter).model
     rows = {(row.queue, row.topic, row.partition): row.count for row in model.rows if isinstance(row, GroupHold)}
     return workbench.window.status.labels["in_flight"].text(), rows, model.listed
 
@@ -52,7 +53,7 @@ def test_what_groups_hold_is_in_flight_too_now_and_in_the_past(open_workbench: C
         total = leases + sum(held.values())
         assert shown(hand) == (f"{total:,} in flight", held, total)
         seen.append((hand.workbench.controller.snapshot.time_ns, shown(hand)))
-    panel = hand.workbench.window.parts.in_flight
+    panel = hand.workbench.window.tab(InFlightPanel)
     assert panel.count_label.text() == f"{seen[-1][1][2]:,} messages in {panel.model.rowCount()} rows"
     assert any(rows for _ns, (_text, rows, _listed) in seen)
     for time_ns, before in reversed(seen[:-1]):
@@ -67,5 +68,5 @@ def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
     hand.workbench.window.show_tab("in_flight")
     hand.pass_time(10)
     key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.controller.snapshot.groups[0].offsets)
-    hand.workbench.window.parts.in_flight.actWanted.emit("ack", [key])
+    hand.workbench.window.tab(InFlightPanel).actWanted.emit("ack", [key])
     assert "its consumers commit it" in hand.workbench.window.status.last_action.whole()

@@ -2,8 +2,11 @@
 
 from PySide6.QtCore import Qt
 
+from app.presenters.charts import ChartsPresenter
 from app.presenters.inspector import inspector_facts
 from broker_core.simulation.actions import Produce
+from widgets.panels.messages import MessagesPanel
+from widgets.panels.schemas import SchemasPanel
 from widgets.theme import state_style
 
 
@@ -54,7 +57,7 @@ def test_a_partition_leads_to_its_messages(hand):
     hand.show()
     inspector = hand.workbench.window.parts.inspector
     hand.qtbot.mouseClick(inspector.link("browse:commits/1"), Qt.MouseButton.LeftButton)
-    panel = hand.workbench.window.parts.messages
+    panel = hand.workbench.window.tab(MessagesPanel)
     wait(hand, lambda: panel.where() == ("commits", (1,)))
 
 
@@ -125,7 +128,7 @@ def test_a_version_of_a_schema_is_inspected(open_workbench):
     window = hand.workbench.window
     window.show_tab("schemas")
     hand.show()
-    window.parts.schemas.select(0)
+    window.tab(SchemasPanel).select(0)
     hand.show()
     facts = window.parts.inspector.facts()
     assert (facts.kind, facts.name) == ("Schema", "order")
@@ -153,7 +156,9 @@ def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workben
     assert ("Rejected", f"{refused} messages") in facts.sections[0][1]
     hand.workbench.window.show_tab("charts")
     hand.show()
-    assert {row.name: row.state for row in hand.workbench.views.rate_table.rows}["shop-b"] == "rejected"
+    assert {row.name: row.state for row in hand.workbench.views.presenter(ChartsPresenter).model.rows}[
+        "shop-b"
+    ] == "rejected"
     hand.pass_time(19)
     card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
     assert card.state != "rejected", "version 2 takes what it sends"

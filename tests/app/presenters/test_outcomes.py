@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.presenters.gauges import gates, gauge_facts
+from app.presenters.backpressure import gates, gauge_facts
 from app.presenters.inspector import inspector_facts
 from resources.outcomes import in_words
 from tests.app.conftest import Hand

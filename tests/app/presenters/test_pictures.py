@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from app.presenters.backpressure import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.canvas import RINGS_MAX, CanvasModel
-from app.presenters.gauges import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.inspector import inspector_facts
 from app.presenters.moves import current_group, group_name_error, move_choices
 from app.presenters.navigator import NavigatorModel

@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QApplication
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
 from broker_core.simulation.actions import MoveConsumer
+from widgets.panels.events import EventsPanel
+from widgets.panels.log_on_disk import LogOnDiskPanel
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def test_events_come_from_the_recording_up_to_the_moment_shown(stored):
     window, controller = stored.workbench.window, stored.workbench.controller
     wait(stored, lambda: controller.snapshot.time_ns == 20 * NS_PER_S)
     window.show_tab("events")
-    panel = window.parts.events
+    panel = window.tab(EventsPanel)
     until = [event for event in stored.events if event.time_ns <= 20 * NS_PER_S]
     wait(stored, lambda: panel.model.rowCount() == len(until))
     last = panel.model.rowCount() - 1
@@ -103,7 +105,7 @@ def test_the_log_on_disk_never_shows_the_present_in_the_past(open_workbench):
     hand.pass_time(10)
     controller, window = hand.workbench.controller, hand.workbench.window
     window.show_tab("log_on_disk")
-    panel = window.parts.log_on_disk
+    panel = window.tab(LogOnDiskPanel)
     wait(hand, lambda: panel.model.rowCount() > 0)
     controller.travel.to(5 * NS_PER_S)
     wait(hand, lambda: controller.snapshot.time_ns == 5 * NS_PER_S)

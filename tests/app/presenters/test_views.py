@@ -10,12 +10,17 @@ from PySide6.QtWidgets import QApplication
 
 from app.commands.families import COMMANDS
 from app.commands.registry import ActionRegistry
+from app.presenters.assignments import AssignmentsPresenter
+from app.presenters.dead_letters import DeadLettersPresenter
+from app.presenters.offsets import OffsetsPresenter
 from app.presenters.views import Views
+from app.sessions.history.history import History
+from app.sessions.session_controller import SessionController
 from broker_core.snapshots import Totals
 from tests.app.presenters import made_up
 from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
-from widgets.panels.jobs import JobFacts
+from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.roles import Role
 from widgets.theme import DARK, LIGHT, apply_theme, current_theme
 
@@ -26,7 +31,7 @@ class Bench:
     """A window, its models and its registry."""
 
     def __init__(self, qtbot):
-        self.views = Views()
+        self.views = Views(SessionController(record=False), History())
         self.registry = ActionRegistry(COMMANDS)
         self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions())
         self.views.attach(self.window)
@@ -46,11 +51,11 @@ def bench(qtbot, qapp):
 def test_only_the_tab_in_front_is_brought_up_to_date(bench):
     bench.window.show_tab("assignments")
     bench.views.refresh(made_up.living())
-    assert bench.views.assignments.rowCount() == 7
-    assert bench.views.offsets.rowCount() == 0
+    assert bench.views.presenter(AssignmentsPresenter).model.rowCount() == 7
+    assert bench.views.presenter(OffsetsPresenter).model.rowCount() == 0
     bench.window.show_tab("offsets")
-    assert bench.views.offsets.rowCount() == 7
-    assert bench.views.dead_letters.rowCount() == 0
+    assert bench.views.presenter(OffsetsPresenter).model.rowCount() == 7
+    assert bench.views.presenter(DeadLettersPresenter).model.rowCount() == 0
     assert (
         bench.window.tabs.tabText(bench.window.tabs.indexOf(bench.window.panel("dead_letters"))) == "Dead letters  23"
     )
@@ -59,32 +64,35 @@ def test_only_the_tab_in_front_is_brought_up_to_date(bench):
 def test_a_hidden_bottom_costs_nothing(bench):
     bench.window.toggle_bottom(False)
     bench.views.refresh(made_up.living())
-    assert bench.views.assignments.rowCount() == 0
+    assert bench.views.presenter(AssignmentsPresenter).model.rowCount() == 0
 
 
 def test_the_clock_and_the_canvas_follow_every_frame_the_rest_when_asked(bench):
     bench.views.refresh(made_up.living(12 * S), panels=False)
     assert bench.window.toolbar.clock.text() == "00:12.000"
     assert [box.name for box in bench.parts.canvas.view.groups] == ["indexers", "mail"]
-    assert bench.views.assignments.rowCount() == 0
+    assert bench.views.presenter(AssignmentsPresenter).model.rowCount() == 0
     assert bench.window.timeline.facts.now_ns == 0
 
 
 def test_typing_a_filter_filters_and_counts(bench, qtbot):
     bench.window.show_tab("dead_letters")
     bench.views.refresh(made_up.living())
-    panel = bench.parts.dead_letters
+    panel = bench.window.tab(DeadLettersPanel)
     panel.focus_filter()
     qtbot.keyClicks(panel.filter_field, "onerror")
-    qtbot.waitUntil(lambda: 0 < bench.views.dead_letters.rowCount() < 23)
-    assert panel.count_label.text() == f"{bench.views.dead_letters.rowCount()} of 23 are shown"
-    assert panel.redrive_all_button.text() == f"Redrive all ({bench.views.dead_letters.rowCount()})"
+    qtbot.waitUntil(lambda: 0 < bench.views.presenter(DeadLettersPresenter).model.rowCount() < 23)
+    assert panel.count_label.text() == f"{bench.views.presenter(DeadLettersPresenter).model.rowCount()} of 23 are shown"
+    assert (
+        panel.redrive_all_button.text()
+        == f"Redrive all ({bench.views.presenter(DeadLettersPresenter).model.rowCount()})"
+    )
 
 
 def test_selected_letters_stay_selected_while_others_come_and_are_redriven_by_a_click(bench, qtbot):
     bench.window.show_tab("dead_letters")
     bench.views.refresh(made_up.living(12 * S, dead=10))
-    panel = bench.parts.dead_letters
+    panel = bench.window.tab(DeadLettersPanel)
     for place, modifier in ((2, Qt.KeyboardModifier.NoModifier), (4, Qt.KeyboardModifier.ControlModifier)):
         where = panel.table.visualRect(panel.model.index(place, 1)).center()
         qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, modifier, where)
@@ -103,7 +111,7 @@ def test_selected_letters_stay_selected_while_others_come_and_are_redriven_by_a_
 def test_a_click_on_a_letter_shows_its_details(bench, qtbot):
     bench.window.show_tab("dead_letters")
     bench.views.refresh(made_up.living())
-    panel = bench.parts.dead_letters
+    panel = bench.window.tab(DeadLettersPanel)
     where = panel.table.visualRect(panel.model.index(1, 1)).center()
     qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert panel.details.payload.toPlainText().startswith("<img src=x")
@@ -112,16 +120,19 @@ def test_a_click_on_a_letter_shows_its_details(bench, qtbot):
 def test_a_chosen_cause_filters_and_is_let_go_when_it_is_empty(bench):
     bench.window.show_tab("dead_letters")
     bench.views.refresh(made_up.living())
-    panel = bench.parts.dead_letters
+    panel = bench.window.tab(DeadLettersPanel)
     panel.causes.setCurrentRow(1)
-    assert panel.chosen_cause == bench.views.dead_letters.causes[0][0]
-    assert bench.views.dead_letters.rowCount() == bench.views.dead_letters.causes[0][1]
-    other = [row for row in bench.views.dead_letters.rows if row.cause != panel.chosen_cause]
+    assert panel.chosen_cause == bench.views.presenter(DeadLettersPresenter).model.causes[0][0]
+    assert (
+        bench.views.presenter(DeadLettersPresenter).model.rowCount()
+        == bench.views.presenter(DeadLettersPresenter).model.causes[0][1]
+    )
+    other = [row for row in bench.views.presenter(DeadLettersPresenter).model.rows if row.cause != panel.chosen_cause]
     snapshot = made_up.living(13 * S)
     queue = msgspec.structs.replace(snapshot.queues[0], dead_letters=tuple(other))
     bench.views.refresh(msgspec.structs.replace(snapshot, queues=(queue,)))
     assert panel.chosen_cause is None
-    assert bench.views.dead_letters.rowCount() == len(other)
+    assert bench.views.presenter(DeadLettersPresenter).model.rowCount() == len(other)
 
 
 def test_more_than_is_listed_is_said(bench):
@@ -129,7 +140,10 @@ def test_more_than_is_listed_is_said(bench):
     snapshot = made_up.living()
     queue = made_up.queue(snapshot.time_ns, dead=100_000, listed=50)
     bench.views.refresh(msgspec.structs.replace(snapshot, queues=(queue,)))
-    assert bench.parts.dead_letters.note.text() == "50 of 100,000 dead letters are listed; every count is of all."
+    assert (
+        bench.window.tab(DeadLettersPanel).note.text()
+        == "50 of 100,000 dead letters are listed; every count is of all."
+    )
 
 
 def test_the_selected_thing_is_inspected_and_followed(bench):
@@ -142,21 +156,13 @@ def test_the_selected_thing_is_inspected_and_followed(bench):
     assert bench.parts.inspector.facts() is None
 
 
-def test_jobs_are_shown_and_counted(bench):
-    bench.views.show_jobs([JobFacts("1", "Report", "Running"), JobFacts("2", "Report", "Done")])
-    place = bench.window.tabs.indexOf(bench.window.panel("jobs"))
-    assert bench.window.tabs.tabText(place) == "Jobs  1"
-
-
-def test_another_session_forgets_the_timeline_and_keeps_the_letters(bench):
+def test_another_session_forgets_the_timeline(bench):
     bench.views.refresh(made_up.living())
-    letter = bench.views.owners.letter("indexer-3")
     bench.views.status.seed = 7
     bench.views.restart()
     bench.views.refresh(made_up.living(1 * S))
     assert bench.window.timeline.facts.now_ns == S
     assert bench.views.status.seed == 7
-    assert bench.views.owners.letter("indexer-3") == letter
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
@@ -240,7 +246,7 @@ def test_a_hundred_thousand_letters_are_selected_at_once_and_stay_where_they_are
     crowd = made_up.crowded()
     bench.window.show_tab("dead_letters")
     bench.views.refresh(crowd)
-    panel = bench.parts.dead_letters
+    panel = bench.window.tab(DeadLettersPanel)
     panel.table.selectAll()
     assert panel.selected_count() == 100_000
     moves = []
@@ -255,8 +261,8 @@ def test_an_empty_bin_says_that_its_letters_were_redriven(bench):
     bench.window.show_tab("dead_letters")
     base = made_up.living(dead=0)
     bench.views.refresh(msgspec.structs.replace(base, totals=Totals()))
-    assert bench.parts.dead_letters.empty_state.text().startswith("No message was given up on.")
+    assert bench.window.tab(DeadLettersPanel).empty_state.text().startswith("No message was given up on.")
     bench.views.refresh(msgspec.structs.replace(base, totals=Totals(dead_lettered=9, redriven=8)))
-    assert bench.parts.dead_letters.empty_state.text().startswith("No dead letters left: 8 were redriven.")
+    assert bench.window.tab(DeadLettersPanel).empty_state.text().startswith("No dead letters left: 8 were redriven.")
     bench.views.refresh(msgspec.structs.replace(base, totals=Totals(dead_lettered=9)))
-    assert bench.parts.dead_letters.empty_state.text().startswith("No dead letters left. ")
+    assert bench.window.tab(DeadLettersPanel).empty_state.text().startswith("No dead letters left. ")

@@ -2,9 +2,11 @@
 
 from PySide6.QtCore import QPoint, Qt
 
+from app.presenters.assignments import AssignmentsPresenter
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions import MoveConsumer
 from tests.app.sessions.test_travel_window import arrive
+from widgets.panels.assignments import AssignmentsPanel
 
 
 def click_at(hand, second):
@@ -14,7 +16,7 @@ def click_at(hand, second):
 
 
 def owner_of(hand, topic, partition, group):
-    table = hand.workbench.views.assignments
+    table = hand.workbench.views.presenter(AssignmentsPresenter).model
     rows = [[table.index(row, at).data() for at in range(5)] for row in range(table.rowCount())]
     return next(row[3:] for row in rows if row[:3] == [topic, str(partition), group])
 
@@ -36,7 +38,7 @@ def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench
     # The history of the group, partition by member, in the present again.
     hand.workbench.controller.travel.to_present()
     hand.show()
-    panel = hand.workbench.window.parts.assignments
+    panel = hand.workbench.window.tab(AssignmentsPanel)
     hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)
     panel.groups.setCurrentText("indexers")
     panel.groupChosen.emit("indexers")

@@ -2,14 +2,17 @@
 
 from PySide6.QtCore import Qt
 
+from app.presenters.dead_letters import DeadLettersPresenter
+from widgets.panels.dead_letters import DeadLettersPanel
+
 
 def test_a_click_on_a_dead_letter_tells_why_and_every_attempt(hand):
     hand.pass_time(20)
     window = hand.workbench.window
     window.show_tab("dead_letters")
     hand.show()
-    panel = window.parts.dead_letters
-    letter = hand.workbench.views.dead_letters.row_at(0)
+    panel = window.tab(DeadLettersPanel)
+    letter = hand.workbench.views.presenter(DeadLettersPresenter).model.row_at(0)
     at = panel.table.visualRect(panel.model.index(0, 1)).center()
     hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
     hand.show()

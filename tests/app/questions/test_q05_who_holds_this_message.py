@@ -2,14 +2,16 @@
 
 from PySide6.QtCore import Qt
 
+from app.presenters.in_flight import InFlightPresenter
 from widgets.formats import session_time
+from widgets.panels.in_flight import InFlightPanel
 
 
 def test_a_click_on_a_message_in_flight_says_who_holds_it_and_until_when(hand):
     window = hand.workbench.window
     window.show_tab("in_flight")
     hand.show()
-    panel, model = window.parts.in_flight, hand.workbench.views.in_flight
+    panel, model = window.tab(InFlightPanel), hand.workbench.views.presenter(InFlightPresenter).model
     lease = model.row_at(0)
     assert panel.model.index(0, 4).data() == lease.holder
     at = panel.table.visualRect(panel.model.index(0, 3)).center()

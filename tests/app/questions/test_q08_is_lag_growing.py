@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 
 from tests.app.conftest import Hand
+from widgets.panels.offsets import OffsetsPanel
 
 
 def click_offsets(hand: Hand) -> None:
@@ -17,7 +18,7 @@ def click_offsets(hand: Hand) -> None:
 
 
 def cells(hand: Hand, title: str, group: str) -> list[str]:
-    model = hand.workbench.window.parts.offsets.table.model()
+    model = hand.workbench.window.tab(OffsetsPanel).table.model()
     headers = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
     rows = [row for row in range(model.rowCount()) if model.index(row, 0).data() == group]
     return [model.index(row, headers.index(title)).data() for row in rows]
@@ -32,7 +33,7 @@ def look(hand: Hand, until_s: float) -> None:
 def test_lag_that_grows_is_told_and_lag_that_falls_says_when_it_is_gone(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("lag-and-catch-up")
     click_offsets(hand)
-    panel = hand.workbench.window.parts.offsets
+    panel = hand.workbench.window.tab(OffsetsPanel)
     look(hand, 9)
     assert "Rising" in cells(hand, "Trend", "clerks")
     assert "never so" in cells(hand, "Drained in", "clerks")

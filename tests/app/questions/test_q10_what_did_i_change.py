@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 
 from broker_core.simulation.actions import MoveConsumer
+from widgets.panels.events import EventsPanel
 
 
 def test_one_click_shows_what_i_changed_and_when(hand):
@@ -13,7 +14,7 @@ def test_one_click_shows_what_i_changed_and_when(hand):
     window = hand.workbench.window
     window.show_tab("events")
     hand.show()
-    panel = window.parts.events
+    panel = window.tab(EventsPanel)
     assert panel.model.rowCount() > 10
     hand.qtbot.mouseClick(panel.mine, Qt.MouseButton.LeftButton)
 

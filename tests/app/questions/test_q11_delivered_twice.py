@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 
 from broker_core.events import EventKind
-from widgets.panels.messages import Start
+from widgets.panels.messages import MessagesPanel, Start
 
 
 def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
@@ -19,7 +19,7 @@ def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
     window = hand.workbench.window
     window.show_tab("messages")
     hand.show()
-    panel = window.parts.messages
+    panel = window.tab(MessagesPanel)
     hand.qtbot.waitUntil(lambda: (hand.show(), panel.topic.findText("builds") >= 0)[1])
     panel.browse("builds", partition, Start("offset", offset))
     hand.qtbot.waitUntil(lambda: (hand.show(), panel.model.rowCount() > 0)[1])

@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from broker_core.events import EventKind
 from broker_core.simulation.actions import MoveConsumer
+from widgets.panels.events import EventsPanel
 
 
 def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
@@ -22,7 +23,7 @@ def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
     inspector = window.parts.inspector
     link = inspector.link(f"published:{before.started_ns}-{last.started_ns}")
     hand.qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
-    panel = window.parts.events
+    panel = window.tab(EventsPanel)
     truth = [
         event.seq
         for event in hand.workbench.controller.events.since(0)

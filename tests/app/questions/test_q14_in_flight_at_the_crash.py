@@ -6,6 +6,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions import Crash
 from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
+from widgets.panels.in_flight import InFlightPanel
 from widgets.timeline import AREA, LANE, LANES, TOP
 
 
@@ -27,7 +28,7 @@ def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypat
     hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)
     arrive(hand)
     assert hand.workbench.controller.snapshot.time_ns == crashed_s * NS_PER_S
-    panel = window.parts.in_flight
+    panel = window.tab(InFlightPanel)
     bar = window.tabs.tabBar()
     hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(window.tabs.indexOf(panel)).center())
     hand.show()

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 
+from app.presenters.schemas import SchemasPresenter
 from broker_core.clock import NS_PER_S
 from tests.app.conftest import Hand
+from widgets.panels.schemas import SchemasPanel
 
 
 def opened(open_workbench: Callable[..., Hand], seconds: float) -> Hand:
@@ -20,7 +22,7 @@ def opened(open_workbench: Callable[..., Hand], seconds: float) -> Hand:
 
 def test_q16_what_did_the_schema_refuse(open_workbench: Callable[..., Hand]) -> None:
     hand = opened(open_workbench, 50)
-    panel = hand.workbench.window.parts.schemas
+    panel = hand.workbench.window.tab(SchemasPanel)
     bar = panel.pages.tabBar()
     hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(3).center())
     model = panel.refusals.model()
@@ -34,8 +36,8 @@ def test_q16_what_did_the_schema_refuse(open_workbench: Callable[..., Hand]) -> 
 
 def test_versions_are_listed_with_what_each_changed(open_workbench: Callable[..., Hand]) -> None:
     hand = opened(open_workbench, 50)
-    panel = hand.workbench.window.parts.schemas
-    assert [row.version for row in hand.workbench.views.versions.rows] == [2, 1]
+    panel = hand.workbench.window.tab(SchemasPanel)
+    assert [row.version for row in hand.workbench.views.presenter(SchemasPresenter).model.rows] == [2, 1]
     panel.select(0)
     assert '"currency"' in panel.text.toPlainText()
     assert panel.changes.toPlainText() == 'Added at /properties/currency: {"type":"string"}'
@@ -45,7 +47,7 @@ def test_versions_are_listed_with_what_each_changed(open_workbench: Callable[...
 
 def test_a_message_is_checked_by_hand_against_the_latest_version(open_workbench: Callable[..., Hand]) -> None:
     hand = opened(open_workbench, 50)
-    panel = hand.workbench.window.parts.schemas
+    panel = hand.workbench.window.tab(SchemasPanel)
     assert not panel.check_button.isEnabled()
     panel.select(0)
     panel.pages.setCurrentIndex(2)
@@ -62,7 +64,7 @@ def test_a_message_is_checked_by_hand_against_the_latest_version(open_workbench:
 def test_a_scenario_without_schemas_says_how_to_see_some(hand: Hand) -> None:
     hand.workbench.window.show_tab("schemas")
     hand.show()
-    panel = hand.workbench.window.parts.schemas
+    panel = hand.workbench.window.tab(SchemasPanel)
     assert panel.empty_state.isVisible()
     assert "Schema evolution" in panel.empty_state.text()
 
@@ -70,8 +72,8 @@ def test_a_scenario_without_schemas_says_how_to_see_some(hand: Hand) -> None:
 def shown(hand: Hand) -> tuple[list[tuple[int, str]], list[tuple[str, int]]]:
     """Versions with their topics, and refusals with their counts."""
     views = hand.workbench.views
-    versions = [(row.version, row.topics) for row in views.versions.rows]
-    return versions, [(row.client, row.messages) for row in views.refusals.rows]
+    versions = [(row.version, row.topics) for row in views.presenter(SchemasPresenter).model.rows]
+    return versions, [(row.client, row.messages) for row in views.presenter(SchemasPresenter).refusals.rows]
 
 
 def go(hand: Hand, seconds: float) -> None:

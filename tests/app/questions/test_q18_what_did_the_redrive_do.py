@@ -2,8 +2,10 @@
 
 from PySide6.QtCore import Qt
 
+from app.presenters.dead_letters import DeadLettersPresenter
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
+from widgets.panels.dead_letters import DeadLettersPanel
 
 
 def test_two_clicks_show_what_became_of_each_redriven_message(hand):
@@ -11,7 +13,7 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
     window, controller = hand.workbench.window, hand.workbench.controller
     window.show_tab("dead_letters")
     hand.show()
-    panel = window.parts.dead_letters
+    panel = window.tab(DeadLettersPanel)
     there = panel.model.rowCount()
     assert there >= 2
     hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
@@ -28,7 +30,7 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
             if event.offset <= move.to_offset < event.offset + event.count:
                 last[move.seq] = event
 
-    model = hand.workbench.views.redriven
+    model = hand.workbench.views.presenter(DeadLettersPresenter).redriven
 
     def told():
         hand.show()
@@ -58,7 +60,7 @@ def test_the_past_knows_nothing_of_what_came_after(open_workbench):
     hand = open_workbench(record=True)
     for _second in range(40):
         hand.pass_time(1)
-    controller, panel = hand.workbench.controller, hand.workbench.window.parts.dead_letters
+    controller, panel = hand.workbench.controller, hand.workbench.window.tab(DeadLettersPanel)
     hand.workbench.window.show_tab("dead_letters")
     hand.show()
     hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
@@ -67,7 +69,7 @@ def test_the_past_knows_nothing_of_what_came_after(open_workbench):
     for _second in range(15):
         hand.pass_time(1)
     hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
-    model = hand.workbench.views.redriven
+    model = hand.workbench.views.presenter(DeadLettersPresenter).redriven
 
     def shows(wanted):
         def look():
@@ -86,7 +88,7 @@ def test_the_past_knows_nothing_of_what_came_after(open_workbench):
 def test_the_filter_asks_the_table_that_is_shown(hand):
     window = hand.workbench.window
     window.show_tab("dead_letters")
-    panel = window.parts.dead_letters
+    panel = window.tab(DeadLettersPanel)
     panel.show_redriven(True)
     hand.show()
     panel.set_filter_text("fate = acknowledged")

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 
 from resources.units import byte_size
+from widgets.panels.log_on_disk import LogOnDiskPanel
 
 
 def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kept(open_workbench):
@@ -10,9 +11,9 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
     hand.pass_time(25)
     window = hand.workbench.window
     bar = window.tabs.tabBar()
-    place = window.tabs.indexOf(window.parts.log_on_disk)
+    place = window.tabs.indexOf(window.tab(LogOnDiskPanel))
     hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(place).center())
-    panel = window.parts.log_on_disk
+    panel = window.tab(LogOnDiskPanel)
 
     def truth(simulation):
         broker = simulation.broker

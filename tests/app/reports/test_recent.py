@@ -15,6 +15,7 @@ from app.commands.reports import ReportHandlers
 from app.environment.settings import Settings
 from app.reports.recent import KEPT_MAX, Reports, findings_of
 from tests.app.conftest import Hand
+from widgets.panels.report import ReportPanel
 
 FINDINGS: list[dict[str, Any]] = [
     {
@@ -86,7 +87,7 @@ def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
 
     monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
     hand.workbench.family(ReportHandlers).reports.add(make_report(tmp_path / "one"), "Report of one")
-    panel = hand.workbench.window.parts.report
+    panel = hand.workbench.window.tab(ReportPanel)
     hand.workbench.window.show_tab("report")
     hand.show()
     assert not panel.open_button.isEnabled()
@@ -107,7 +108,7 @@ def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Han
     reports = hand.workbench.family(ReportHandlers).reports
     reports.add(calm, "Calm")
     reports.add(bare, "Bare")
-    panel = hand.workbench.window.parts.report
+    panel = hand.workbench.window.tab(ReportPanel)
     hand.workbench.window.show_tab("report")
     hand.show()
     said = []
@@ -123,4 +124,4 @@ def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Han
 def test_without_reports_the_panel_says_how_to_make_one(hand: Hand) -> None:
     hand.workbench.window.show_tab("report")
     hand.show()
-    assert "Ctrl+E" in hand.workbench.window.parts.report.empty_state.text()
+    assert "Ctrl+E" in hand.workbench.window.tab(ReportPanel).empty_state.text()

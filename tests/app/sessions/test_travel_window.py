@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
 
 from app.commands.travel import TravelHandlers, time_of
+from app.presenters.assignments import AssignmentsPresenter
+from app.presenters.charts import ChartsPresenter
 from app.sessions.bookmarks import Bookmarks
 from app.sessions.history.series import of_actor
 from broker_core.clock import NS_PER_S
@@ -18,6 +20,7 @@ from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.ask_text import AskTextDialog
 from widgets.palette import CommandPalette
+from widgets.panels.assignments import AssignmentsPanel
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -99,7 +102,7 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
     arrive(hand)
     assert abs(shown_s(hand) - 12) < 0.1
     assert "indexer-4" not in hand.members("indexers")
-    table = hand.workbench.views.assignments
+    table = hand.workbench.views.presenter(AssignmentsPresenter).model
     owners = {table.index(row, 3).data() for row in range(table.rowCount())}
     assert "indexer-4" not in owners and "indexer-3" in owners
     assert hand.workbench.window.timeline.facts.head_ns == hand.workbench.controller.snapshot.time_ns
@@ -128,7 +131,7 @@ def test_rates_are_those_of_the_moment(hand: Hand) -> None:
     hand.workbench.draw()
     past = hand.workbench.controller.snapshot
     views = hand.workbench.views
-    rates = {(row.kind, row.name): row.per_s for row in views.rate_table.rows}
+    rates = {(row.kind, row.name): row.per_s for row in views.presenter(ChartsPresenter).model.rows}
     assert rates["topic", "commits"] > 0
     assert {name: per_s for (kind, name), per_s in rates.items() if kind != "topic"} == {
         actor.name: views.rates.of(of_actor(actor), past.time_ns) for actor in past.actors
@@ -252,7 +255,7 @@ def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:
 def test_the_keys_of_a_tree_stay_its_own_and_a_table_keeps_its_ends(hand: Hand) -> None:
     window = hand.workbench.window
     window.show_tab("assignments")
-    table = window.parts.assignments.table
+    table = window.tab(AssignmentsPanel).table
     table.setFocus()
     hand.show()
     hand.qtbot.keyClick(table, Key.Key_Home)

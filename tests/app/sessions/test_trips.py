@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from app.presenters.charts import ChartsPresenter
+from app.presenters.offsets import OffsetsPresenter
 from broker_core.clock import NS_PER_S
 from tests.app.conftest import Hand
 
@@ -23,7 +25,10 @@ def figures(hand: Hand) -> dict[str, Any]:
     """Whatever moves with time, as it is shown."""
     workbench, view = hand.workbench, hand.canvas.view
     labels = workbench.window.status.labels
-    rates = [(row.name, row.per_s, row.bytes_per_s, row.behind) for row in workbench.views.rate_table.rows]
+    rates = [
+        (row.name, row.per_s, row.bytes_per_s, row.behind)
+        for row in workbench.views.presenter(ChartsPresenter).model.rows
+    ]
     sections = workbench.views.navigator.meet(workbench.controller.snapshot)
     return {
         "status": (labels["rate"].text(), labels["in_flight"].text()),
@@ -33,7 +38,7 @@ def figures(hand: Hand) -> dict[str, Any]:
         "queues": [(box.name, box.rate_per_s, box.ready + box.delayed, box.dead) for box in view.queues],
         "navigator": [(row.id, row.figure, row.series) for part in sections for row in part.rows],
         "table": rates,
-        "offsets": workbench.views.offsets.rows,
+        "offsets": workbench.views.presenter(OffsetsPresenter).model.rows,
     }
 
 

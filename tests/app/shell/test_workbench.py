@@ -22,6 +22,9 @@ from broker_core.engine.runner import Mode
 from broker_core.events import Event, EventKind
 from tests.app.conftest import Hand
 from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.charts import ChartsPanel
+from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.theme import current_theme
 
 
@@ -143,7 +146,7 @@ def test_dead_letters_are_selected_and_redriven_by_clicks_and_consumed(hand: Han
     window = hand.workbench.window
     window.show_tab("dead_letters")
     hand.show()
-    panel = window.parts.dead_letters
+    panel = window.tab(DeadLettersPanel)
     before = hand.workbench.controller.snapshot
     dead = before.queues[0].dead
     assert dead >= 3
@@ -321,8 +324,8 @@ def test_an_empty_broker_that_runs_is_not_told_to_run(open_workbench: Callable[.
     hand.pass_time(1)
     assert hand.canvas.view.is_empty
     assert "create a topic" in hand.canvas.view.notice
-    parts = hand.workbench.window.parts
-    for panel in (parts.assignments, parts.charts):
+    window = hand.workbench.window
+    for panel in (window.tab(AssignmentsPanel), window.tab(ChartsPanel)):
         assert "F5" not in " ".join(label.text() for label in panel.empty_state.findChildren(QLabel))
 
 

@@ -10,8 +10,13 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.presenters.dead_letters import DeadLettersPresenter
 from app.shell.workbench import Workbench
 from widgets.dialogs.facts_table import FactsTableDialog
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.events import EventsPanel
+from widgets.panels.messages import MessagesPanel
+from widgets.panels.schemas import SchemasPanel
 from widgets.roles import Role
 
 Figures = dict[tuple[str, str, str], Any]
@@ -65,7 +70,7 @@ def wait_for_history(workbench: Workbench, what: str) -> None:
 
 def _schemas(workbench: Workbench) -> Figures:
     workbench.window.show_tab("schemas")
-    panel = workbench.window.parts.schemas
+    panel = workbench.window.tab(SchemasPanel)
     found = table_figures("schemas", panel.model)
     found.update(table_figures("refused", panel.refusals.model()))
     found["schemas", "panel", "count"] = panel.count_label.text()
@@ -76,7 +81,7 @@ def _events(workbench: Workbench) -> Figures:
     """How many there are, and how many of each choice but those that are nearly all."""
     window = workbench.window
     window.show_tab("events")
-    panel = window.parts.events
+    panel = window.tab(EventsPanel)
     found: Figures = {}
     for choice in ("failures", "rebalances", "mine", "all"):
         panel.choices.setCurrentIndex(panel.choices.findData(choice))
@@ -93,7 +98,7 @@ def _messages(workbench: Workbench) -> Figures:
         return {}
     topic = topics[workbench.window.timeline.facts.now_ns % len(topics)].name
     workbench.window.show_tab("messages")
-    panel = workbench.window.parts.messages
+    panel = workbench.window.tab(MessagesPanel)
     panel.browse(topic, None)
     workbench.draw()
     for _ in range(ROUNDS):
@@ -108,10 +113,10 @@ def _messages(workbench: Workbench) -> Figures:
 def _redriven(workbench: Workbench) -> Figures:
     window = workbench.window
     window.show_tab("dead_letters")
-    panel = window.parts.dead_letters
+    panel = window.tab(DeadLettersPanel)
     panel.show_redriven(True)
     wait_for_history(workbench, "what was redriven")
-    found = table_figures("redriven", workbench.views.redriven)
+    found = table_figures("redriven", workbench.views.presenter(DeadLettersPresenter).redriven)
     panel.show_redriven(False)
     return found
 

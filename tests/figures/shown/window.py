@@ -9,9 +9,14 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
+from app.presenters.assignments import AssignmentsPresenter
 from app.shell.workbench import Workbench
 from tests.figures.shown.answers import answered_figures, table_figures, wait_for_history
 from widgets.canvas.view import CanvasView
+from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.charts import ChartsPanel
+from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.table_panel import TablePanel
 
 Key = tuple[str, str, str]  # place, object, figure
@@ -133,7 +138,7 @@ def _cards(cards: list[Any]) -> Figures:
 
 def _around_tables(workbench: Workbench) -> Figures:
     window = workbench.window
-    panel = window.parts.dead_letters
+    panel = window.tab(DeadLettersPanel)
     found: Figures = {}
     for place in range(panel.causes.count()):
         item = panel.causes.item(place)
@@ -141,8 +146,8 @@ def _around_tables(workbench: Workbench) -> Figures:
     for place in range(window.tabs.count()):
         title, _, number = window.tabs.tabText(place).partition("  ")
         found["tabs", title, "count"] = number
-    ownership = workbench.views.ownership
-    parts = window.parts.assignments
+    ownership = workbench.views.presenter(AssignmentsPresenter).ownership
+    parts = window.tab(AssignmentsPanel)
     for group in [parts.groups.itemText(place) for place in range(parts.groups.count())]:
         assert workbench.views.snapshot is not None
         ownership.meet(workbench.views.snapshot, group)
@@ -157,7 +162,7 @@ def _around_tables(workbench: Workbench) -> Figures:
 
 
 def _gauges(workbench: Workbench) -> Figures:
-    panel = workbench.window.parts.backpressure
+    panel = workbench.window.tab(BackpressurePanel)
     found: Figures = {}
     for gauge in panel.gauges():
         facts = gauge.facts
@@ -173,7 +178,7 @@ def _gauges(workbench: Workbench) -> Figures:
 
 
 def _charts(workbench: Workbench) -> Figures:
-    panel = workbench.window.parts.charts
+    panel = workbench.window.tab(ChartsPanel)
     found = table_figures("rates", panel.rates_table.model())
     for key, chart in panel.charts().items():
         for curve in chart.facts.curves if chart.facts is not None else ():

@@ -19,6 +19,7 @@ from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.panel import PanelInfo
 from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
 from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import SIFTING_SAID_AFTER_MS, ColumnLook, TablePanel
@@ -257,9 +258,13 @@ def test_what_goes_on_below_fades_and_what_ends_does_not(qtbot):
     assert not area.fade.isVisible()
 
 
+class NamesPanel(TablePanel):
+    info = PanelInfo("names", "Names", "topic")
+
+
 def test_a_place_that_is_cut_keeps_its_offset(qtbot):
     looks = (ColumnLook("place", 90), ColumnLook("text", 90))
-    panel = show(qtbot, TablePanel(table_of(["Origin", "Cause"], []), looks, "Title", "info", ("", "")))
+    panel = show(qtbot, NamesPanel(table_of(["Origin", "Cause"], []), looks, ("", "")))
     text = "a-topic-with-a-long-name/12 at 123,456"
     drawn = [panel.table.itemDelegateForColumn(place).cut(text, 90) for place in range(2)]
     assert LETTER_LOOKS[4].kind == "place"
@@ -269,7 +274,7 @@ def test_a_place_that_is_cut_keeps_its_offset(qtbot):
 
 def test_a_panel_says_while_many_rows_are_filtered_and_then_counts_again(qtbot):
     looks = [ColumnLook("text", 100)]
-    panel = show(qtbot, TablePanel(table_of(["name"], [(1, ["one"])]), looks, "Names", "topic", ("None.", "Add one.")))
+    panel = show(qtbot, NamesPanel(table_of(["name"], [(1, ["one"])]), looks, ("None.", "Add one.")))
     panel.set_sifting(True)
     assert panel.count_label.text() == "1", "what takes a moment only is not told"
     qtbot.waitUntil(lambda: panel.count_label.text() == "Filtering and sorting...")

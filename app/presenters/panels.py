@@ -1,0 +1,55 @@
+"""All panels below the canvas, in the order of their tabs. A new panel is added here.
+
+A presenter makes its panel, whose class holds the registration: tab, menu entry, key, palette, help.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from PySide6.QtCore import QObject
+
+from app.presenters.assignments import AssignmentsPresenter
+from app.presenters.backpressure import BackpressurePresenter
+from app.presenters.charts import ChartsPresenter
+from app.presenters.connections import ConnectionsPresenter
+from app.presenters.dead_letters import DeadLettersPresenter
+from app.presenters.events_presenter import EventsPresenter
+from app.presenters.in_flight import InFlightPresenter
+from app.presenters.jobs import JobsPresenter
+from app.presenters.messages_presenter import MessagesPresenter
+from app.presenters.offsets import OffsetsPresenter
+from app.presenters.panel_presenter import PanelPresenter, Sources
+from app.presenters.reports import ReportsPresenter
+from app.presenters.schemas import SchemasPresenter
+from app.presenters.segments import LogOnDiskPresenter
+from widgets.panels.panel import Panel, PanelInfo
+
+
+class PresenterType(Protocol):
+    """A class of presenters."""
+
+    @property
+    def panel_class(self) -> type[Panel]:
+        """What it makes."""
+
+    def __call__(self, sources: Sources, parent: QObject | None = None) -> PanelPresenter:
+        """One of them."""
+
+
+PRESENTERS: tuple[PresenterType, ...] = (
+    MessagesPresenter,
+    AssignmentsPresenter,
+    OffsetsPresenter,
+    InFlightPresenter,
+    DeadLettersPresenter,
+    BackpressurePresenter,
+    ChartsPresenter,
+    EventsPresenter,
+    SchemasPresenter,
+    ConnectionsPresenter,
+    LogOnDiskPresenter,
+    JobsPresenter,
+    ReportsPresenter,
+)
+PANELS: tuple[PanelInfo, ...] = tuple(presenter.panel_class.info for presenter in PRESENTERS)
