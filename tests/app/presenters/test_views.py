@@ -197,7 +197,7 @@ def test_a_frame_of_the_living_scenario_tells_cells_and_moves_no_row(bench, tab)
     bench.window.show_tab(tab)
     base = made_up.living()
     bench.views.refresh(moved_on(base, 1))
-    model = getattr(bench.views, tab)
+    model = bench.window.panel(tab).model
     cells, moves = [], []
     model.dataChanged.connect(lambda a, b: cells.append((b.row() - a.row() + 1) * (b.column() - a.column() + 1)))
     for signal in (model.rowsInserted, model.rowsRemoved, model.layoutChanged, model.modelReset):
