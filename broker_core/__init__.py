@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from broker_core.broker.broker import Published
+    from broker_core.broker.publishing import Published
     from broker_core.broker.views import SlowReader
     from broker_core.clients.admin import Admin, RunningRedrive
     from broker_core.clients.batches import Receipt, Sent
@@ -204,7 +204,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "broker.broker": ("Published",),
+    "broker.publishing": ("Published",),
     "broker.views": ("SlowReader",),
     "clients.admin": (
         "Admin",

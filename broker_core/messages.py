@@ -24,6 +24,11 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     ttl_ms: int | None = None
     priority: int = 0
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of key and value."""
+        return len(self.key or b"") + len(self.value or b"")
+
 
 class StoredMessage(msgspec.Struct, frozen=True, gc=False):
     """A message as read from a partition; `published_ns` is session time, `timestamp_ms` the Unix time on disk.

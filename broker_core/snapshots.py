@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import add, sub
 
 import msgspec
 
@@ -295,6 +296,14 @@ class Totals(msgspec.Struct, frozen=True, gc=False):
     evicted: int = 0
     purged: int = 0
     rebalances: int = 0
+
+    def plus(self, other: Totals) -> Totals:
+        """The sums, field by field."""
+        return Totals(*map(add, msgspec.structs.astuple(self), msgspec.structs.astuple(other)))
+
+    def minus(self, other: Totals) -> Totals:
+        """The differences, field by field."""
+        return Totals(*map(sub, msgspec.structs.astuple(self), msgspec.structs.astuple(other)))
 
 
 class Snapshot(msgspec.Struct, frozen=True):

@@ -116,7 +116,7 @@ class DeadLetterHandlers(QObject):
             if self._panel.current_key() == key:
                 self._panel.set_details(letter_facts(letter, self._context.views.times))
 
-        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told)
+        self._answers.ask(lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), told)
 
     def meet(self) -> None:
         """Ask for what a full bin holds beyond the snapshot, while the panel is seen and the present is shown."""
@@ -179,7 +179,9 @@ class DeadLetterHandlers(QObject):
             dialog.editRequested.connect(lambda text, redrive: self._edit(queue, offset, text, redrive))
             dialog.open()
 
-        self._answers.ask(lambda simulation: simulation.broker.dead_letters(queue).get(offset), told, self._context.say)
+        self._answers.ask(
+            lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), told, self._context.say
+        )
 
     def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
         encoding = "base64" if text.encoding == "base64" else "utf-8"
@@ -288,7 +290,7 @@ def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
 
 
 def _preview(simulation: Simulation, queue: str, offsets: Sequence[int]) -> RedrivePreview:
-    return simulation.broker.dead_letters(queue).preview(offsets)
+    return simulation.broker.queues.dead_letters(queue).preview(offsets)
 
 
 def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcome:

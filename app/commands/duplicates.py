@@ -58,7 +58,10 @@ class DuplicateHandlers(QObject):
             )
         else:
             self._answers.ask(
-                lambda simulation: (simulation.broker.partition_count(name), simulation.broker.flow_config(name)),
+                lambda simulation: (
+                    simulation.broker.logs.partition_count(name),
+                    simulation.broker.backpressure.config(name),
+                ),
                 lambda known: self._ask_topic(name, *known),
                 self._context.say,
             )
@@ -124,5 +127,5 @@ class DuplicateHandlers(QObject):
 
 def _queue_settings(simulation: Simulation, name: str) -> tuple[str, QueueConfig, FlowConfig | None]:
     """Its dead letters get a bin of their own. Raises UNKNOWN_QUEUE, UNKNOWN_TOPIC_OR_PARTITION for a subscription."""
-    config = msgspec.structs.replace(simulation.broker.queue(name).config, dead_letter_topic="")
-    return name, config, simulation.broker.flow_config(name)
+    config = msgspec.structs.replace(simulation.broker.queues.queue(name).config, dead_letter_topic="")
+    return name, config, simulation.broker.backpressure.config(name)

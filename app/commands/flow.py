@@ -114,7 +114,7 @@ class FlowHandlers(QObject):
         def look() -> None:
             name = dialog.values()["target"]
             self._answers.drop()
-            self._answers.ask(lambda simulation: simulation.broker.flow_config(name), fill)
+            self._answers.ask(lambda simulation: simulation.broker.backpressure.config(name), fill)
 
         def fill(flow: FlowConfig | None) -> None:
             found = flow or FlowConfig()
@@ -127,7 +127,7 @@ class FlowHandlers(QObject):
         """Changed in place: what the gauge does not show stays as it is."""
 
         def look(simulation: Simulation) -> FlowConfig:
-            return simulation.broker.flow_config(target) or FlowConfig()
+            return simulation.broker.backpressure.config(target) or FlowConfig()
 
         def change(flow: FlowConfig) -> None:
             made = msgspec.structs.replace(

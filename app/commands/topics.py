@@ -153,7 +153,7 @@ class TopicHandlers(QObject):
                 )
 
             self._answers.drop()
-            self._answers.ask(lambda simulation: simulation.broker.topic_config(name), fill)
+            self._answers.ask(lambda simulation: simulation.broker.topics.config(name), fill)
 
     def ask_records(self) -> None:
         """The dialog that trims one partition, or all."""

@@ -28,7 +28,7 @@ class SweepPage(NamedTuple):
 
 def page_of(simulation: Simulation, name: str, level: int, offset: int) -> SweepPage:
     """As many leases as the time allows, in the engine's thread."""
-    queue = simulation.broker.queue(name)
+    queue = simulation.broker.queues.queue(name)
     found: list[LeaseView] = []
     began, looked = time.perf_counter(), 0
     tables = queue.levels.tables

@@ -35,12 +35,12 @@ class LetterPage(NamedTuple):
 
 def offsets_of(simulation: Simulation, queue: str) -> list[int]:
     """The places of all dead letters of `queue` in its bin, the oldest first."""
-    return list(simulation.broker.dead_letters(queue).offsets(queue))
+    return list(simulation.broker.queues.dead_letters(queue).offsets(queue))
 
 
 def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> LetterPage:
     """As many of these letters as the time allows, with the beginning of their values only."""
-    bin_of_queue = simulation.broker.dead_letters(queue)
+    bin_of_queue = simulation.broker.queues.dead_letters(queue)
     found: list[DeadLetterView] = []
     sizes: dict[int, int] = {}
     began, looked = time.perf_counter(), 0

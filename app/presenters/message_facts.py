@@ -48,8 +48,8 @@ def look_at(simulation: Simulation, place: Place) -> Present:
     """Asked of the broker, in the engine's thread."""
     broker = simulation.broker
     held = []
-    for name in broker.queue_names():
-        for table in broker.queue(name).levels.tables:
+    for name in broker.queues.names():
+        for table in broker.queues.queue(name).levels.tables:
             if (table.log.topic, table.log.partition) != place[:2]:
                 continue
             span = table.index.get(place.offset)
@@ -59,7 +59,7 @@ def look_at(simulation: Simulation, place: Place) -> Present:
             elif place.offset >= table.next_offset:
                 held.append(Held(name, "Ready"))
     try:
-        return Present(broker.partition(place.topic, place.partition).message(place.offset), tuple(held))
+        return Present(broker.logs.partition(place.topic, place.partition).message(place.offset), tuple(held))
     except BrokerError as error:
         return Present(None, tuple(held), str(error))
 

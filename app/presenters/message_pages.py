@@ -77,12 +77,12 @@ def row_of(message: StoredMessage) -> MessageRow:
 def sources(simulation: Simulation) -> tuple[tuple[str, int], ...]:
     """(name, partitions) of what can be browsed: topics, queues by their priorities, and the bins of queues."""
     broker = simulation.broker
-    queues = [broker.queue(name) for name in broker.queue_names()]
+    queues = [broker.queues.queue(name) for name in broker.queues.names()]
     # A subscription has no log of its own: it reads that of its topic.
     logs = [queue.name for queue in queues if queue.levels.tables[0].log.topic == queue.name]
     bins = [queue.dead_letters.name for queue in queues]
-    names = dict.fromkeys((*broker.topic_names(), *logs, *bins))
-    return tuple((name, broker.partition_count(name)) for name in names)
+    names = dict.fromkeys((*broker.topics.names(), *logs, *bins))
+    return tuple((name, broker.logs.partition_count(name)) for name in names)
 
 
 class Moment(NamedTuple):
@@ -94,7 +94,7 @@ class Moment(NamedTuple):
 
 def partition_bounds(simulation: Simulation, topic: str, partition: int, moment: Moment | None) -> Bounds:
     """What a partition holds, as far as it was published at `moment`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-    return _bounds(simulation.broker.partition(topic, partition), moment)
+    return _bounds(simulation.broker.logs.partition(topic, partition), moment)
 
 
 def _bounds(log: PartitionLog, moment: Moment | None) -> Bounds:
@@ -106,12 +106,12 @@ def _bounds(log: PartitionLog, moment: Moment | None) -> Bounds:
 
 def offset_at(simulation: Simulation, topic: str, partition: int, time_ns: int) -> int:
     """The first offset that was published at `time_ns` or later."""
-    return simulation.broker.partition(topic, partition).offset_for_time(time_ns)
+    return simulation.broker.logs.partition(topic, partition).offset_for_time(time_ns)
 
 
 def page(simulation: Simulation, topic: str, partition: int, first: int, end: int) -> Page:
     """Rows of the offsets from `first` on, up to `end` at most; fewer where the time is up."""
-    log = simulation.broker.partition(topic, partition)
+    log = simulation.broker.logs.partition(topic, partition)
     first, end = max(first, log.start_offset), min(end, log.high_watermark)
     rows: list[MessageRow] = []
     at, began = first, time.perf_counter()
@@ -164,7 +164,7 @@ def step(
 
     Stops after `most` rows that pass the test, when the time is up, or at the end of what there is.
     """
-    logs = {number: simulation.broker.partition(topic, number) for number in cursors}
+    logs = {number: simulation.broker.logs.partition(topic, number) for number in cursors}
     limits = {number: _bounds(log, moment) for number, log in logs.items()}
     at = {n: max(limits[n].start, min(offset, limits[n].end)) for n, offset in cursors.items()}
     rows: list[MessageRow] = []

@@ -72,7 +72,7 @@ def seek_review(simulation: Simulation, action: Seek) -> Review:
         )
     broker = simulation.broker
     target = simulation.context.in_unix_time(action.target)
-    there = resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)
+    there = resolve(target, action.topic, action.partition, broker.logs, here, broker.groups.committed)
     if there is None:
         return Review((), (), "", tr("That means nothing here: there is nowhere to go."))
     columns = (tr("Partition"), tr("From"), tr("To"), tr("What happens"))

@@ -61,17 +61,17 @@ class SegmentRow(NamedTuple):
 def partitions_of(simulation: Simulation, first: int, most: int) -> tuple[list[PartitionState], bool]:
     """Partitions number `first` up to `first` + `most`, and whether there are more. In the engine's thread."""
     broker = simulation.broker
-    queues = [broker.queue(name) for name in broker.queue_names()]
+    queues = [broker.queues.queue(name) for name in broker.queues.names()]
     names = [queue.name for queue in queues if queue.levels.tables[0].log.topic == queue.name]
     bins = [queue.dead_letters.name for queue in queues]
     places = [
         (name, number)
-        for name in dict.fromkeys((*broker.topic_names(), *names, *bins))
-        for number in range(broker.partition_count(name))
+        for name in dict.fromkeys((*broker.topics.names(), *names, *bins))
+        for number in range(broker.logs.partition_count(name))
     ]
     found = []
     for name, number in places[first : first + most]:
-        log = broker.partition(name, number)
+        log = broker.logs.partition(name, number)
         found.append(
             PartitionState(
                 name,

@@ -24,25 +24,25 @@ class Moment(NamedTuple):
 def _lag(moment: Moment) -> int | None:
     """Of the group, in all partitions of the event's topic; of the queue, what is not finished."""
     broker, topic = moment.simulation.broker, moment.event.topic
-    if moment.reader in broker.queue_names():
+    if moment.reader in broker.queues.names():
         return _depth(moment)
-    if not moment.reader or topic not in broker.topic_names():
+    if not moment.reader or topic not in broker.topics.names():
         return None
     found = None
-    for partition in range(broker.partition_count(topic)):
+    for partition in range(broker.logs.partition_count(topic)):
         start = broker.groups.committed(moment.reader, topic, partition)
         if start is None:
             start = broker.fetches.start(moment.reader, topic, partition)
         if start is not None:
-            found = (found or 0) + max(0, broker.partition(topic, partition).end_offset - start)
+            found = (found or 0) + max(0, broker.logs.partition(topic, partition).end_offset - start)
     return found
 
 
 def _queue(moment: Moment) -> Any:
     broker = moment.simulation.broker
     for name in (moment.reader, moment.event.group, moment.event.topic):
-        if name in broker.queue_names():
-            return broker.queue(name)
+        if name in broker.queues.names():
+            return broker.queues.queue(name)
     return None
 
 
@@ -51,7 +51,7 @@ def _depth(moment: Moment) -> int | None:
     if queue is not None:
         return int(queue.ready + queue.delayed + queue.in_flight)
     broker, topic = moment.simulation.broker, moment.event.topic
-    if topic not in broker.topic_names():
+    if topic not in broker.topics.names():
         return None
     return max(
         (_lag(Moment(moment.event, group, moment.simulation)) or 0 for group in broker.groups.readers(topic)), default=0
@@ -103,7 +103,7 @@ def _moments(event: Event, simulation: Simulation) -> Iterator[Moment]:
     if event.kind is EventKind.PUBLISHED:
         for group in simulation.broker.groups.readers(event.topic):
             yield Moment(event, group, simulation)
-        if event.topic in simulation.broker.queue_names():
+        if event.topic in simulation.broker.queues.names():
             yield Moment(event, event.topic, simulation)
 
 

@@ -19,7 +19,7 @@ VERSION: Literal[1] = 1
 
 
 class TopicEntry(msgspec.Struct, frozen=True):
-    """A topic. `has_bin`: there are dead letters of a schema's, whether or not it still buries what it refuses."""
+    """A topic. `has_bin`: it has a dead-letter queue, whether or not its schema still dead-letters what it refuses."""
 
     name: str
     partitions: int

@@ -1,9 +1,9 @@
-"""What was found damaged, said aloud once: as an event, and kept for those who come later."""
+"""What was found corrupt on the disk: each finding is an event once, and is kept for those who ask later."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from broker_core.events import EventKind, EventStream
 from broker_core.log.partition_log import PartitionLog
@@ -12,29 +12,37 @@ KEPT = 1_000
 
 
 class CorruptionReport:
-    """`sentences` holds the last that were said, the oldest first."""
+    """`sentences` holds the last findings, the oldest first."""
 
-    def __init__(self, events: EventStream) -> None:
-        self._events = events
-        self._told: dict[PartitionLog, frozenset[str]] = {}
-        self._of_offsets = ""
+    def __init__(self, events: EventStream, of_offsets: Callable[[], str] = lambda: "") -> None:
+        """`of_offsets()` is what the store of offsets has found, "" for nothing."""
         self.sentences: deque[str] = deque(maxlen=KEPT)
+        self._events = events
+        self._of_offsets = of_offsets
+        self._reported_of_offsets = ""
+        self._reported: dict[PartitionLog, frozenset[str]] = {}
+        self._watched: list[Callable[[], Iterable[PartitionLog]]] = []
 
-    def say(self, now_ns: int, sentence: str, topic: str = "", partition: int | None = None) -> None:
-        """Tell of one damage."""
+    def watch(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
+        """Let `update` ask these logs, too."""
+        self._watched.append(logs)
+
+    def add(self, now_ns: int, sentence: str, topic: str = "", partition: int | None = None) -> None:
+        """Report one finding."""
         self.sentences.append(f"{topic}/{partition}: {sentence}" if topic else sentence)
         self._events.emit(now_ns, EventKind.DAMAGE, topic=topic, partition=partition, cause=sentence)
 
-    def look(self, now_ns: int, logs: Iterable[PartitionLog], of_offsets: str) -> None:
-        """Say what is new: of these logs, found when they were opened or read, and of the store of offsets."""
-        if of_offsets != self._of_offsets:
-            self._of_offsets = of_offsets
-            self.say(now_ns, of_offsets)
-        known, self._told = self._told, {}
-        for log in logs:
+    def update(self, now_ns: int) -> None:
+        """Report what logs and offsets have found since the last time, when they were opened or read."""
+        of_offsets = self._of_offsets()
+        if of_offsets != self._reported_of_offsets:
+            self._reported_of_offsets = of_offsets
+            self.add(now_ns, of_offsets)
+        known, self._reported = self._reported, {}
+        for log in (log for logs in self._watched for log in logs()):
             sentences = dict.fromkeys((*log.recovery.notes, *(lost.sentence for lost in log.lost)))
             for sentence in sentences:
                 if sentence not in known.get(log, ()):
-                    self.say(now_ns, sentence, log.topic, log.partition)
+                    self.add(now_ns, sentence, log.topic, log.partition)
             if sentences:
-                self._told[log] = frozenset(sentences)
+                self._reported[log] = frozenset(sentences)

@@ -1,21 +1,276 @@
-"""The part of the broker that hands out the messages of queues, and takes them back."""
+"""Queues and subscriptions: their making and their end, and what holders of leases do."""
 
 from __future__ import annotations
 
 import contextlib
+import zlib
 from collections.abc import Sequence
 
 import msgspec
 
-from broker_core.broker.state import BrokerState
+from broker_core.broker.backpressure import Backpressure
+from broker_core.broker.catalog import QueueEntry, SubscriptionEntry
+from broker_core.broker.durability import Durability
+from broker_core.broker.logs import Logs, Topic
+from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
+from broker_core.broker.totals import totals_of
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.queues.dead_letters import Redriven
+from broker_core.events import EventKind, EventStream
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import Partitioner
+from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.jitter import Jitter
 from broker_core.queues.lease import Lease, lease_runs
+from broker_core.queues.queue import Queue
+from broker_core.queues.subscription import HOLDS_UP, BacklogPolicy, Subscription, check_backlog, subscribed
 from broker_core.replies import Reply
+from broker_core.timers import Timers
 
 
-class BrokerQueues(BrokerState):
-    """What holders do: each call goes to the queue of its lease."""
+class Queues:
+    """Queues and subscriptions by name, in the order of creation.
+
+    `read_only` says why nothing is handed out, "" where it is; `jitter_seed` is for queues made from then on.
+    """
+
+    def __init__(
+        self,
+        logs: Logs,
+        durability: Durability,
+        backpressure: Backpressure,
+        groups: GroupCoordinator,
+        recently_deleted: RecentlyDeleted,
+        events: EventStream,
+        timers: Timers,
+    ) -> None:
+        self.read_only = ""
+        self.jitter_seed = 0
+        self._logs = logs
+        self._durability = durability
+        self._backpressure = backpressure
+        self._groups = groups
+        self._recently_deleted = recently_deleted
+        self._events = events
+        self._timers = timers
+        self._queues: dict[str, Queue] = {}
+        self._subscriptions: dict[str, Topic] = {}  # the topic that each reads
+
+    # -- look-ups
+
+    def names(self) -> tuple[str, ...]:
+        """Queues and subscriptions."""
+        return tuple(self._queues)
+
+    def subscription_names(self) -> tuple[str, ...]:
+        """Those that are fan-out subscriptions."""
+        return tuple(self._subscriptions)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._queues
+
+    def queue(self, name: str) -> Queue:
+        """The queue or subscription, for what is done with it alone. Raises UNKNOWN_QUEUE."""
+        queue = self._queues.get(name)
+        if queue is None:
+            raise BrokerError(ErrorCode.UNKNOWN_QUEUE, name)
+        return queue
+
+    def subscription(self, name: str) -> Subscription | None:
+        """None for a queue, and where there is none."""
+        topic = self._subscriptions.get(name)
+        return None if topic is None else topic.subscriptions[name]
+
+    def topic_of(self, name: str) -> Topic:
+        """The topic that a subscription reads, or the queue's own. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._subscriptions.get(name) or self._logs.topic(name)
+
+    def dead_letters(self, name: str) -> DeadLetters:
+        """Those of a queue, a subscription, or a topic whose schema dead-letters. Raises UNKNOWN_QUEUE."""
+        topic = self._logs.get(name)
+        if topic is not None and topic.dead_letters is not None:
+            return topic.dead_letters
+        return self.queue(name).dead_letters
+
+    # -- making and deleting
+
+    def create(
+        self,
+        now_ns: int,
+        name: str,
+        config: QueueConfig,
+        *,
+        flow: FlowConfig | None = None,
+        jitter_seed: int = 0,
+        log: LogConfig | None = None,
+        restored: bool = False,
+    ) -> None:
+        """A queue, its log with a partition for each priority, and its dead-letter queue.
+
+        Where it is `restored`, the journal says what becomes of its messages. Raises INVALID_TOPIC,
+        TOPIC_ALREADY_EXISTS.
+        """
+        dead_letter_queue = config.dead_letter_topic_of(name)
+        self._logs.claim(name)  # first: making a queue twice must not fail because of its dead-letter queue
+        self._logs.claim(dead_letter_queue)
+        topic = self._logs.add(name, config.priorities, Partitioner("crc32"), log)
+        if flow is not None:
+            self._backpressure.limit(now_ns, topic, flow)
+        dead_letters = self._logs.add_dead_letter_queue(dead_letter_queue, name, log)
+        queue = topic.queue = self._queues[name] = Queue(
+            name,
+            topic.log,
+            DeadLetters(dead_letters, self._events),
+            self._events,
+            self._timers,
+            config,
+            jitter=self._jitter(name, jitter_seed),
+            room=topic.make_room,
+            journal=self._durability.journal_of(topic.log),
+        )
+        if not restored:
+            queue.begin(now_ns)
+        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
+
+    def subscribe(
+        self,
+        now_ns: int,
+        name: str,
+        topic: str,
+        config: QueueConfig,
+        *,
+        max_messages: int | None = None,
+        policy: BacklogPolicy = "drop_newest",
+        from_end: bool = True,
+        restored: bool = False,
+    ) -> None:
+        """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
+
+        Where `max_messages` wait in it already, `policy` says what becomes of more, see `BacklogConfig`. Of its
+        `priorities` the most urgent message is handed out first, whatever its partition. Take, acknowledge and redrive
+        as for a queue. Without `from_end` it gets what is there, too; where it is `restored`, the journal says what
+        becomes of its messages. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        """
+        read = self._logs.topic(topic)
+        self._logs.claim(name)
+        check_backlog(max_messages, policy)
+        dead_letters = self._logs.add_dead_letter_queue(config.dead_letter_topic_of(name), name, None)
+        queue = subscribed(
+            read.log,
+            name,
+            dead_letters,
+            self._events,
+            self._timers,
+            config,
+            jitter=self._jitter(name),
+            journal=self._durability.journal_of(read.log),
+            room=read.make_room,
+            from_end=from_end,
+        )
+        self._logs.reserve(name)
+        self._queues[name] = queue
+        if not restored:
+            queue.begin(now_ns)
+        read.subscriptions[name] = Subscription(topic, queue, max_messages, policy)
+        self._subscriptions[name] = read
+        if max_messages is not None and policy in HOLDS_UP:
+            self._backpressure.watch_subscriptions(read)
+        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(read.log.partitions))
+
+    def delete(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
+        """The queue or subscription is gone, with its messages and its dead letters.
+
+        For `undo_window_ms`, it can be restored. Raises UNKNOWN_QUEUE.
+        """
+        queue = self.queue(name)
+        read = self._subscriptions.pop(name, None)
+        names = (name, queue.dead_letters.name) if read is None else (queue.dead_letters.name,)
+        totals = totals_of((self._logs.topic(each) for each in names), (queue,))
+        del self._queues[name]
+        subscription = None
+        if read is not None:
+            self._logs.free(name)
+            subscription = read.subscriptions.pop(name)
+        queue.close()
+        topics = [self._logs.remove(now_ns, each) for each in names]
+
+        def restore(restored_ns: int) -> None:
+            self._logs.put_back(topics)
+            self._queues[name] = queue
+            if read is not None and subscription is not None:
+                self._logs.reserve(name)
+                self._subscriptions[name] = read
+                read.subscriptions[name] = subscription
+            count = len(queue.levels.tables)
+            self._events.emit(
+                restored_ns, EventKind.QUEUE_CREATED, topic=topic, group=group, count=count, cause="restored"
+            )
+            queue.reopen(restored_ns)
+            for each in names:
+                self._groups.topic_changed(restored_ns, each)
+
+        def remove() -> None:
+            for each in topics:
+                each.log.remove()
+
+        def why_not() -> str:
+            if read is not None and (there := self._logs.get(read.name)) is not read:
+                if there is None:
+                    return f"{name} reads {read.name}, which is deleted; bring that back first"
+                return f"{name} read another {read.name}, which is gone"
+            return self._logs.why_taken((name, *names))
+
+        topic, group = (name, "") if read is None else (read.name, name)
+        deleted = Deleted(names, True, restore, remove, why_not, totals)
+        self._recently_deleted.add(now_ns, name, deleted, undo_window_ms)
+        self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
+        if read is not None:
+            read.make_room(now_ns)
+
+    # -- over a restart
+
+    def entries(self) -> tuple[QueueEntry, ...]:
+        """What a restart needs to make the queues again."""
+        topics = (self._logs.topic(name) for name in self._queues if name not in self._subscriptions)
+        return tuple(
+            QueueEntry(
+                topic.name,
+                self._queues[topic.name].config,
+                topic.log.config,
+                self._backpressure.config(topic.name),
+                topic.schema,
+            )
+            for topic in topics
+        )
+
+    def subscription_entries(self) -> tuple[SubscriptionEntry, ...]:
+        """What a restart needs to make the subscriptions again."""
+        subscriptions = ((name, topic.subscriptions[name]) for name, topic in self._subscriptions.items())
+        return tuple(
+            SubscriptionEntry(name, each.topic, each.queue.config, each.max_messages, each.policy)
+            for name, each in subscriptions
+        )
+
+    def restore(self, now_ns: int, entry: QueueEntry) -> None:
+        """Make a queue again, without its schema."""
+        self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True)
+
+    def restore_subscription(self, now_ns: int, entry: SubscriptionEntry) -> None:
+        """Make a subscription again."""
+        self.subscribe(
+            now_ns,
+            entry.name,
+            entry.topic,
+            entry.config,
+            max_messages=entry.max_messages,
+            policy=entry.policy,
+            from_end=False,
+            restored=True,
+        )
+
+    # -- leases
 
     def take(
         self,
@@ -68,12 +323,6 @@ class BrokerQueues(BrokerState):
             raise first
         return failed
 
-    def _ack_run(self, now_ns: int, first: Lease, count: int, durable: bool | None) -> Reply[None]:
-        queue = self.queue(first.queue)
-        return queue.ack(
-            now_ns, first.partition, first.offset, first.holder, count=count, attempt=first.attempt, durable=durable
-        )
-
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
         self.queue(lease.queue).nack(
@@ -85,40 +334,25 @@ class BrokerQueues(BrokerState):
         """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
         self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
 
-    def undo_redrive(self, now_ns: int, queue: str, *, client: str) -> Reply[tuple[Redriven, ...]]:
-        """Take back the last redrive of `queue`, unless that is too long ago: what nobody has taken yet is dead again.
-
-        Where it is not on the disk yet, that is waited for. Raises INVALID_REQUEST where it went back to a topic: of a
-        subscription, and of a topic whose schema dead-letters.
-        """
-        if queue in self._bins or queue in self._subscriptions:
-            why = f"the dead letters of {queue} go back to a topic, whose log keeps them for every reader"
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; a redrive of them cannot be taken back")
-        found = self.queue(queue)
-
-        ends = {place.to_partition: place.to_offset + 1 for place in found.dead_letters.last_redriven(now_ns)}
-        waits = [self.syncs.durable(self._partition(queue, partition), end) for partition, end in ends.items()]
-        reply: Reply[tuple[Redriven, ...]] = Reply()
-
-        def take_back(_synced: Reply[None]) -> None:
-            failed = next((each.error for each in waits if each.done and each.error is not None), None)
-            if failed is not None:
-                reply.fail(failed)
-            elif not reply.done and all(each.done for each in waits):
-                at_ns = max(now_ns, self._synced_ns)
-
-                def withdraw(topic: str, partition: int, offset: int) -> bool:
-                    return topic == queue and found.withdraw(at_ns, partition, offset, client)
-
-                reply.resolve(found.dead_letters.undo_redrive(at_ns, withdraw=withdraw, client=client))
-
-        for each in waits or [Reply.of(None)]:
-            each.then(take_back)
-        return reply
-
     def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
         """The lease with its new end, `lease_ms` from now, a week at most. Raises INVALID_LEASE, INVALID_REQUEST."""
         deadline_ns = self.queue(lease.queue).extend(
             now_ns, lease.partition, lease.offset, lease.holder, lease_ms, attempt=lease.attempt
         )
         return msgspec.structs.replace(lease, deadline_ns=deadline_ns)
+
+    # -- inside
+
+    def _jitter(self, queue: str, seed: int = 0) -> Jitter:
+        # With the name, so that queues of one seed do not retry in step.
+        return Jitter(self.jitter_seed + seed + zlib.crc32(queue.encode()))
+
+    def _ack_run(self, now_ns: int, first: Lease, count: int, durable: bool | None) -> Reply[None]:
+        return self.queue(first.queue).ack(
+            now_ns, first.partition, first.offset, first.holder, count=count, attempt=first.attempt, durable=durable
+        )
+
+    def _make_room(self, now_ns: int, queue: str) -> None:
+        topic = self._logs.get(queue)  # a subscription has none, and makes room when its topic is read
+        if topic is not None and topic.gate is not None:
+            topic.gate.room(now_ns)

@@ -1,136 +1,89 @@
-"""What was deleted a short while ago: kept as it was, so that a person can have it back."""
+"""What was deleted a short while ago, and can be brought back."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
-from broker_core.broker.schemas import BrokerSchemas
-from broker_core.broker.state import Topic
-from broker_core.broker.views import BrokerViews
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.offsets import OffsetAndMetadata
-from broker_core.queues.dead_letters import DeadLetters
-from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import Subscription
 from broker_core.snapshots import Totals
-from broker_core.timers import Timer
-
-Committed = tuple[tuple[str, str, int, OffsetAndMetadata], ...]
+from broker_core.timers import Timer, Timers
 
 
-class Bygone(msgspec.Struct):
-    """A deleted topic, queue or subscription: its logs by name, and whatever else it needs to be what it was."""
+class Deleted(msgspec.Struct):
+    """A deleted topic, queue or subscription, with the logs `names`, whose files are still there.
 
-    topics: dict[str, Topic]
-    letters: DeadLetters | None = None  # of a topic whose schema dead-letters
-    queue: Queue | None = None
-    subscription: Subscription | None = None
-    committed: Committed = ()
+    `restore(now_ns)` brings it back unless `why_not()` tells why that cannot be; `remove()` deletes the files.
+    """
+
+    names: tuple[str, ...]
+    is_queue: bool
+    restore: Callable[[int], object]
+    remove: Callable[[], object]
+    why_not: Callable[[], str]
     totals: Totals = Totals()
     timer: Timer | None = None
 
 
-class BrokerBygones(BrokerSchemas, BrokerViews):
-    """Deleted things wait here for `undo_window_ms`; then, or when their name is wanted again, their files go."""
+class RecentlyDeleted:
+    """Keeps what was deleted for its undo window, or until its name is wanted again.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """As `BrokerState`."""
-        super().__init__(*args, **kwargs)
-        self._bygones: dict[str, Bygone] = {}
+    `counted` holds the totals of everything that was deleted, which stay counted.
+    """
+
+    def __init__(self, timers: Timers) -> None:
+        self.counted = Totals()
+        self._timers = timers
+        self._deleted: dict[str, Deleted] = {}
+
+    def add(self, now_ns: int, name: str, deleted: Deleted, undo_window_ms: float) -> None:
+        """Keep what was called `name` for that long; its files go at once where that is 0."""
+        self.counted = self.counted.plus(deleted.totals)
+        if undo_window_ms <= 0:
+            deleted.remove()
+            return
+        self._deleted[name] = deleted
+        deleted.timer = self._timers.at(now_ns + ns_from_ms(undo_window_ms), lambda _at: self._remove(name))
 
     def why_not_restored(self, name: str) -> str:
-        """Why `restore_deleted` cannot bring `name` back; "" where it can."""
-        found = self._bygones.get(name)
-        if found is None:
-            return f"{name} was deleted too long ago, or not at all"
-        if found.subscription is not None and found.subscription.topic not in self._topics:
-            return f"{name} reads {found.subscription.topic}, which is deleted; bring that back first"
-        if found.subscription is not None and found.queue is not None:
-            read = self._topics[found.subscription.topic].log.partitions
-            if found.queue.levels.tables[0].log not in read:
-                return f"{name} read another {found.subscription.topic}, which is gone"
-        taken = [each for each in (name, *found.topics) if each in self._topics or each in self._queues]
-        return f"there is another {taken[0]} by now" if taken else ""
+        """Why `restore` cannot bring `name` back; "" where it can."""
+        found = self._deleted.get(name)
+        return f"{name} was deleted too long ago, or not at all" if found is None else found.why_not()
 
-    def _keep(self, now_ns: int, name: str, bygone: Bygone, undo_window_ms: float) -> None:
-        """`bygone`, which is out of everybody's sight already, can be brought back for that long."""
-        if undo_window_ms <= 0:
-            self._bury_files(bygone)
-            return
-        self._bygones[name] = bygone
-        bygone.timer = self._timers.at(now_ns + ns_from_ms(undo_window_ms), lambda _at: self._forget(name))
+    def is_queue(self, name: str) -> bool:
+        """Whether `name`, which can be brought back, is a queue or a subscription."""
+        found = self._deleted.get(name)
+        return found is not None and found.is_queue
 
-    def _take_back(self, name: str) -> Bygone:
-        """What was kept of `name`, in everybody's sight again. Raises INVALID_REQUEST."""
+    def restore(self, now_ns: int, name: str) -> None:
+        """The topic, queue or subscription `name`, deleted within its undo window, is there as it was.
+
+        Raises INVALID_REQUEST where it is not kept any more, or its name is taken.
+        """
         if why := self.why_not_restored(name):
             raise BrokerError(ErrorCode.INVALID_REQUEST, why)
-        found = self._bygones.pop(name)
-        if found.timer is not None:
-            found.timer.cancel()
-        for each, topic in found.topics.items():
-            self._topics[each] = topic
-        self.revision += 1
-        if found.letters is not None:
-            self._bins[name] = found.letters
-        if found.queue is not None:
-            self._queues[name] = found.queue
-        if found.subscription is not None:
-            self._subscriptions[name] = found.subscription
-        for group, read, partition, value in found.committed:
-            self._offsets.commit(group, read, partition, value.offset, value.metadata, value.leader_epoch)
-        self._former = _plus(self._former, found.totals, -1)
-        return found
+        found = self._pop(name)
+        self.counted = self.counted.minus(found.totals)
+        found.restore(now_ns)
 
-    def is_kept_queue(self, name: str) -> bool:
-        """Whether `name`, which can be brought back, is a queue or a subscription."""
-        found = self._bygones.get(name)
-        return found is not None and found.queue is not None
+    def make_way(self, name: str) -> None:
+        """Something new gets `name`, or one that differs by case alone: what has files of that name goes."""
+        for kept, deleted in list(self._deleted.items()):
+            if any(name.lower() == each.lower() for each in (kept, *deleted.names)):
+                self._remove(kept)
 
-    def _note_former(self, before: Totals, bygone: Bygone) -> None:
-        """What was counted of it stays counted."""
-        bygone.totals = _plus(before, self.totals(), -1)
-        self._former = _plus(self._former, bygone.totals, 1)
+    def close(self) -> None:
+        """Nothing is brought back any more."""
+        for name in list(self._deleted):
+            self._remove(name)
 
-    def count_from_now(self) -> None:
-        """Totals begin at nothing: what queues have counted before a restart is told of them alone."""
-        self._former = _plus(self._former, self.totals(), -1)
+    def _remove(self, name: str) -> None:
+        self._pop(name).remove()
 
-    def _committed_in(self, topic: str) -> Committed:
-        return tuple(
-            (group, topic, partition, value)
-            for group in sorted(self._offsets.groups_of(topic))
-            for (name, partition), value in sorted(self._offsets.fetch_all(group).items())
-            if name == topic
-        )
-
-    def _check_new(self, name: str) -> None:
-        super()._check_new(name)
-        # Its files would be in the way.
-        for kept, bygone in list(self._bygones.items()):
-            if any(name.lower() == each.lower() for each in (kept, *bygone.topics)):
-                self._forget(kept)
-
-    def _forget(self, name: str) -> None:
-        bygone = self._bygones.pop(name)
-        if bygone.timer is not None:
-            bygone.timer.cancel()
-        self._bury_files(bygone)
-
-    def _forget_all(self) -> None:
-        for name in list(self._bygones):
-            self._forget(name)
-
-    @staticmethod
-    def _bury_files(bygone: Bygone) -> None:
-        for topic in bygone.topics.values():
-            topic.log.remove()
-
-
-def _plus(one: Totals, other: Totals, times: int) -> Totals:
-    fields: dict[str, Any] = {
-        name: getattr(one, name) + times * getattr(other, name) for name in Totals.__struct_fields__
-    }
-    return Totals(**fields)
+    def _pop(self, name: str) -> Deleted:
+        deleted = self._deleted.pop(name)
+        if deleted.timer is not None:
+            deleted.timer.cancel()
+        return deleted

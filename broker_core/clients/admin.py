@@ -98,7 +98,7 @@ class Admin:
         log: LogConfig | None = None,
         schema: SchemaRule | None = None,
     ) -> None:
-        """See `Broker.create_topic`."""
+        """See `Broker.topics.create`."""
         settings, flow_settings, rule = LogSettings.of(log), FlowSettings.of(flow), Rule.of(schema)
         self._host.ask(
             CreateTopic(
@@ -107,36 +107,36 @@ class Admin:
         )
 
     def delete_topic(self, name: str) -> None:
-        """See `Broker.delete_topic`."""
+        """See `Broker.topics.delete`."""
         self._host.ask(DeleteTopic(topic=name))
 
     def create_partitions(self, name: str, total: int) -> None:
-        """`name` has `total` partitions from now on. See `Broker.add_partitions`."""
+        """`name` has `total` partitions from now on. See `Broker.topics.add_partitions`."""
         self._host.ask(AddPartitions(topic=name, total=total))
 
     def configure_topic(self, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None) -> None:
-        """See `Broker.configure_topic`."""
+        """See `Broker.topics.configure`."""
         self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=FlowSettings.of(flow)))
 
     def topic_config(self, name: str) -> LogConfig:
         """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return self._host.call(lambda _now: self._broker.topic_config(name))
+        return self._host.call(lambda _now: self._broker.topics.config(name))
 
     def flow_config(self, name: str) -> FlowConfig | None:
         """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return self._host.call(lambda _now: self._broker.flow_config(name))
+        return self._host.call(lambda _now: self._broker.backpressure.config(name))
 
     def partitioner(self, name: str) -> PartitionerKind:
         """How the topic chooses partitions by keys. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return self._host.call(lambda _now: self._broker.partitioner_kind(name))
+        return self._host.call(lambda _now: self._broker.topics.partitioner_kind(name))
 
     def topics(self) -> tuple[str, ...]:
         """Names, in the order of creation."""
-        return self._host.call(lambda _now: self._broker.topic_names())
+        return self._host.call(lambda _now: self._broker.topics.names())
 
     def describe_topic(self, name: str) -> TopicView:
         """Partitions, counters and gate. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return self._host.call(lambda now_ns: self._broker.topic_view(now_ns, name))
+        return self._host.call(lambda now_ns: self._broker.views.topic(now_ns, name))
 
     def messages(
         self, topic: str, partition: int = 0, offset: int | None = None, *, limit: Count = 100
@@ -147,7 +147,7 @@ class Admin:
         """
 
         def read(_now: int) -> tuple[StoredMessage, ...]:
-            log = self._broker.partition(topic, partition)
+            log = self._broker.logs.partition(topic, partition)
             return tuple(log.read(log.start_offset if offset is None else offset, max_messages=limit))
 
         return self._host.call(read)
@@ -168,7 +168,7 @@ class Admin:
         flow: FlowConfig | None = None,
         log: LogConfig | None = None,
     ) -> None:
-        """See `Broker.create_queue`."""
+        """See `Broker.queues.create`."""
         settings, flow_settings = QueueSettings.of(config), FlowSettings.of(flow)
         self._host.ask(CreateQueue(name=name, settings=settings, flow=flow_settings, log=LogSettings.of(log)))
 
@@ -181,7 +181,7 @@ class Admin:
         max_messages: Positive | None = None,
         policy: BacklogPolicy = "drop_newest",
     ) -> None:
-        """A fan-out subscription, which is used as a queue is. See `Broker.subscribe`."""
+        """A fan-out subscription, which is used as a queue is. See `Broker.queues.subscribe`."""
         settings = QueueSettings.of(config)
         self._host.ask(
             CreateSubscription(name=name, topic=topic, settings=settings, max_messages=max_messages, policy=policy)
@@ -193,19 +193,19 @@ class Admin:
 
     def queues(self) -> tuple[str, ...]:
         """Queues and subscriptions, in the order of creation."""
-        return self._host.call(lambda _now: self._broker.queue_names())
+        return self._host.call(lambda _now: self._broker.queues.names())
 
     def describe_queue(self, name: str) -> QueueView:
         """Counts, leases and the newest dead letters. Raises UNKNOWN_QUEUE."""
-        return self._host.call(lambda now_ns: self._broker.queue_view(now_ns, name))
+        return self._host.call(lambda now_ns: self._broker.views.queue(now_ns, name))
 
     def queue_config(self, name: str) -> QueueConfig:
         """How the queue hands out messages. Raises UNKNOWN_QUEUE."""
-        return self._host.call(lambda _now: self._broker.queue(name).config)
+        return self._host.call(lambda _now: self._broker.queues.queue(name).config)
 
     def peek_queue(self, name: str, max_messages: Count = 10) -> tuple[StoredMessage, ...]:
         """The next messages of a queue, the most urgent first, without taking them. Raises UNKNOWN_QUEUE."""
-        return self._host.call(lambda _now: tuple(self._broker.queue(name).peek(max_messages)))
+        return self._host.call(lambda _now: tuple(self._broker.queues.queue(name).peek(max_messages)))
 
     def purge_queue(self, name: str) -> int:
         """Take out everything that nobody holds; how many messages that was."""
@@ -221,7 +221,7 @@ class Admin:
         self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: Count | None = 100
     ) -> tuple[DeadLetterView, ...]:
         """At most `limit` of them from `offset` of the bin on, the oldest first."""
-        return self._host.call(lambda _now: self._broker.dead_letters(queue).list(only, offset, limit))
+        return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).list(only, offset, limit))
 
     def dead_letters_by_cause(self, queue: str) -> dict[str, int]:
         """How many died of each cause, the most frequent first."""
@@ -229,7 +229,7 @@ class Admin:
 
     def preview_redrive(self, queue: str, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """What `redrive` would do; nothing is done."""
-        return self._host.call(lambda _now: self._broker.dead_letters(queue).preview(offsets, edits))
+        return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).preview(offsets, edits))
 
     def redrive(
         self,
@@ -247,15 +247,17 @@ class Admin:
         def redrive(now_ns: int) -> RedriveResult:
             chosen = offsets
             if chosen is None:
-                letters = self._broker.dead_letters(queue).list(only or DeadLetterFilter(queue=queue), limit=None)
+                letters = self._broker.queues.dead_letters(queue).list(
+                    only or DeadLetterFilter(queue=queue), limit=None
+                )
                 chosen = [letter.offset for letter in letters]
-            return self._broker.redrive(now_ns, queue, chosen, client=ADMIN, edits=edits)
+            return self._broker.redrives.redrive(now_ns, queue, chosen, client=ADMIN, edits=edits)
 
         return self._host.call(redrive)
 
     def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
         """Take out these dead letters, or all."""
-        return self._host.call(lambda now_ns: self._broker.dead_letters(queue).purge(now_ns, offsets, ADMIN))
+        return self._host.call(lambda now_ns: self._broker.queues.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
     def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
         """`redrive` one by one, at most so many a second, while this returns at once.
@@ -263,7 +265,7 @@ class Admin:
         Raises INVALID_REQUEST where one of this queue is under way.
         """
         paced = self._host.call(
-            lambda now_ns: self._broker.redrive_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN)
+            lambda now_ns: self._broker.redrives.start_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN)
         )
         return RunningRedrive(self._host, paced)
 
@@ -283,7 +285,7 @@ class Admin:
 
     def damage(self) -> tuple[str, ...]:
         """What was found damaged on the disk, in sentences, when it was opened and since; the oldest first."""
-        return self._host.call(lambda _now: tuple(self._broker.damage.sentences))
+        return self._host.call(lambda _now: tuple(self._broker.corruption.sentences))
 
     # -- groups
 
@@ -302,7 +304,7 @@ class Admin:
     def slow_readers(self, *, max_lag: int | None = None, max_lag_s: float | None = None) -> tuple[SlowReader, ...]:
         """Groups and queues that are further behind than that, in messages or in time, the furthest first."""
         max_lag_ns = None if max_lag_s is None else ns_from_s(max_lag_s)
-        return self._host.call(lambda now_ns: self._broker.slow_readers(now_ns, max_lag, max_lag_ns))
+        return self._host.call(lambda now_ns: self._broker.views.slow_readers(now_ns, max_lag, max_lag_ns))
 
     def delete_group(self, name: str) -> None:
         """Forget an empty group and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
@@ -311,7 +313,7 @@ class Admin:
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """What `reset_offsets` would change; nothing is done."""
         chosen = tuple(partitions)
-        return self._host.call(lambda _now: self._broker.preview_reset(group, target, chosen))
+        return self._host.call(lambda _now: self._broker.offsets.preview_reset(group, target, chosen))
 
     def reset_offsets(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """Set what an empty group has committed. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""

@@ -11,7 +11,8 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from broker_core.broker.broker import Broker, Published
+from broker_core.broker.broker import Broker
+from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, dropped
 from broker_core.clients.message_form import explained
 from broker_core.clients.partition_queue import PartitionQueue
@@ -70,7 +71,7 @@ class BatchSender:
             self.withdraw(batch, error)
         for queue in self._queues.values():
             queue.sending = None
-        self._broker.disconnect(self._loop.now_ns, self.client_id)
+        self._broker.backpressure.disconnect(self._loop.now_ns, self.client_id)
 
     def withdraw(self, batch: Batch, error: BrokerError) -> None:
         """Fail `batch` with `error`; `possibly_stored` of the outcome says whether it may be stored anyway."""
@@ -83,7 +84,7 @@ class BatchSender:
         doubtful = batch.doubtful or (batch.attempts > 0 and not under_way)
         if under_way and batch.attempt is not None:
             batch.withdrawn = True
-            if not self._broker.withdraw(self._loop.now_ns, batch.topic, batch.attempt):
+            if not self._broker.publishing.withdraw(self._loop.now_ns, batch.topic, batch.attempt):
                 # Its answer is still to come, and the batches behind it wait for that.
                 batch.withdrawn, under_way, doubtful = False, False, True
         about = _DOUBT if doubtful else "it is withdrawn, and not stored"
@@ -184,7 +185,7 @@ class BatchSender:
         if self._identity is not None and batch.stamp is None:
             batch.stamp = ProducerStamp(*self._identity, queue.sequence)
         try:
-            reply = self._broker.publish_batch(
+            reply = self._broker.publishing.publish_batch(
                 self._loop.now_ns,
                 batch.topic,
                 batch.partition,

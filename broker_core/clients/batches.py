@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from broker_core.broker.broker import Published
+from broker_core.broker.publishing import Published
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import Message

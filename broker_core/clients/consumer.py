@@ -125,7 +125,7 @@ class Consumer:
 
     def _matching(self) -> tuple[str, ...]:
         pattern = self._pattern
-        return tuple(sorted(name for name in self._broker.topic_names() if pattern and pattern.matches(name)))
+        return tuple(sorted(name for name in self._broker.topics.names() if pattern and pattern.matches(name)))
 
     # -- reading
 
@@ -168,7 +168,7 @@ class Consumer:
     async def _fetched(self, deadline_ns: int, max_messages: int) -> list[StoredMessage]:
         wanted = {place: offset for place, offset in self.positions.items() if place not in self.paused}
         try:
-            self._fetch = self._broker.fetch(
+            self._fetch = self._broker.fetches.fetch(
                 self._loop.now_ns,
                 self.group,
                 self.client_id,
@@ -187,7 +187,7 @@ class Consumer:
             return []
         finally:
             if self._fetch is not None:
-                self._broker.cancel_fetch(self._fetch)
+                self._broker.fetches.cancel(self._fetch)
                 self._fetch = None
         # A seek or a loss may have come while it waited.
         return within(messages, self.positions)
@@ -221,7 +221,7 @@ class Consumer:
         self.positions[place] = self._handed[place] = self._processed[place] = offset
         self._broker.fetches.begin(self.group, topic, partition, offset)
         if self._fetch is not None:
-            self._broker.cancel_fetch(self._fetch)
+            self._broker.fetches.cancel(self._fetch)
 
     # -- committing
 
@@ -256,7 +256,7 @@ class Consumer:
     def _commit(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets:
             member_id, generation = ("", -1) if self._manual else (self._member.member_id, self._member.generation)
-            self._broker.commit(self._loop.now_ns, self.group, self.client_id, member_id, generation, offsets)
+            self._broker.offsets.commit(self._loop.now_ns, self.group, self.client_id, member_id, generation, offsets)
 
     def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
         """At most once: commit before delivery, so that no message is delivered again."""

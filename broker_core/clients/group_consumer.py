@@ -191,8 +191,8 @@ class GroupConsumer:
         broker = self._host.broker
 
         def found() -> int:
-            offset = broker.offset_at(topic, partition, timestamp_ms)
-            return broker.end_offset(topic, partition) if offset is None else offset
+            offset = broker.logs.offset_at(topic, partition, timestamp_ms)
+            return broker.logs.end_offset(topic, partition) if offset is None else offset
 
         offset = self._call(found)
         self.seek(topic, partition, offset)
@@ -207,7 +207,7 @@ class GroupConsumer:
                 self.group,
                 target,
                 partitions or self.assignment,
-                broker,
+                broker.logs,
                 broker.groups.committed,
                 here=self.position,
             )

@@ -88,7 +88,7 @@ class Membership:
         """Join one generation. Returns its assignment. Raises the errors of join and sync."""
         config, broker, loop = self._config, self._broker, self._loop
         subscription = Subscription(topics, owned=owned, generation=self.generation)
-        self._joining = broker.join(
+        self._joining = broker.groups.join(
             loop.now_ns,
             self._group,
             client_id=self._client_id,
@@ -106,13 +106,13 @@ class Membership:
         assignments: dict[str, bytes] = {}
         if joined.leader == joined.member_id:
             assignments = lead(joined.protocol, joined.members, self._partition_count)
-        synced = await broker.sync(loop.now_ns, self._group, self.member_id, self.generation, assignments)
+        synced = await broker.groups.sync(loop.now_ns, self._group, self.member_id, self.generation, assignments)
         return decode_assignment(synced.assignment).partitions
 
     def _partition_count(self, topic: str) -> int:
         """0 for a topic that does not exist yet."""
         try:
-            return self._broker.partition_count(topic)
+            return self._broker.logs.partition_count(topic)
         except BrokerError as error:
             if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 raise
@@ -144,7 +144,7 @@ class Membership:
 
     def _leave(self, member_id: str, cause: str) -> None:
         try:
-            self._broker.leave(self._loop.now_ns, self._group, member_id, cause)
+            self._broker.groups.leave(self._loop.now_ns, self._group, member_id, cause)
         except BrokerError as error:
             # The group has removed it already.
             if error.code not in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
@@ -166,10 +166,7 @@ class Membership:
     def _beat(self, now_ns: int) -> None:
         self.start_heartbeat()
         if not self.muted:
-            place = (self.member_id, self.generation)
-            self._broker.beat(now_ns, self._group, *place).then(lambda answer: self._heard(place, answer))
-
-    def _heard(self, place: tuple[str, int], answer: Reply[None]) -> None:
-        """Ignore an answer to a heartbeat of an earlier member id or generation."""
-        if isinstance(answer.error, BrokerError) and place == (self.member_id, self.generation):
-            self._moved_on(answer.error)
+            try:
+                self._broker.groups.heartbeat(now_ns, self._group, self.member_id, self.generation)
+            except BrokerError as error:
+                self._moved_on(error)

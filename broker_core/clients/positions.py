@@ -18,16 +18,16 @@ def starting_offset(broker: Broker, group: str, place: TopicPartition, reset: Re
         if broker.groups.committed(group, *place) is None:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{group} has committed nothing for {place[0]}/{place[1]}")
         reset = "earliest"
-    return broker.starting_offset(group, *place, reset)
+    return broker.offsets.starting(group, *place, reset)
 
 
 def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Reset) -> bool:
     """Reset positions beyond the end of a truncated log, in place. False where there was nothing to reset."""
-    strays = [place for place, at in positions.items() if at > broker.end_offset(*place)]
+    strays = [place for place, at in positions.items() if at > broker.logs.end_offset(*place)]
     if reset == "none" or not strays:
         return False
     for place in strays:
-        bound = broker.start_offset if reset == "earliest" else broker.end_offset
+        bound = broker.logs.start_offset if reset == "earliest" else broker.logs.end_offset
         positions[place] = bound(*place)
     return True
 

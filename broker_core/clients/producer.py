@@ -10,7 +10,7 @@ from itertools import count
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from broker_core.broker.broker import Published
+from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
 from broker_core.clients.host import Host
 from broker_core.clients.message_form import serialized
@@ -111,7 +111,7 @@ class Producer:
         records = self._records_by_topic.get(topic)
         if (
             records is not None
-            and records.revision == self._broker.revision
+            and records.revision == self._broker.logs.revision
             and value is not None
             and len(value) + (0 if key is None else len(key)) <= records.limit_bytes
             and linger

@@ -74,16 +74,16 @@ class Delivery(msgspec.Struct, eq=False):
         if batch is not None and batch.held.pop(self.message.offset, False):
             self.finished = True
         else:
-            self._end(lambda now_ns, lease: self._host.broker.ack(now_ns, lease, durable=durable))
+            self._end(lambda now_ns, lease: self._host.broker.queues.ack(now_ns, lease, durable=durable))
 
     @checked
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
         """Processing failed: the message is retried by the queue's retry policy, or dead-lettered."""
-        self._end(lambda now_ns, lease: self._host.broker.nack(now_ns, lease, cause, requeue=requeue))
+        self._end(lambda now_ns, lease: self._host.broker.queues.nack(now_ns, lease, cause, requeue=requeue))
 
     def release(self) -> None:
         """Give the message back at once, as if it had never been delivered."""
-        self._end(self._host.broker.release)
+        self._end(self._host.broker.queues.release)
 
     def extend(self, lease_s: float | None = None) -> None:
         """The lease ends `lease_s` from now (default: the queue's lease). Raises INVALID_REQUEST above a week."""
@@ -91,7 +91,7 @@ class Delivery(msgspec.Struct, eq=False):
             about = f"a lease of {lease_s!r:.40} s; it must be more than 0 and at most {_LONGEST_LEASE_S}, a week"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
         lease_ms = None if lease_s is None else lease_s * 1_000
-        self._lease = self._host.call(lambda now_ns: self._host.broker.extend(now_ns, self.lease, lease_ms))
+        self._lease = self._host.call(lambda now_ns: self._host.broker.queues.extend(now_ns, self.lease, lease_ms))
 
     def _end(self, action: Callable[[int, Lease], Reply[None] | None]) -> None:
         if not self.finished:
@@ -142,7 +142,7 @@ class QueueConsumer:
         serializer: Serializer[Any] | None = None,
     ) -> None:
         """`weight` is its share where the queue's `balancing` is weighted. Raises UNKNOWN_QUEUE."""
-        host.call(lambda _now: host.broker.queue(queue))
+        host.call(lambda _now: host.broker.queues.queue(queue))
         self._host = host
         self.queue = queue
         self.client_id = client_id or f"worker-{next(_numbers)}"
@@ -189,7 +189,7 @@ class QueueConsumer:
             if self._closed:
                 raise BrokerError(ErrorCode.CLOSED, f"queue consumer {self.client_id}")
             deadline_ns = now_ns + ns_from_s(timeout_s) if timeout_s > 0 else None
-            return broker.take(
+            return broker.queues.take(
                 now_ns,
                 self.queue,
                 self.client_id,
@@ -214,11 +214,11 @@ class QueueConsumer:
     def _give_up(self, now_ns: int, reply: Reply[list[Lease]]) -> None:
         """Cancel the take of `reply`, and release what it gets all the same."""
         broker = self._host.broker
-        broker.cancel_take(self.queue, reply)
+        broker.queues.cancel_take(self.queue, reply)
 
         def release(done: Reply[list[Lease]]) -> None:
             for lease in done.result() if done.error is None else ():
-                broker.release(now_ns, lease)
+                broker.queues.release(now_ns, lease)
 
         reply.then(release)
 
@@ -230,7 +230,7 @@ class QueueConsumer:
         leases = [delivery.lease for delivery in deliveries if not delivery.finished]
         broker = self._host.broker
         try:
-            self._host.wait(self._host.call(lambda now_ns: broker.ack_many(now_ns, leases, durable=durable)))
+            self._host.wait(self._host.call(lambda now_ns: broker.queues.ack_many(now_ns, leases, durable=durable)))
         except BrokerError as error:
             if error.code is ErrorCode.INVALID_LEASE:
                 _finish(deliveries)
@@ -311,8 +311,8 @@ class QueueConsumer:
         self._host.unregister(self)
 
         def release(now_ns: int) -> None:
-            if self.queue in self._host.broker.queue_names():
-                self._host.broker.queue(self.queue).release_holder(now_ns, self.client_id, "closed")
+            if self.queue in self._host.broker.queues.names():
+                self._host.broker.queues.queue(self.queue).release_holder(now_ns, self.client_id, "closed")
 
         if not self._host.closing:
             self._host.call(release)

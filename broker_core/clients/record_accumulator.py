@@ -110,12 +110,12 @@ class RecordAccumulator:
         records = self.by_topic.get(topic)
         if records is None:
             records = self.by_topic[topic] = TopicRecords(topic)
-        if records.revision != self._broker.revision:
-            records.revision, records.limit_bytes = self._broker.revision, _NEVER
-            partitioner, config = self._broker.partitions_by_key(topic), self._broker.topic_config(topic)
+        if records.revision != self._broker.logs.revision:
+            records.revision, records.limit_bytes = self._broker.logs.revision, _NEVER
+            partitioner, config = self._broker.logs.partitions_by_key(topic), self._broker.topics.config(topic)
             # Only where no message is checked by itself, and none is refused for having no key.
-            if partitioner is not None and config.cleanup == "delete" and self._broker.takes_batches(topic):
-                records.partitioner, records.partitions = partitioner, self._broker.partition_count(topic)
+            if partitioner is not None and config.cleanup == "delete" and self._broker.publishing.takes_batches(topic):
+                records.partitioner, records.partitions = partitioner, self._broker.logs.partition_count(topic)
                 records.limit_bytes = min(SMALL_BYTES, config.max_message_bytes)
 
     def schedule_drain(self, records: TopicRecords) -> None:
@@ -150,7 +150,7 @@ class RecordAccumulator:
 
     def _drain_topic(self, records: TopicRecords) -> None:
         receipts = records.take()
-        if self._sink.fenced or records.revision != self._broker.revision:
+        if self._sink.fenced or records.revision != self._broker.logs.revision:
             # The topic has changed since they were sent: single messages may be refused.
             for receipt, message in zip(receipts, messages_of(receipts), strict=True):
                 self._sink.put_or_fail(records.topic, receipt, message)

@@ -32,7 +32,7 @@ class SchemaAdmin:
     @property
     def registry(self) -> SchemaRegistry:
         """For serializers, and to look at; what is changed there directly is neither an event nor saved at once."""
-        return self._broker.schemas
+        return self._broker.schemas.registry
 
     def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
         """See `SchemaRegistry.register`."""
@@ -61,10 +61,10 @@ class SchemaAdmin:
 
     def rule(self, topic: str) -> SchemaRule | None:
         """What a topic or queue does with its values now. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return self._host.call(lambda _now: self._broker.schema_rule(topic))
+        return self._host.call(lambda _now: self._broker.schemas.rule(topic))
 
     def set_rule(self, topic: str, rule: SchemaRule | None) -> None:
-        """What a topic or queue does with its values. See `Broker.set_schema`."""
+        """What a topic or queue does with its values. See `Broker.schemas.set_rule`."""
         if rule is None:
             self._host.ask(RemoveSchemaRule(topic=topic))
         else:

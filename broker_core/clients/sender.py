@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from broker_core.broker.broker import Broker, Published
+from broker_core.broker.broker import Broker
+from broker_core.broker.publishing import Published
 from broker_core.clients.batch_sender import BatchSender
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.message_form import check_form, explained
@@ -56,8 +57,8 @@ class Sender(BatchSender):
         self._check(topic, (message,), size_bytes)
         if self.buffered_bytes + size_bytes > self.config.buffer_bytes:
             return None
-        number = self._broker.partition_for(topic, message) if partition is None else partition
-        self._broker.partition(topic, number)
+        number = self._broker.logs.partition_for(topic, message) if partition is None else partition
+        self._broker.logs.partition(topic, number)
         queue = self._queue_of(topic, number)
         batch = queue.open
         # A flow policy or a schema checks each message by itself.
@@ -92,8 +93,8 @@ class Sender(BatchSender):
         self.accumulator.drain()
         try:
             largest_bytes = largest_of(messages)
-            self._broker.check(topic, messages, largest_bytes)
-            parts = self._broker.by_partition(topic, messages)
+            self._broker.publishing.check(topic, messages, largest_bytes)
+            parts = self._broker.logs.by_partition(topic, messages)
         except BrokerError:
             raise
         except Exception as error:
@@ -130,8 +131,8 @@ class Sender(BatchSender):
             return None
         try:
             # A message that a flow policy or a schema refuses needs the retries of `send`.
-            if self._broker.takes_batches(topic):
-                return self._broker.publish(self._loop.now_ns, topic, message, client=self.client_id)
+            if self._broker.publishing.takes_batches(topic):
+                return self._broker.publishing.publish(self._loop.now_ns, topic, message, client=self.client_id)
         except BrokerError:
             pass  # `send` raises it again, or retries
         return None
@@ -221,13 +222,13 @@ class Sender(BatchSender):
     # -- inside
 
     def _takes_batches(self, topic: str) -> bool:
-        return self.config.adaptive is None and self._broker.takes_batches(topic)
+        return self.config.adaptive is None and self._broker.publishing.takes_batches(topic)
 
     def _check(self, topic: str, messages: Sequence[Message], size_bytes: int) -> None:
         if self._fenced is not None:
             raise self._fenced
         if messages:
-            self._broker.check(topic, messages)
+            self._broker.publishing.check(topic, messages)
         if size_bytes > self.config.buffer_bytes:
             raise BrokerError(
                 ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes; the producer's buffer has {self.config.buffer_bytes}"

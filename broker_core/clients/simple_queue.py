@@ -71,8 +71,8 @@ class SimpleQueue:
     def __init__(self, host: BrokerHost, name: str, config: QueueConfig = DEFAULT_CONFIG) -> None:
         self._host = host
         self.name = name
-        if name not in host.call(lambda _now: host.broker.queue_names()):
-            host.admin(lambda now_ns: host.broker.create_queue(now_ns, name, config))
+        if name not in host.call(lambda _now: host.broker.queues.names()):
+            host.admin(lambda now_ns: host.broker.queues.create(now_ns, name, config))
         self._consumer = QueueConsumer(host, name)
         self._lock = threading.Lock()
         self._pulled: dict[str, Delivery] = {}
@@ -105,7 +105,7 @@ class SimpleQueue:
         except ValueError as error:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the transmission is invalid ({error})") from error
         message = msgspec.structs.replace(message, timestamp=iso_utc(moment))
-        ids = self._host.call(lambda _now: _stored_ids(self._host.broker.queue(self.name)))
+        ids = self._host.call(lambda _now: _stored_ids(self._host.broker.queues.queue(self.name)))
         with ids.lock:
             ids.catch_up(self._partitions(), self._page, _id_of)
             place = ids.places.get(message.id)
@@ -123,7 +123,7 @@ class SimpleQueue:
             raise BrokerError(ErrorCode.UNSERIALIZABLE, f"the payload is not JSON ({error})") from error
         broker = self._host.broker
         reply = self._host.call(
-            lambda now_ns: broker.publish(
+            lambda now_ns: broker.publishing.publish(
                 now_ns, self.name, Message(value, priority=message.priority), client=self.name
             )
         )
@@ -213,7 +213,7 @@ class SimpleQueue:
     # -- inside
 
     def _at(self, place: Place) -> StoredMessage:
-        return self._host.call(lambda _now: self._host.broker.partition(self.name, place[0]).message(place[1]))
+        return self._host.call(lambda _now: self._host.broker.logs.partition(self.name, place[0]).message(place[1]))
 
     def _still_at(self, place: Place) -> StoredMessage | None:
         """None where the message was deleted."""
@@ -225,7 +225,7 @@ class SimpleQueue:
             return None
 
     def _partitions(self) -> int:
-        return self._host.call(lambda _now: self._host.broker.partition_count(self.name))
+        return self._host.call(lambda _now: self._host.broker.logs.partition_count(self.name))
 
     def _stored(self) -> list[StoredMessage]:
         """Every message in the log, read page by page, so that the lock is never held for long."""
@@ -239,20 +239,20 @@ class SimpleQueue:
 
     def _page(self, partition: int, offset: int) -> list[StoredMessage]:
         def read(_now: int) -> list[StoredMessage]:
-            log = self._host.broker.partition(self.name, partition)
+            log = self._host.broker.logs.partition(self.name, partition)
             return log.read(max(offset, log.start_offset), max_messages=_PAGE)
 
         return self._host.call(read)
 
     def _dead(self) -> set[Place]:
-        letters = self._host.call(lambda _now: self._host.broker.queue(self.name).dead_letters.list(limit=None))
+        letters = self._host.call(lambda _now: self._host.broker.queues.queue(self.name).dead_letters.list(limit=None))
         return {(letter.origin_partition, letter.origin_offset) for letter in letters if letter.queue == self.name}
 
     def _persisted(self, stored: StoredMessage, message: Consumption, dead: set[Place]) -> Persisted:
         place = (stored.partition, stored.offset)
 
         def status(_now: int) -> Status:
-            table = self._host.broker.queue(self.name).levels.table(stored.partition)
+            table = self._host.broker.queues.queue(self.name).levels.table(stored.partition)
             span = table.index.get(stored.offset)
             if span is not None:
                 return _STATUS[span.state]

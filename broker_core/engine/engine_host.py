@@ -55,8 +55,8 @@ class EngineHost(HostLoop):
         count = self.config.auto_create_partitions
 
         def create(now_ns: int) -> None:
-            if name not in (*self.broker.topic_names(), *self.broker.queue_names()):
-                self.broker.create_topic(now_ns, name, count)
+            if name not in (*self.broker.topics.names(), *self.broker.queues.names()):
+                self.broker.topics.create(now_ns, name, count)
 
         if count > 0:
             self.call(create)

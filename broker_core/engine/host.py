@@ -105,19 +105,19 @@ class BrokerHost(HostLoop):
                 group_config=config.groups,
                 epoch_ms=time.time_ns() // NS_PER_MS,
             )
-            self.broker.jitter_seed = secrets.randbits(64)
+            self.broker.queues.jitter_seed = secrets.randbits(64)
             if self.directory is not None:
                 self._restore(self.directory)
             opened.pop_all()
         if read_only:
-            self.broker.read_only = _READ_ONLY
+            self.broker.queues.read_only = _READ_ONLY
             self.events.attach(_refuse)
         in_memory = config.log.durability == "memory" and not read_only
         self.open_batches = (
             OpenBatches(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
         )
         self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
-        if self._writer is not None and self.broker.journal.logs:
+        if self._writer is not None and self.broker.durability.journal.logs:
             # Save the replayed states with the recovered logs. A full disk is reported at the next tick.
             with contextlib.suppress(BrokerError):
                 self._writer.save_queues()
@@ -127,38 +127,38 @@ class BrokerHost(HostLoop):
 
     def _restore(self, directory: DataDirectory) -> None:
         self.broker.restore(0, directory.catalog())
-        bins = {letters.name: letters for letters in self.broker.bins().values()}
+        bins = {letters.name: letters for letters in self.broker.logs.dead_letters().values()}
         states: dict[str, KeptQueue | None] = {}
-        for name in (*self.broker.queue_names(), *bins):
+        for name in (*self.broker.queues.names(), *bins):
             try:
                 states[name] = directory.queue_state(name)
             except BrokerError as error:
-                self.broker.damage.say(0, str(error))
+                self.broker.corruption.add(0, str(error))
         known_to = {
             name: 0 if kept is None or kept.queue is None else kept.queue.journal_offset
             for name, kept in states.items()
             if name not in bins
         }
-        told = self.broker.journal.entries(min(known_to.values(), default=0))
+        told = self.broker.durability.journal.entries(min(known_to.values(), default=0))
         for name, kept in states.items():
             if kept is not None and kept.queue is not None:
-                self.broker.queue(name).restore(0, kept.queue)
+                self.broker.queues.queue(name).restore(0, kept.queue)
             if name in known_to:
-                self.broker.queue(name).replay(0, unknown_to(told.get(name, []), known_to[name]))
+                self.broker.queues.queue(name).replay(0, unknown_to(told.get(name, []), known_to[name]))
             if kept is not None:
-                letters = bins[name] if name in bins else self.broker.dead_letters(name)
+                letters = bins[name] if name in bins else self.broker.queues.dead_letters(name)
                 letters.restore(kept.dead_letters)
         self.broker.count_from_now()
-        self.broker.tell_damage(0)
-        for sentence in self.broker.damage.sentences:
+        self.broker.corruption.update(0)
+        for sentence in self.broker.corruption.sentences:
             _log.warning("%s", sentence)
 
     # -- calls
 
     def admin(self, action: Callable[[int], T]) -> T:
         """`call` for an administrative change; it returns once the catalog is saved. Raises STORAGE_ERROR, CLOSED."""
-        if self.broker.read_only:
-            raise BrokerError(ErrorCode.READ_ONLY, self.broker.read_only)
+        if self.broker.queues.read_only:
+            raise BrokerError(ErrorCode.READ_ONLY, self.broker.queues.read_only)
         with self._admin_lock:
             result = self.call(action)
             if self._writer is not None and self._saved_catalog():
@@ -182,8 +182,8 @@ class BrokerHost(HostLoop):
         count = self.config.auto_create_partitions
 
         def create(now_ns: int) -> None:
-            if name not in (*self.broker.topic_names(), *self.broker.queue_names()):
-                self.broker.create_topic(now_ns, name, count)
+            if name not in (*self.broker.topics.names(), *self.broker.queues.names()):
+                self.broker.topics.create(now_ns, name, count)
 
         if count > 0:
             self.admin(create)
@@ -239,7 +239,7 @@ class BrokerHost(HostLoop):
             self.open_batches.close()
 
     def _after(self) -> None:
-        if self.broker.syncs.wanted and self._writer is not None:
+        if self.broker.durability.syncs.wanted and self._writer is not None:
             self._writer.wake()
 
     def _wake_at(self, time_ns: int) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from broker_core.broker.broker import Broker
-from broker_core.broker.state import PlainQueue
+from broker_core.broker.publishing import PlainQueue
 from broker_core.clock import NS_PER_MS
 from broker_core.log.batch import MAX_BATCH_RECORDS
 from broker_core.log.partition_log import PartitionLog
@@ -229,10 +229,10 @@ class OpenBatches:
             _log.exception("a listener failed")
 
     def _append(self, batch: _OpenBatch, topic: str, partition: int, messages: list[Message]) -> None:
-        self._broker.publish_batch(batch.opened_ns, topic, partition, messages, client=batch.client)
+        self._broker.publishing.publish_batch(batch.opened_ns, topic, partition, messages, client=batch.client)
 
     def _deliver(self, batch: OpenQueueBatch) -> None:
-        queue = self._broker.queue(batch.name)
+        queue = self._broker.queues.queue(batch.name)
         for holder, is_held, count in batch.finish():
             if is_held:
                 queue.take(batch.opened_ns, holder, max_messages=count)
@@ -246,10 +246,10 @@ class OpenBatches:
         if self._stopped or self._is_due(now_ns):
             return None
         batch: _OpenBatch
-        if (logs := self._broker.plain_logs(topic)) is not None:
+        if (logs := self._broker.publishing.plain_logs(topic)) is not None:
             batch = _OpenBatch(now_ns, client, *logs)
-        elif (queue := self._broker.plain_queue(topic)) is not None:
-            batch = OpenQueueBatch(now_ns, client, topic, queue, self._broker.epoch_ms)
+        elif (queue := self._broker.publishing.plain_queue(topic)) is not None:
+            batch = OpenQueueBatch(now_ns, client, topic, queue, self._broker.logs.epoch_ms)
             if queue.nothing_ready:
                 self.serving[topic] = batch
         else:

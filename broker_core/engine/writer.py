@@ -121,7 +121,7 @@ class Writer:
         if time.monotonic() >= self._next_clean_s:
             self._next_clean_s = time.monotonic() + CLEAN_S
             self._next_slice_s = 0.0  # compaction runs even where retention fails
-            self._host.locked(self._broker.clean)
+            self._host.locked(self._broker.cleaning.clean)
             if self._directory is not None:
                 self._directory.refill_reserve()
         if self._directory is None:
@@ -140,7 +140,7 @@ class Writer:
             # The wait for the lock counts: a busy caller reacquires it before this thread wakes up.
             started_s = time.monotonic()
             while True:
-                fraction = self._broker.compact(now_ns)
+                fraction = self._broker.cleaning.compact(now_ns)
                 worked_s = time.monotonic() - started_s
                 if not fraction or worked_s >= min(LONGEST_SLICES_S, (started_s - asked_s) * fraction / (1 - fraction)):
                     return fraction, worked_s
@@ -151,16 +151,16 @@ class Writer:
 
     def _sync(self) -> None:
         """Rounds of group commit until no caller waits; the lock is free during syncs."""
-        while self._broker.syncs.wanted:
+        while self._broker.durability.syncs.wanted:
             self._sync_once()
 
     def _sync_once(self) -> None:
         # One round at a time: a sync after a failed one must not succeed.
         with self._syncing:
-            tickets = self._host.locked(lambda _now: self._broker.begin_sync())
+            tickets = self._host.locked(lambda _now: self._broker.durability.begin_sync())
             for _, ticket in tickets:
                 ticket.run()
-            self._host.locked(lambda now_ns: self._broker.end_sync(now_ns, tickets))
+            self._host.locked(lambda now_ns: self._broker.durability.end_sync(now_ns, tickets))
 
     def _flush(self) -> None:
         """Flush the offsets; the lock is free meanwhile."""
@@ -193,7 +193,7 @@ class Writer:
     def _save_queues(self, directory: DataDirectory) -> None:
         changed, known_to = self._host.locked(self._changed_queues)
         if changed:
-            self._host.locked(lambda _now: self._broker.note_unsynced())
+            self._host.locked(lambda _now: self._broker.durability.note_unsynced())
             self._sync()
         refused: BrokerError | None = None
         for name, (mark, kept) in changed.items():
@@ -207,15 +207,15 @@ class Writer:
             else:
                 self._marks[name] = mark
                 self._unwritable.discard(name)
-        bins = {letters.name for letters in self._broker.bins().values()}
-        for name in self._marks.keys() - set(self._broker.queue_names()) - bins:
+        bins = {letters.name for letters in self._broker.logs.dead_letters().values()}
+        for name in self._marks.keys() - set(self._broker.queues.names()) - bins:
             directory.forget_queue(name)
             del self._marks[name]
-        self._unwritable &= {*self._broker.queue_names(), *bins}
+        self._unwritable &= {*self._broker.queues.names(), *bins}
         if refused is not None:
             raise refused
         if not self._unwritable:
-            self._host.locked(lambda _now: self._broker.journal.forget_before(known_to))
+            self._host.locked(lambda _now: self._broker.durability.journal.forget_before(known_to))
 
     def _report_unwritable(self, name: str, error: Exception) -> None:
         """Report it once, until it can be saved again."""
@@ -224,23 +224,23 @@ class Writer:
         self._unwritable.add(name)
         sentence = f"the state of queue {name} cannot be saved ({error}): after a restart it is what it was before"
         _log.error("%s", sentence, exc_info=error)
-        self._host.locked(lambda now_ns: self._broker.damage.say(now_ns, sentence))
+        self._host.locked(lambda now_ns: self._broker.corruption.add(now_ns, sentence))
 
     def _changed_queues(self, now_ns: int) -> tuple[dict[str, tuple[tuple[object, ...], KeptQueue]], int]:
         """(states to save by queue, the journal offset up to which they are complete)."""
         changed = {}
-        for name in self._broker.queue_names():
-            queue = self._broker.queue(name)
+        for name in self._broker.queues.names():
+            queue = self._broker.queues.queue(name)
             letters = queue.dead_letters
             counts = msgspec.structs.astuple(queue.counts)
             mark = (*counts, queue.ready, queue.delayed, queue.in_flight, letters.purged, letters.restored)
             mark += (letters.count(), letters.redriven())
             if mark != self._marks.get(name):
                 state = queue.state(now_ns)
-                known = msgspec.structs.replace(state, journal_offset=self._broker.journal.end_offset)
+                known = msgspec.structs.replace(state, journal_offset=self._broker.durability.journal.end_offset)
                 changed[name] = (mark, KeptQueue(known, letters.state()))
-        for letters in self._broker.bins().values():
+        for letters in self._broker.logs.dead_letters().values():
             mark = (letters.purged, letters.restored, letters.count(), letters.redriven())
             if mark != self._marks.get(letters.name):
                 changed[letters.name] = (mark, KeptQueue(None, letters.state()))
-        return changed, self._broker.journal.end_offset
+        return changed, self._broker.durability.journal.end_offset

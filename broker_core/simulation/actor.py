@@ -6,7 +6,8 @@ import random
 from collections.abc import Mapping
 from typing import Protocol
 
-from broker_core.broker.broker import Broker, Published
+from broker_core.broker.broker import Broker
+from broker_core.broker.publishing import Published
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop, Task
 from broker_core.errors import BrokerError, ErrorCode
@@ -77,9 +78,9 @@ class Actor:
         return self.loop.wait_ns(ns_from_s(seconds))
 
     def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
-        """Publish to a topic or queue, as this client; see `Broker.publish`."""
+        """Publish to a topic or queue, as this client; see `Broker.publishing.publish`."""
         message = Message(_bytes(value), None if key is None else _bytes(key))
-        return self.broker.publish(self.loop.now_ns, to, message, client=self.name)
+        return self.broker.publishing.publish(self.loop.now_ns, to, message, client=self.name)
 
     async def work(self, processing: Duration) -> None:
         """Be busy for a time drawn from `processing`, longer where something slows it down."""
@@ -123,7 +124,7 @@ class Actor:
     def retire(self) -> None:
         """Stop for good, and say goodbye to the broker."""
         self.stop()
-        self.broker.disconnect(self.loop.now_ns, self.name)
+        self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
         self.enter("stopped")
 
     def come_back(self, groups: Mapping[str, GroupSpec]) -> None:
@@ -166,7 +167,7 @@ class Actor:
     def crash(self) -> None:
         """Die without a word, as a killed process does: the broker only finds that the connection is gone."""
         self.stop()
-        self.broker.disconnect(self.loop.now_ns, self.name)
+        self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
         self.enter("crashed")
 
     def restart(self) -> None:

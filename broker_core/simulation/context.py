@@ -120,8 +120,8 @@ class SimulationContext:
     def check_target(self, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION where `name` is neither a topic nor a queue of its own."""
         broker = self.broker
-        queues = set(broker.queue_names()) - set(broker.subscription_names())
-        if name not in queues and name not in broker.topic_names():
+        queues = set(broker.queues.names()) - set(broker.queues.subscription_names())
+        if name not in queues and name not in broker.topics.names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
     # -- who comes and goes

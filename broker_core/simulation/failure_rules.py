@@ -73,7 +73,7 @@ class FailureRules:
         """`rule` with a name. Raises INVALID_REQUEST where it can fail nobody, or its name is taken."""
         actor = self._actors.get(rule.at)
         broker = self._broker
-        places = {*self._groups, *broker.queue_names(), *broker.topic_names(), *broker.groups.groups()}
+        places = {*self._groups, *broker.queues.names(), *broker.topics.names(), *broker.groups.groups()}
         if actor is None and rule.at not in places:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no {rule.at!r} in this session")
         if actor is not None and actor.takes is None:

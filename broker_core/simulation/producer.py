@@ -134,7 +134,7 @@ class ProducerActor(Actor):
         batch = [message for _, message in islice(self._at_hand, count)]
         if count == 1:
             return [(None, batch)]
-        parts = self.broker.by_partition(self.spec.to, batch)
+        parts = self.broker.logs.by_partition(self.spec.to, batch)
         first_ns = self._at_hand[0][0]
         for _ in batch:
             self._at_hand.popleft()
@@ -152,7 +152,9 @@ class ProducerActor(Actor):
                 await self._wait_for_token()
             try:
                 now_ns = self.loop.now_ns
-                reply = self.broker.publish_batch(now_ns, self.spec.to, partition, messages, client=self.name)
+                reply = self.broker.publishing.publish_batch(
+                    now_ns, self.spec.to, partition, messages, client=self.name
+                )
                 if not reply.done:
                     self.enter("blocked")
                 published = await reply

@@ -142,7 +142,7 @@ class Simulation:
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         self._create(now_ns)
-        self.broker.tell_damage(now_ns)
+        self.broker.corruption.update(now_ns)
         for consumer in scenario.consumers:
             for name in numbered(consumer):
                 joining = self.context.add(ConsumerActor(name, consumer, self._effects_of))
@@ -165,10 +165,10 @@ class Simulation:
     def _create(self, now_ns: int) -> None:
         scenario = self.scenario
         for schema in scenario.schemas:
-            self.broker.schemas.set_compatibility(schema.compatibility, schema.subject)
-            self.broker.schemas.register(schema.subject, schema.text, schema.kind)
+            self.broker.schemas.registry.set_compatibility(schema.compatibility, schema.subject)
+            self.broker.schemas.registry.register(schema.subject, schema.text, schema.kind)
         for topic in scenario.topics:
-            self.broker.create_topic(
+            self.broker.topics.create(
                 now_ns,
                 topic.name,
                 topic.partitions,
@@ -178,7 +178,7 @@ class Simulation:
                 schema=topic.schema,
             )
         for index, queue in enumerate(scenario.queues):
-            self.broker.create_queue(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
+            self.broker.queues.create(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
         for subscriber in scenario.subscribers:
             self._subscribe(subscriber)
 
@@ -191,7 +191,7 @@ class Simulation:
 
     def _subscribe(self, spec: SubscriberSpec) -> None:
         for topic, name in spec.subscriptions.items():
-            self.broker.subscribe(
+            self.broker.queues.subscribe(
                 self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
             )
         for name in spec.workers:
@@ -205,9 +205,9 @@ class Simulation:
     def _clean(self, now_ns: int) -> None:
         # A full disk is no reason to stop: the next time may succeed.
         with contextlib.suppress(BrokerError):
-            self.broker.clean(now_ns)
+            self.broker.cleaning.clean(now_ns)
             for _ in range(SLICES_PER_CLEANING):
-                if not self.broker.compact(now_ns):
+                if not self.broker.cleaning.compact(now_ns):
                     break
         self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
 
@@ -293,12 +293,12 @@ class Simulation:
 
     def totals(self) -> Totals:
         """The broker's own counters."""
-        return self.broker.totals()
+        return self.broker.views.totals()
 
     def snapshot(self, *, max_leases: int = 1_000, max_dead_letters: int = 1_000) -> Snapshot:
         """The state at the loop's present time."""
         now_ns = self.loop.now_ns
-        topics, groups, queues = self.broker.views(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
+        topics, groups, queues = self.broker.views.all(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
         # As the scenario names them, for that is the order in which they are told; groups that came later follow.
         places = {name: place for place, name in enumerate(self._groups)}
         groups = tuple(sorted(groups, key=lambda group: places.get(group.name, len(places))))
@@ -316,7 +316,7 @@ class Simulation:
 
     def flush(self) -> None:
         """Write what is pending, as an engine does once in every tick."""
-        self.broker.flush()
+        self.broker.offsets.flush()
 
     def end(self) -> None:
         """Say that the session is over: nobody does anything any more, and what is in flight stays in flight."""

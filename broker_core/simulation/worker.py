@@ -44,8 +44,8 @@ class Lessee(Actor):
     def retire(self) -> None:
         super().retire()
         for queue in self.leased_from:
-            if queue in self.broker.queue_names():
-                self.broker.queue(queue).release_holder(self.loop.now_ns, self.name, f"{self.name} was removed")
+            if queue in self.broker.queues.names():
+                self.broker.queues.queue(queue).release_holder(self.loop.now_ns, self.name, f"{self.name} was removed")
 
     @property
     def leased_from(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class Lessee(Actor):
     async def _handle(self, lease: Lease) -> None:
         try:
             if self._ack_before:
-                self.broker.ack(self.loop.now_ns, lease)
+                self.broker.queues.ack(self.loop.now_ns, lease)
             await self.work(self._processing)
             failure = self._drawn_failure(lease.message)
             rule = await self.fails_by_rule(lease.message)
@@ -63,14 +63,14 @@ class Lessee(Actor):
                 failure = Failure(cause=rule.cause, rate=1, kind=_KINDS[rule.outcome])
             if failure is None:
                 if not self._ack_before:
-                    self.broker.ack(self.loop.now_ns, lease)
+                    self.broker.queues.ack(self.loop.now_ns, lease)
                 self.count()
                 return
             self.failed += 1
             if self._ack_before:
                 return
             if failure.kind == "nack":
-                self.broker.nack(self.loop.now_ns, lease, failure.cause)
+                self.broker.queues.nack(self.loop.now_ns, lease, failure.cause)
             elif failure.kind == "hang":
                 self.enter("paused")
                 await self.loop.wait_until_ns(lease.deadline_ns)
@@ -93,7 +93,7 @@ class Lessee(Actor):
     def _cancel(self, queue: str, take: Leases) -> None:
         # A queue that was deleted has ended its takes; its error must not stand in the way of an actor's own end.
         with contextlib.suppress(BrokerError):
-            self.broker.cancel_take(queue, take)
+            self.broker.queues.cancel_take(queue, take)
 
 
 class WorkerActor(Lessee):
@@ -147,7 +147,7 @@ class WorkerActor(Lessee):
         if self._asked is not None or room <= 0:
             return
         now_ns = self.loop.now_ns
-        self._asked = self.broker.take(
+        self._asked = self.broker.queues.take(
             now_ns,
             self._queue,
             self.name,
@@ -212,7 +212,7 @@ class SubscriberActor(Lessee):
 
     def _take(self, queue: str, timeout_ns: int) -> Leases:
         now_ns = self.loop.now_ns
-        return self.broker.take(
+        return self.broker.queues.take(
             now_ns,
             queue,
             self.name,

@@ -80,9 +80,9 @@ def bench(qapp, tmp_path: Path):
 
 def bury(simulation: Simulation, count: int) -> None:
     broker, now_ns = simulation.broker, simulation.loop.now_ns
-    letters = broker.dead_letters("builds")
-    broker.publish(now_ns, "builds", Message(b'{"number": 7}', b"key"), client="test")
-    log = broker.partition("builds", 0)
+    letters = broker.queues.dead_letters("builds")
+    broker.publishing.publish(now_ns, "builds", Message(b'{"number": 7}', b"key"), client="test")
+    log = broker.logs.partition("builds", 0)
     stored = log.message(log.end_offset - 1)
     for number in range(count):
         letters.add(now_ns, stored, "builds", f"cause {number % 7}", (AttemptView("b-1", 0, now_ns, "nacked"),) * 3)
@@ -109,10 +109,10 @@ def test_a_hundred_thousand_leases(bench) -> None:
     def take(simulation: Simulation) -> None:
         broker, now_ns = simulation.broker, simulation.loop.now_ns
         for first in range(0, LEASES, 1_000):
-            broker.publish_batch(
+            broker.publishing.publish_batch(
                 now_ns, "builds", 0, [Message(b"x", b"key-%d" % (first + n)) for n in range(1_000)], client="t"
             )
-        broker.queue("builds").take(now_ns, "greedy", max_messages=LEASES)
+        broker.queues.queue("builds").take(now_ns, "greedy", max_messages=LEASES)
 
     workbench.controller.ask(take).result()
     panel = workbench.window.tab(InFlightPanel)
@@ -129,7 +129,7 @@ def test_a_million_messages(bench) -> None:
     def publish(simulation: Simulation) -> None:
         for first in range(0, MESSAGES, 1_000):
             batch = [Message(b'{"number": %d}' % (first + n), b"key-%d" % (n % 97)) for n in range(1_000)]
-            simulation.broker.publish_batch(first, "commits", (first // 1_000) % 6, batch, client="test")
+            simulation.broker.publishing.publish_batch(first, "commits", (first // 1_000) % 6, batch, client="test")
 
     workbench.controller.ask(publish).result()
     panel = workbench.window.tab(MessagesPanel)

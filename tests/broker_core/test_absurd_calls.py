@@ -192,6 +192,6 @@ def test_an_absurd_argument_is_refused_in_a_sentence(
             fixture.close()
             fixture = None
     if fixture is not None:
-        assert fixture.host.call(lambda _now: fixture.host.broker.topic_names())
+        assert fixture.host.call(lambda _now: fixture.host.broker.topics.names())
         fixture.close()
     assert not told, "\n".join(f"{name}.{method}({each}) {wrong}" for each, wrong in told.items())

@@ -18,7 +18,7 @@ SECOND = LogConfig(message_ttl_ms=1_000)
 def test_readers_of_a_topic_get_nothing_that_is_older_whatever_it_says_of_itself():
     virtual = VirtualBroker(1, log=SECOND)
     for value, ttl_ms in ((b"plain", None), (b"long", 60_000), (b"short", 300)):
-        virtual.broker.publish(0, "commits", Message(value, ttl_ms=ttl_ms), client="p")
+        virtual.broker.publishing.publish(0, "commits", Message(value, ttl_ms=ttl_ms), client="p")
     reader = virtual.consumer()
     virtual.run(0.5)
     assert [message.value for message in virtual.do(reader.poll(0))] == [b"plain", b"long"]
@@ -28,24 +28,24 @@ def test_readers_of_a_topic_get_nothing_that_is_older_whatever_it_says_of_itself
 
 def test_a_queue_passes_over_what_is_too_old_and_its_dead_letters_live_on():
     virtual = VirtualBroker()
-    virtual.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1), log=SECOND)
+    virtual.broker.queues.create(0, "jobs", QueueConfig(max_attempts=1), log=SECOND)
     virtual.publish(b"dies", b"waits", topic="jobs")
-    (lease,) = virtual.broker.take(0, "jobs", "w").result()
-    virtual.broker.nack(0, lease, "no")
+    (lease,) = virtual.broker.queues.take(0, "jobs", "w").result()
+    virtual.broker.queues.nack(0, lease, "no")
     virtual.run(1.5)
-    assert virtual.broker.take(virtual.now_ns, "jobs", "w").result() == []
+    assert virtual.broker.queues.take(virtual.now_ns, "jobs", "w").result() == []
     (expired,) = virtual.kinds(EventKind.EXPIRED)
     assert expired.offset == 1
-    (letter,) = virtual.broker.dead_letters("jobs").list()
-    assert virtual.broker.redrive(virtual.now_ns, "jobs", [letter.offset], client="u").refused == ()
-    (again,) = virtual.broker.take(virtual.now_ns, "jobs", "w").result()
+    (letter,) = virtual.broker.queues.dead_letters("jobs").list()
+    assert virtual.broker.redrives.redrive(virtual.now_ns, "jobs", [letter.offset], client="u").refused == ()
+    (again,) = virtual.broker.queues.take(virtual.now_ns, "jobs", "w").result()
     assert again.message.value == b"dies"
 
 
 def test_it_may_change_and_holds_for_what_comes_after():
     virtual = VirtualBroker(1)
     virtual.publish(b"before")
-    virtual.broker.configure_topic(0, "commits", log=SECOND)
+    virtual.broker.topics.configure(0, "commits", log=SECOND)
     virtual.publish(b"after")
     virtual.run(2)
     assert [message.value for message in virtual.do(virtual.consumer().poll(0))] == [b"before"]

@@ -33,10 +33,10 @@ BAD = [
     "nul.txt",
 ]
 MAKE: dict[str, Callable[[Broker, str], object]] = {
-    "topic": lambda broker, name: broker.create_topic(0, name, 1),
-    "queue": lambda broker, name: broker.create_queue(0, name, QueueConfig()),
-    "subscription": lambda broker, name: broker.subscribe(0, name, "commits", QueueConfig()),
-    "bin": lambda broker, name: broker.create_queue(0, "q", QueueConfig(dead_letter_topic=name or "/")),
+    "topic": lambda broker, name: broker.topics.create(0, name, 1),
+    "queue": lambda broker, name: broker.queues.create(0, name, QueueConfig()),
+    "subscription": lambda broker, name: broker.queues.subscribe(0, name, "commits", QueueConfig()),
+    "bin": lambda broker, name: broker.queues.create(0, "q", QueueConfig(dead_letter_topic=name or "/")),
 }
 
 
@@ -44,18 +44,18 @@ MAKE: dict[str, Callable[[Broker, str], object]] = {
 @pytest.mark.parametrize("name", BAD)
 def test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made(kind: str, name: str):
     virtual = VirtualBroker()
-    before = (virtual.broker.topic_names(), virtual.broker.queue_names(), virtual.broker.catalog())
+    before = (virtual.broker.topics.names(), virtual.broker.queues.names(), virtual.broker.catalog())
     with pytest.raises(BrokerError) as refused:
         MAKE[kind](virtual.broker, name)
     assert refused.value.code is ErrorCode.INVALID_TOPIC
-    assert (virtual.broker.topic_names(), virtual.broker.queue_names(), virtual.broker.catalog()) == before
+    assert (virtual.broker.topics.names(), virtual.broker.queues.names(), virtual.broker.catalog()) == before
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_group_with_such_a_name_is_refused(name: str):
     virtual = VirtualBroker()
     with pytest.raises(BrokerError) as refused:
-        virtual.broker.commit(0, name, "c", "", -1, {("commits", 0): 0})
+        virtual.broker.offsets.commit(0, name, "c", "", -1, {("commits", 0): 0})
     assert refused.value.code is ErrorCode.INVALID_GROUP_ID
     assert virtual.broker.groups.groups() == []
 

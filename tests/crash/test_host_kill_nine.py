@@ -25,8 +25,8 @@ def live(folder: Path, durability: str) -> None:
     """The child: publishes, consumes and commits for ever, and says on stdout what was acknowledged to it."""
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=1)  # type: ignore[arg-type]
     with BrokerHost(folder, config) as host:
-        if "jobs" not in host.broker.queue_names():
-            host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+        if "jobs" not in host.broker.queues.names():
+            host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))
         host.ensure_topic("orders")
         producer = Producer(host, ProducerConfig(linger_ms=0))
         reader = GroupConsumer(host, "readers", ["orders"], ConsumerConfig(commit_on_revoke=False))
@@ -66,8 +66,8 @@ def test_whatever_was_acknowledged_is_there_after_each_kill(tmp_path: Path, dura
         child.stdout.close()
         assert child.wait(30) == -signal.SIGKILL
         with BrokerHost(tmp_path, config) as host:
-            assert host.broker.end_offset("orders", 0) > told["orders"]
+            assert host.broker.logs.end_offset("orders", 0) > told["orders"]
             assert (host.broker.groups.committed("readers", "orders", 0) or 0) >= told["committed"]
-            queue = host.broker.queue("jobs")
-            assert queue.ready == host.broker.end_offset("jobs", 0) > told["jobs"]
+            queue = host.broker.queues.queue("jobs")
+            assert queue.ready == host.broker.logs.end_offset("jobs", 0) > told["jobs"]
     assert told["committed"] > 0

@@ -146,5 +146,5 @@ def test_a_directory_that_is_opened_in_memory_counts_what_the_journal_tells_once
     assert killed(tmp_path, "file", "ack") == ["jobs 1", "mails 1"]
     for _ in range(3):
         with BrokerHost(tmp_path, config("memory")) as host:
-            counts = host.broker.queue("jobs").counts
+            counts = host.broker.queues.queue("jobs").counts
             assert (counts.delivered, counts.acknowledged) == (1, 1)

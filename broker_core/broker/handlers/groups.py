@@ -32,9 +32,9 @@ def _list_offsets(broker: Broker, now_ns: int, request: groups.ListOffsets) -> g
 def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:
     target, places = request.target(), _places(broker, request)
     if request.dry_run:
-        changes = broker.preview_reset(request.group, target, places)
+        changes = broker.offsets.preview_reset(request.group, target, places)
     else:
-        changes = broker.reset_offsets(now_ns, request.group, target, places)
+        changes = broker.offsets.reset(now_ns, request.group, target, places)
     return groups.OffsetsReset(
         applied=not request.dry_run, changes=[groups.OffsetChange.of(change) for change in changes]
     )
@@ -48,7 +48,7 @@ def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int
         return list(broker.groups.offsets.fetch_all(request.group))
     found: dict[tuple[str, int], None] = {}
     for place in request.partitions:
-        numbers = range(broker.partition_count(place.topic)) if place.partition is None else (place.partition,)
+        numbers = range(broker.logs.partition_count(place.topic)) if place.partition is None else (place.partition,)
         found |= {(place.topic, number): None for number in numbers}
     return list(found)
 

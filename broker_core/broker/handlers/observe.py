@@ -24,7 +24,7 @@ def _list_slow_readers(broker: Broker, now_ns: int, request: observe.ListSlowRea
                 lag=each.lag,
                 lag_ms=each.lag_ns // NS_PER_MS,
             )
-            for each in broker.slow_readers(now_ns, request.max_lag, max_lag_ns)
+            for each in broker.views.slow_readers(now_ns, request.max_lag, max_lag_ns)
         ]
     )
 

@@ -15,23 +15,23 @@ _LEASES_SHOWN = 100
 
 
 def _list_queues(broker: Broker, now_ns: int, _request: queues.ListQueues) -> queues.QueuesAnswer:
-    views = [broker.queue_view(now_ns, name, 0, 0) for name in broker.queue_names()]
+    views = [broker.views.queue(now_ns, name, 0, 0) for name in broker.queues.names()]
     return queues.QueuesAnswer(queues=[queues.QueueAnswer.of(view, now_ns) for view in views])
 
 
 def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> queues.QueueAnswer:
-    broker.create_queue(
+    broker.queues.create(
         now_ns,
         request.name,
         request.settings.config(),
         flow=None if request.flow is None else request.flow.config(),
-        log=request.log.on(broker.log_config),
+        log=request.log.on(broker.logs.config),
     )
     return _queue(broker, now_ns, request.name)
 
 
 def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubscription) -> queues.QueueAnswer:
-    broker.subscribe(
+    broker.queues.subscribe(
         now_ns,
         request.name,
         request.topic,
@@ -47,24 +47,24 @@ def _describe_queue(broker: Broker, now_ns: int, request: queues.DescribeQueue) 
 
 
 def _queue(broker: Broker, now_ns: int, name: str) -> queues.QueueAnswer:
-    return queues.QueueAnswer.of(broker.queue_view(now_ns, name, _LEASES_SHOWN, 0), now_ns)
+    return queues.QueueAnswer.of(broker.views.queue(now_ns, name, _LEASES_SHOWN, 0), now_ns)
 
 
 def _delete_queue(broker: Broker, now_ns: int, request: queues.DeleteQueue) -> None:
-    broker.delete_queue(now_ns, request.queue)
+    broker.queues.delete(now_ns, request.queue)
 
 
 def _peek(broker: Broker, _now_ns: int, request: queues.Peek) -> queues.Peeked:
-    found = broker.queue(request.queue).peek(request.max_messages)
+    found = broker.queues.queue(request.queue).peek(request.max_messages)
     return queues.Peeked(messages=[messages.MessageAnswer.of(each, request.encoding) for each in found])
 
 
 def _purge_queue(broker: Broker, now_ns: int, request: queues.PurgeQueue) -> queues.Messages:
-    return queues.Messages(messages=broker.queue(request.queue).purge(now_ns, CLIENT))
+    return queues.Messages(messages=broker.queues.queue(request.queue).purge(now_ns, CLIENT))
 
 
 def _undo_purge_queue(broker: Broker, now_ns: int, request: queues.UndoPurgeQueue) -> queues.Messages:
-    return queues.Messages(messages=broker.queue(request.queue).undo_purge(now_ns, CLIENT))
+    return queues.Messages(messages=broker.queues.queue(request.queue).undo_purge(now_ns, CLIENT))
 
 
 HANDLERS: Handlers = {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _list_subjects(broker: Broker, _now_ns: int, _request: schemas.ListSubjects) -> schemas.SubjectsAnswer:
-    registry = broker.schemas
+    registry = broker.schemas.registry
     return schemas.SubjectsAnswer(
         compatibility=registry.compatibility.value,
         subjects=[schemas.SubjectAnswer.of(registry, name) for name in registry.subjects()],
@@ -22,40 +22,40 @@ def _list_subjects(broker: Broker, _now_ns: int, _request: schemas.ListSubjects)
 
 
 def _set_default_compatibility(broker: Broker, now_ns: int, request: schemas.SetDefaultCompatibility) -> None:
-    broker.set_schema_compatibility(now_ns, Compatibility[request.mode], client=CLIENT)
+    broker.schemas.set_compatibility(now_ns, Compatibility[request.mode], client=CLIENT)
 
 
 def _describe_subject(broker: Broker, _now_ns: int, request: schemas.DescribeSubject) -> schemas.SubjectAnswer:
-    return schemas.SubjectAnswer.of(broker.schemas, request.subject)
+    return schemas.SubjectAnswer.of(broker.schemas.registry, request.subject)
 
 
 def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject) -> schemas.Versions:
-    return schemas.Versions(versions=list(broker.delete_schemas(now_ns, request.subject, client=CLIENT)))
+    return schemas.Versions(versions=list(broker.schemas.delete_subject(now_ns, request.subject, client=CLIENT)))
 
 
 def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatibility) -> None:
     mode = None if request.mode is None else Compatibility[request.mode]
-    broker.set_schema_compatibility(now_ns, mode, request.subject, client=CLIENT)
+    broker.schemas.set_compatibility(now_ns, mode, request.subject, client=CLIENT)
 
 
 def _register_schema(broker: Broker, now_ns: int, request: schemas.RegisterSchema) -> schemas.VersionAnswer:
     kind = SchemaKind(request.text.kind)
     return schemas.VersionAnswer.of(
-        broker.register_schema(now_ns, request.subject, request.text.text, kind, client=CLIENT)
+        broker.schemas.register(now_ns, request.subject, request.text.text, kind, client=CLIENT)
     )
 
 
 def _describe_version(broker: Broker, _now_ns: int, request: schemas.DescribeVersion) -> schemas.VersionAnswer:
-    return schemas.VersionAnswer.of(broker.schemas.version(request.subject, request.version))
+    return schemas.VersionAnswer.of(broker.schemas.registry.version(request.subject, request.version))
 
 
 def _delete_version(broker: Broker, now_ns: int, request: schemas.DeleteVersion) -> None:
-    broker.delete_schema_version(now_ns, request.subject, request.version, client=CLIENT)
+    broker.schemas.delete_version(now_ns, request.subject, request.version, client=CLIENT)
 
 
 def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) -> schemas.CheckAnswer:
     try:
-        found = broker.schemas.check(request.subject, request.text.text, SchemaKind(request.text.kind))
+        found = broker.schemas.registry.check(request.subject, request.text.text, SchemaKind(request.text.kind))
         problems = [str(problem) for problem in found]
     except BrokerError as error:
         if error.code is not ErrorCode.INVALID_SCHEMA:
@@ -65,7 +65,7 @@ def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) ->
 
 
 def _diff_schemas(broker: Broker, _now_ns: int, request: schemas.DiffSchemas) -> schemas.DiffAnswer:
-    changes = broker.schemas.diff(request.subject, request.before, request.after or "latest")
+    changes = broker.schemas.registry.diff(request.subject, request.before, request.after or "latest")
     return schemas.DiffAnswer(changes=[schemas.DiffChange.of(change) for change in changes])
 
 

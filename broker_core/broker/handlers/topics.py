@@ -12,70 +12,70 @@ if TYPE_CHECKING:
 
 
 def _list_topics(broker: Broker, now_ns: int, _request: topics.ListTopics) -> topics.TopicsAnswer:
-    names = broker.topic_names()
-    return topics.TopicsAnswer(topics=[topics.TopicAnswer.of(broker.topic_view(now_ns, name)) for name in names])
+    names = broker.topics.names()
+    return topics.TopicsAnswer(topics=[topics.TopicAnswer.of(broker.views.topic(now_ns, name)) for name in names])
 
 
 def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> topics.TopicAnswer:
-    broker.create_topic(
+    broker.topics.create(
         now_ns,
         request.name,
         request.partitions,
         partitioner=request.partitioner,
-        log=request.log.on(broker.log_config),
+        log=request.log.on(broker.logs.config),
         flow=None if request.flow is None else request.flow.config(),
         schema=None if request.rule is None else request.rule.rule(),
     )
-    return topics.TopicAnswer.of(broker.topic_view(now_ns, request.name))
+    return topics.TopicAnswer.of(broker.views.topic(now_ns, request.name))
 
 
 def _describe_topic(broker: Broker, now_ns: int, request: topics.DescribeTopic) -> topics.TopicAnswer:
-    return topics.TopicAnswer.of(broker.topic_view(now_ns, request.topic))
+    return topics.TopicAnswer.of(broker.views.topic(now_ns, request.topic))
 
 
 def _delete_topic(broker: Broker, now_ns: int, request: topics.DeleteTopic) -> None:
-    broker.delete_topic(now_ns, request.topic)
+    broker.topics.delete(now_ns, request.topic)
 
 
 def _topic_config(broker: Broker, _now_ns: int, request: topics.TopicConfig) -> topics.TopicConfigAnswer:
-    return topics.TopicConfigAnswer.of(broker.topic_config(request.topic))
+    return topics.TopicConfigAnswer.of(broker.topics.config(request.topic))
 
 
 def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> topics.TopicConfigAnswer:
-    before = broker.topic_config(request.topic)
-    broker.configure_topic(
+    before = broker.topics.config(request.topic)
+    broker.topics.configure(
         now_ns,
         request.topic,
         log=None if request.log == topics.LogSettings() else request.log.on(before),
         flow=None if request.flow is None else request.flow.config(),
     )
-    return topics.TopicConfigAnswer.of(broker.topic_config(request.topic))
+    return topics.TopicConfigAnswer.of(broker.topics.config(request.topic))
 
 
 def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) -> topics.TopicAnswer:
-    broker.add_partitions(now_ns, request.topic, request.total)
-    return topics.TopicAnswer.of(broker.topic_view(now_ns, request.topic))
+    broker.topics.add_partitions(now_ns, request.topic, request.total)
+    return topics.TopicAnswer.of(broker.views.topic(now_ns, request.topic))
 
 
 def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) -> topics.RecordsDeleted:
-    broker.topic_config(request.topic)  # a topic that is not there has no records, even where none are named
+    broker.topics.config(request.topic)  # a topic that is not there has no records, even where none are named
     starts = {
-        number: broker.delete_records(now_ns, request.topic, int(number), before)
+        number: broker.cleaning.delete_records(now_ns, request.topic, int(number), before)
         for number, before in request.before.items()
     }
     return topics.RecordsDeleted(start_offsets=starts)
 
 
 def _set_schema_rule(broker: Broker, now_ns: int, request: topics.SetSchemaRule) -> None:
-    broker.set_schema(now_ns, request.topic, request.rule.rule(), client=CLIENT)
+    broker.schemas.set_rule(now_ns, request.topic, request.rule.rule(), client=CLIENT)
 
 
 def _remove_schema_rule(broker: Broker, now_ns: int, request: topics.RemoveSchemaRule) -> None:
-    broker.set_schema(now_ns, request.topic, None, client=CLIENT)
+    broker.schemas.set_rule(now_ns, request.topic, None, client=CLIENT)
 
 
 def _read_messages(broker: Broker, _now_ns: int, request: messages.ReadMessages) -> messages.MessagesAnswer:
-    log = broker.partition(request.topic, request.partition)
+    log = broker.logs.partition(request.topic, request.partition)
     start = max(request.offset, log.start_offset)
     found = log.read(start, max_messages=request.max_messages, max_bytes=request.max_bytes)
     return messages.MessagesAnswer(

@@ -28,7 +28,7 @@ class Registered:
         self.auto_commit = auto_commit
         config = ConsumerConfig(auto_offset_reset="earliest", commit_on_revoke=False)
         core = Consumer(host.broker, host.loop, name, name, (), config)
-        core.assign([(topic, number) for number in range(host.broker.partition_count(topic))])
+        core.assign([(topic, number) for number in range(host.broker.logs.partition_count(topic))])
         self._polled = Polled(host, core)
         self._handed: dict[int, int] = {}
 
@@ -45,9 +45,9 @@ class Registered:
     def _widen(self) -> None:
         """The topic may have got more partitions."""
         core, broker = self._polled.core, self._host.broker
-        for number in range(broker.partition_count(self.topic)):
+        for number in range(broker.logs.partition_count(self.topic)):
             if (self.topic, number) not in core.positions:
-                start = broker.starting_offset(self.name, self.topic, number, "earliest")
+                start = broker.offsets.starting(self.name, self.topic, number, "earliest")
                 core.positions[self.topic, number] = start
 
     def commit(self) -> None:
@@ -61,7 +61,9 @@ class Registered:
             commits = {
                 (self.topic, number): OffsetAndMetadata(offset, self._mark) for number, offset in offsets.items()
             }
-            self._host.call(lambda now_ns: self._host.broker.commit(now_ns, self.name, self.name, "", -1, commits))
+            self._host.call(
+                lambda now_ns: self._host.broker.offsets.commit(now_ns, self.name, self.name, "", -1, commits)
+            )
 
     @property
     def _mark(self) -> str:
@@ -100,7 +102,7 @@ class Consumers:
                 if kept.metadata in {MARK, MANUAL_MARK}
             }
             for topic, mark in marks.items():
-                if topic in self._host.broker.topic_names():
+                if topic in self._host.broker.topics.names():
                     self._found[name] = Registered(self._host, name, topic, mark == MARK)
 
     def find(self, name: str) -> Registered:

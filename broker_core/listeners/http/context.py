@@ -100,7 +100,7 @@ class HttpCall:
         names = () if named is None else (named,) if isinstance(named, str) else named
         for name in names:
             if right.kind == "topic or queue":
-                self.must(operation, "queue" if name in self.broker.queue_names() else "topic", name)
+                self.must(operation, "queue" if name in self.broker.queues.names() else "topic", name)
             else:
                 self.must(operation, right.kind, name)
 

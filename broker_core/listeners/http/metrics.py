@@ -78,8 +78,8 @@ class Metrics(Collector):
         """When a producer that was refused may be served, as far as the topic's rate tells."""
         if error.code is not ErrorCode.THROTTLED:
             return 1.0
-        names = [name for name in self._host.broker.topic_names() if name == error.about]
-        gate = self._host.call(lambda now_ns: self._host.broker.topic_view(now_ns, names[0]).gate) if names else None
+        names = [name for name in self._host.broker.topics.names() if name == error.about]
+        gate = self._host.call(lambda now_ns: self._host.broker.views.topic(now_ns, names[0]).gate) if names else None
         if gate is None or gate.rate_limit_per_s is None or gate.tokens is None or gate.tokens >= 1:
             return 1.0
         return min(60.0, (1 - gate.tokens) / gate.rate_limit_per_s)
@@ -99,7 +99,7 @@ class Metrics(Collector):
 
         def look(now_ns: int) -> tuple[_Views, dict[EventKind, dict[tuple[str, str], int]]]:
             counts = {kind: dict(counted) for kind, counted in self._counts.items()}
-            return self._host.broker.views(now_ns, max_leases=0, max_dead_letters=0), counts
+            return self._host.broker.views.all(now_ns, max_leases=0, max_dead_letters=0), counts
 
         (topics, groups, queues), counts = self._host.call(look)
         yield from _counters(counts)

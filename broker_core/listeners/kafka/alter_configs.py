@@ -33,9 +33,9 @@ def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
     def alter(now_ns: int) -> None:
         call.must_topic(ADMIN, name)
         changes = [(each.name, None if each.config_operation == _DELETE else each.value) for each in asked.configs]
-        log = with_settings(call.broker.topic_config(name), changes)
+        log = with_settings(call.broker.topics.config(name), changes)
         if not validate_only:
-            call.broker.configure_topic(now_ns, name, log=log)
+            call.broker.topics.configure(now_ns, name, log=log)
 
     try:
         if asked.resource_type != _TOPIC:

@@ -104,7 +104,7 @@ class Call(msgspec.Struct, frozen=True):
     def must_topic(self, operation: Operation, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION for what is not there, FORBIDDEN."""
         self.must(operation, "topic", name)
-        if name not in self.broker.topic_names():
+        if name not in self.broker.topics.names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
     @property

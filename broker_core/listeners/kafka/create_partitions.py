@@ -24,11 +24,11 @@ def _add(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
     host = call.shared.host
 
     def add(now_ns: int) -> None:
-        present = call.broker.partition_count(asked.name)
+        present = call.broker.logs.partition_count(asked.name)
         if asked.count <= present:
             raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"{asked.name} has {present} already")
         if not validate_only:
-            call.broker.add_partitions(now_ns, asked.name, asked.count)
+            call.broker.topics.add_partitions(now_ns, asked.name, asked.count)
 
     try:
         call.must(ADMIN, "topic", asked.name)

@@ -43,9 +43,9 @@ def _create(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
 
         def create(now_ns: int) -> None:
             if not validate_only:
-                call.broker.create_topic(now_ns, name, partitions, log=log)
+                call.broker.topics.create(now_ns, name, partitions, log=log)
             else:
-                call.broker.check_new(name)
+                call.broker.logs.check_new(name)
 
         host.admin(create)
     except BrokerError as error:

@@ -31,9 +31,9 @@ def _delete(call: Call, name: str, asked: Any) -> dict[str, Any]:
 
     def delete(now_ns: int) -> int:
         call.must_topic(ADMIN, name)
-        log = call.broker.partition(name, number)
+        log = call.broker.logs.partition(name, number)
         before = log.high_watermark if asked.offset == _END else asked.offset
-        return call.broker.delete_records(now_ns, name, number, before)
+        return call.broker.cleaning.delete_records(now_ns, name, number, before)
 
     try:
         start_offset = call.shared.host.admin(delete)

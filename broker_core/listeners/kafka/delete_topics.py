@@ -20,7 +20,7 @@ def handle(call: Call, request: Any) -> Answer:
 def _all(call: Call, request: Any) -> Body:
     if call.version < _FIRST_WITH_IDS:
         return {"responses": [_delete(call, name) for name in request.topic_names]}
-    names = {topic_id(name): name for name in call.shared.host.broker.topic_names()}
+    names = {topic_id(name): name for name in call.shared.host.broker.topics.names()}
     return {
         "responses": [
             _delete(call, names.get(each.topic_id) if each.name is None else each.name, each.topic_id)
@@ -34,7 +34,7 @@ def _delete(call: Call, name: str | None, given_id: Any = None) -> dict[str, Any
         if name is None:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
         call.must(ADMIN, "topic", name)
-        call.shared.host.admin(lambda now_ns: call.broker.delete_topic(now_ns, name))
+        call.shared.host.admin(lambda now_ns: call.broker.topics.delete(now_ns, name))
     except BrokerError as error:
         return {"name": name or "", "topic_id": given_id, **failed(error)}
     return {"name": name, "topic_id": topic_id(name), "error_code": 0, "error_message": None}

@@ -50,7 +50,7 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
     if kind != _TOPIC:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics and the broker have settings here")
     call.must_topic(READ, name)
-    config = call.broker.topic_config(name)
+    config = call.broker.topics.config(name)
     for each in SETTINGS:
         about = each.about if documented else None
         yield _row(each.name, text_of(each, config), each.kafka_type, _SOURCE_TOPIC, about)

@@ -15,7 +15,7 @@ _MOST_PARTITIONS = 2_000
 def handle(call: Call, request: Any) -> Answer:
     """At most so many partitions, and the cursor at which the next page begins."""
     names = sorted(each.name for each in request.topics) or sorted(
-        name for name in call.broker.topic_names() if visible(call, name)
+        name for name in call.broker.topics.names() if visible(call, name)
     )
     first_name, first_partition = "", 0
     if request.cursor is not None:

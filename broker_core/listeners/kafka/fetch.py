@@ -47,7 +47,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
-    names = {topic_id(name): name for name in call.broker.topic_names()} if call.version >= _FIRST_BY_ID else {}
+    names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= _FIRST_BY_ID else {}
     places = [
         _Place(
             topic,
@@ -96,7 +96,7 @@ def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
         return _Read(_UNKNOWN_TOPIC_ID)
     try:
         call.must_topic(READ, place.name)
-        log = call.broker.partition(place.name, place.partition)
+        log = call.broker.logs.partition(place.name, place.partition)
         if not log.start_offset <= place.offset <= log.high_watermark:
             return _Read(ErrorCode.OFFSET_OUT_OF_RANGE.code, log.high_watermark, log.start_offset)
         records: tuple[bytes, ...] = ()
@@ -119,7 +119,7 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
         if end_offset <= place.offset:
             continue
         call.connection.messages_out += end_offset - place.offset
-        log = call.broker.partition(place.name, place.partition)
+        log = call.broker.logs.partition(place.name, place.partition)
         for group, client in call.broker.groups.owners(place.name, place.partition):
             if PendingMembers.is_of(client, call.client):
                 _deliver(call, group, client, place, log, end_offset)

@@ -14,7 +14,7 @@ def handle(call: Call, request: Any) -> Answer:
     """Note the sign of life."""
     try:
         call.must(READ, "group", request.group_id)
-        call.broker.heartbeat(call.now_ns, request.group_id, request.member_id, request.generation_id)
+        call.broker.groups.heartbeat(call.now_ns, request.group_id, request.member_id, request.generation_id)
     except BrokerError as error:
         return {"error_code": kafka_code(error)}
     return {"error_code": 0}

@@ -37,7 +37,7 @@ def handle(call: Call, request: Any) -> Answer:
         others = [client for known, client in clients.items() if known != member_id]
         session_ms = request.session_timeout
         rebalance = getattr(request, "rebalance_timeout", None)
-        reply = call.broker.join(
+        reply = call.broker.groups.join(
             call.now_ns,
             group,
             client_id=clients.get(member_id) or pending.label(call.client, others, new_id or member_id),

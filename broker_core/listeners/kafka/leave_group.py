@@ -36,7 +36,7 @@ def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str
     try:
         if instance_id and not member_id:
             member_id = _static(call, group, instance_id)
-        call.broker.leave(call.now_ns, group, member_id, cause)
+        call.broker.groups.leave(call.now_ns, group, member_id, cause)
     except BrokerError as error:
         return kafka_code(error)
     return 0

@@ -46,7 +46,7 @@ def _partition(call: Call, name: str, asked: Any) -> dict[str, Any]:
 
 def _offset(call: Call, name: str, partition: int, timestamp_ms: int) -> tuple[int, int]:
     broker = call.broker
-    log = broker.partition(name, partition)
+    log = broker.logs.partition(name, partition)
     if timestamp_ms == _LATEST:
         return log.high_watermark, -1
     if timestamp_ms in {_EARLIEST, _EARLIEST_LOCAL}:
@@ -55,8 +55,8 @@ def _offset(call: Call, name: str, partition: int, timestamp_ms: int) -> tuple[i
         if log.high_watermark == log.start_offset:
             return -1, -1
         published_ns = log.published_ns(log.high_watermark - 1)
-        return log.offset_for_time(published_ns), broker.epoch_ms + published_ns // NS_PER_MS
-    found = broker.offset_at(name, partition, max(0, timestamp_ms))
+        return log.offset_for_time(published_ns), broker.logs.epoch_ms + published_ns // NS_PER_MS
+    found = broker.logs.offset_at(name, partition, max(0, timestamp_ms))
     if found is None:
         return -1, -1
-    return found, broker.epoch_ms + log.published_ns(found) // NS_PER_MS
+    return found, broker.logs.epoch_ms + log.published_ns(found) // NS_PER_MS

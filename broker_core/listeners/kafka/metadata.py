@@ -37,9 +37,9 @@ def handle(call: Call, request: Any) -> Answer:
     """Describe the topics that are named, or all that the client may see."""
     wanted = request.topics
     if wanted is None or (call.version == 0 and not wanted):
-        topics = [topic_body(call, name) for name in call.broker.topic_names() if visible(call, name)]
+        topics = [topic_body(call, name) for name in call.broker.topics.names() if visible(call, name)]
     else:
-        missing = [each.name for each in wanted if each.name and each.name not in call.broker.topic_names()]
+        missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics.names()]
         may_create = call.shared.create_topics and given(request, "allow_auto_topic_creation", True)
         if missing and may_create:
             return Later(lambda: _create(call, request, missing))
@@ -59,7 +59,7 @@ def _create(call: Call, request: Any, missing: list[str]) -> Body:
 
 
 def _create_one(call: Call, name: str, now_ns: int) -> None:
-    call.broker.create_topic(now_ns, name, call.shared.create_topics)
+    call.broker.topics.create(now_ns, name, call.shared.create_topics)
 
 
 def _body(call: Call, topics: list[dict[str, Any]]) -> Body:
@@ -72,7 +72,7 @@ def visible(call: Call, name: str) -> bool:
 
 
 def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
-    names_by_id = {topic_id(name): name for name in call.broker.topic_names()}
+    names_by_id = {topic_id(name): name for name in call.broker.topics.names()}
     for each in wanted:
         name = each.name
         if name is None:
@@ -83,7 +83,7 @@ def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
         try:
             if not visible(call, name):
                 call.must(READ, "topic", name)
-            if name not in call.broker.topic_names():
+            if name not in call.broker.topics.names():
                 check_name(name, "topic")
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
             yield topic_body(call, name)
@@ -111,6 +111,6 @@ def topic_body(call: Call, name: str) -> dict[str, Any]:
                 "eligible_leader_replicas": None,
                 "last_known_elr": None,
             }
-            for number in range(call.broker.partition_count(name))
+            for number in range(call.broker.logs.partition_count(name))
         ],
     }

@@ -26,7 +26,7 @@ def handle(call: Call, request: Any) -> Answer:
             try:
                 call.must(READ, "group", request.group_id)
                 call.must_topic(READ, topic.name)
-                call.broker.partition(*place)
+                call.broker.logs.partition(*place)
             except BrokerError as error:
                 errors[place] = kafka_code(error)
                 continue
@@ -55,7 +55,7 @@ def _commit(call: Call, request: Any, offsets: dict[TopicPartition, OffsetAndMet
     group, member_id = request.group_id, request.member_id
     client = call.broker.groups.clients(group).get(member_id, call.client)
     try:
-        call.broker.commit(call.now_ns, group, client, member_id, generation, offsets, backwards=True)
+        call.broker.offsets.commit(call.now_ns, group, client, member_id, generation, offsets, backwards=True)
     except BrokerError as error:
         return kafka_code(error)
     return 0

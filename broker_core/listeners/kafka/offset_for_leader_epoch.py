@@ -24,7 +24,7 @@ def _partition(call: Call, name: str, asked: Any) -> dict[str, Any]:
     known = asked.leader_epoch == LEADER_EPOCH
     try:
         call.must_topic(READ, name)
-        end_offset = call.broker.partition(name, asked.partition).high_watermark
+        end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
     except BrokerError as error:
         return {"partition": asked.partition, "error_code": kafka_code(error), "leader_epoch": -1, "end_offset": -1}
     return {

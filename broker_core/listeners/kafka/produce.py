@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.broker.broker import Published
+from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, all_of, kafka_code, topic_id
@@ -27,7 +27,7 @@ def handle(call: Call, request: Any) -> Answer:
     """Append everything, and answer when all of it is settled."""
     wait_ms = min(max(0, request.timeout), call.shared.limits.max_wait_ms)
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
-    names = {topic_id(name): name for name in call.broker.topic_names()} if call.version >= 13 else {}
+    names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= 13 else {}
     outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
     for topic in request.topic_data:
         name = names.get(topic.topic_id) if call.version >= 13 else topic.name
@@ -51,7 +51,7 @@ def _append(call: Call, request: Any, name: str | None, asked: Any, deadline_ns:
         for batch in client_batches(asked.records or b""):
             call.connection.messages_in += batch.count
             outcomes.append(
-                call.broker.publish_encoded(
+                call.broker.publishing.publish_encoded(
                     call.now_ns, name, asked.index, batch, client=call.client, deadline_ns=deadline_ns
                 )
             )
@@ -90,5 +90,5 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
         published = outcome.result()
         if published is not None and offset < 0:
             offset = published.offset
-            start_offset = call.broker.partition(published.topic, published.partition).start_offset
+            start_offset = call.broker.logs.partition(published.topic, published.partition).start_offset
     return {"index": number, "error_code": 0, "base_offset": offset, "log_start_offset": start_offset}

@@ -37,7 +37,7 @@ def client_request(call: Call, api: str, request: Any) -> ClientRequest:
 
 def _topics(call: Call, request: Any) -> Collection[str]:
     rows = given(request, "topic_data", given(request, "topics", ()))
-    names = {topic_id(name): name for name in call.broker.topic_names()}
+    names = {topic_id(name): name for name in call.broker.topics.names()}
     found = set()
     for row in rows:
         if isinstance(row, str):
@@ -106,7 +106,7 @@ def _by_partition(_call: Call, request: Any, code: int) -> Body:
 
 
 def _metadata(call: Call, request: Any, code: int) -> Body:
-    asked = call.broker.topic_names() if request.topics is None else [each.name for each in request.topics]
+    asked = call.broker.topics.names() if request.topics is None else [each.name for each in request.topics]
     topics = [{"error_code": code, "name": name, "topic_id": topic_id(name)} for name in asked if name]
     return {"brokers": [call.this_node], "cluster_id": None, "controller_id": -1, "topics": topics}
 

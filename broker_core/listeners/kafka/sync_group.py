@@ -19,7 +19,9 @@ def handle(call: Call, request: Any) -> Answer:
     except BrokerError as error:
         return {"error_code": kafka_code(error), "assignment": b""}
     assignments = {each.member_id: each.assignment for each in request.assignments}
-    reply = call.broker.sync(call.now_ns, request.group_id, request.member_id, request.generation_id, assignments)
+    reply = call.broker.groups.sync(
+        call.now_ns, request.group_id, request.member_id, request.generation_id, assignments
+    )
     return Waiting(reply, lambda done, _now_ns: _body(call, request, done))
 
 

@@ -23,7 +23,7 @@ class CreateQueue(Action, frozen=True, tag="create_queue"):
 
 
 class CreateSubscription(Action, frozen=True, tag="create_subscription"):
-    """A fan-out subscription `queue`, which gets every message of `topic` from now on; see `Broker.subscribe`."""
+    """A fan-out subscription `queue`, which gets every message of `topic` from now on; see `Queues.subscribe`."""
 
     queue: str
     topic: str

@@ -109,7 +109,7 @@ class ClientHandler:
 
     def _add_worker(self, action: AddWorker) -> Plan:
         self._context.check_new_client(action.worker)
-        self._context.broker.queue(action.queue)
+        self._context.broker.queues.queue(action.queue)
         spec = WorkerSpec(
             name=action.worker,
             queue=action.queue,
@@ -138,7 +138,7 @@ class ClientHandler:
                     self._enter_producer(made, actor.rate_per_s)
 
             case WorkerActor():
-                self._context.broker.queue(actor.target)
+                self._context.broker.queues.queue(actor.target)
                 work = actor.spec
 
                 def enter() -> None:

@@ -76,7 +76,7 @@ class DeadLetterHandler:
         return self._redriving(action, found, action.rate_per_s)
 
     def _redriving(self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None) -> Plan:
-        self._context.broker.paced_redrives.check(action.queue)
+        self._context.broker.redrives.paced.check(action.queue)
         if rate_per_s is not None:
             return Plan(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
         withdrawn = self._goes_back_to_queue(action.queue)
@@ -89,7 +89,7 @@ class DeadLetterHandler:
 
     def _goes_back_to_queue(self, name: str) -> bool:
         broker = self._context.broker
-        return name in broker.queue_names() and name not in broker.subscription_names()
+        return name in broker.queues.names() and name not in broker.queues.subscription_names()
 
     def _redrive_now(self, action: Redrive | RedriveMatching, offsets: Sequence[int]) -> str | None:
         result = self._append(action.queue, offsets)
@@ -104,7 +104,7 @@ class DeadLetterHandler:
     def _append(self, queue: str, offsets: Sequence[int], now_ns: int | None = None) -> RedriveResult:
         edits: Edits = {offset: self.edits[queue, offset].edit() for offset in offsets if (queue, offset) in self.edits}
         at_ns = self._context.now_ns if now_ns is None else now_ns
-        result = self._context.broker.redrive(at_ns, queue, offsets, client=USER, edits=edits)
+        result = self._context.broker.redrives.redrive(at_ns, queue, offsets, client=USER, edits=edits)
         for redriven in result.redriven:
             self.edits.pop((queue, redriven.offset), None)
         return result
@@ -118,10 +118,10 @@ class DeadLetterHandler:
                 return RedriveResult((), (Refused(offset, error),))
 
         paced = PacedRedrive(self._context.loop.timers, offsets, rate_per_s, one)
-        self._context.broker.paced_redrives.start(self._context.now_ns, queue, paced)
+        self._context.broker.redrives.paced.start(self._context.now_ns, queue, paced)
 
     def _stop(self, action: StopRedrive) -> Plan:
-        paced = self._context.broker.paced_redrives.of(action.queue)
+        paced = self._context.broker.redrives.paced.of(action.queue)
         if paced is None:
             raise refuse(f"no redrive of {action.queue} is under way")
 
@@ -139,7 +139,7 @@ class DeadLetterHandler:
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            back = self._context.broker.undo_redrive(self._context.now_ns, action.queue, client=USER).result()
+            back = self._context.broker.redrives.undo(self._context.now_ns, action.queue, client=USER).result()
             if not back:
                 return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
             return f"took {counted(len(back), 'dead letter')} of {action.queue} back"
@@ -198,7 +198,7 @@ class DeadLetterHandler:
         return Plan(action, do, final="Purge them again.", told=True)
 
     def _letters(self, queue: str) -> DeadLetters:
-        return self._context.broker.dead_letters(queue)
+        return self._context.broker.queues.dead_letters(queue)
 
 
 def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> tuple[int, ...]:

@@ -160,8 +160,8 @@ class GroupHandler:
     def _fits(self, place: TopicPartition, offset: int) -> bool:
         broker = self._context.broker
         topic, partition = place
-        known = topic in broker.topic_names() and 0 <= partition < broker.partition_count(topic)
-        return known and 0 <= offset <= broker.end_offset(topic, partition)
+        known = topic in broker.topics.names() and 0 <= partition < broker.logs.partition_count(topic)
+        return known and 0 <= offset <= broker.logs.end_offset(topic, partition)
 
     # -- what it reads
 
@@ -216,10 +216,10 @@ class GroupHandler:
         places = [
             (topic, partition)
             for topic in sorted(topics)
-            if topic in broker.topic_names() or action.topic
-            for partition in action.partitions or range(broker.partition_count(topic))
+            if topic in broker.topics.names() or action.topic
+            for partition in action.partitions or range(broker.logs.partition_count(topic))
         ]
-        return broker.preview_reset(action.group, self._context.in_unix_time(action.target), places)
+        return broker.offsets.preview_reset(action.group, self._context.in_unix_time(action.target), places)
 
     def _reset(self, action: ResetOffsets) -> Plan:
         changes = self.preview(action)
@@ -231,7 +231,7 @@ class GroupHandler:
         broker = self._context.broker
 
         def reset() -> None:
-            broker.reset_offsets(self._context.now_ns, action.group, self._context.in_unix_time(action.target), places)
+            broker.offsets.reset(self._context.now_ns, action.group, self._context.in_unix_time(action.target), places)
 
         return Plan(
             action,
@@ -276,7 +276,9 @@ class GroupHandler:
             raise refuse(f"{actor.name} does not own {action.topic}/{action.partition}")
         broker = self._context.broker
         target = self._context.in_unix_time(action.target)
-        wanted = offset_reset.resolve(target, action.topic, action.partition, broker, here, broker.groups.committed)
+        wanted = offset_reset.resolve(
+            target, action.topic, action.partition, broker.logs, here, broker.groups.committed
+        )
         if wanted is None:
             raise refuse(f"{where_to(action.target)} means nothing for {action.topic}/{action.partition}")
 
@@ -330,5 +332,5 @@ class GroupHandler:
             member.join(self._context.groups[member.last_group])
 
     def _check_topic(self, topic: str) -> None:
-        if topic not in self._context.broker.topic_names():
+        if topic not in self._context.broker.topics.names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

@@ -53,27 +53,29 @@ class QueueHandler:
         self._check_names(name, action.config)
 
         def do() -> None:
-            context.broker.create_queue(context.now_ns, name, action.config, flow=action.flow, jitter_seed=context.seed)
+            context.broker.queues.create(
+                context.now_ns, name, action.config, flow=action.flow, jitter_seed=context.seed
+            )
 
         return Plan(action, do, DeleteQueue(name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)
         for each in (name, bin_name):
-            self._context.broker.check_new(each)
+            self._context.broker.logs.check_new(each)
         if name.lower() == bin_name.lower():
             raise refuse(f"{name} cannot be its own bin of dead letters")
 
     def _subscribe(self, action: CreateSubscription) -> Plan:
         context, name = self._context, action.queue
         self._check_names(name, action.config)
-        context.broker.partition_count(action.topic)
-        if action.topic in context.broker.queue_names():
+        context.broker.logs.partition_count(action.topic)
+        if action.topic in context.broker.queues.names():
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
         check_backlog(action.max_messages, action.policy)
 
         def do() -> None:
-            context.broker.subscribe(
+            context.broker.queues.subscribe(
                 context.now_ns,
                 name,
                 action.topic,
@@ -86,15 +88,15 @@ class QueueHandler:
 
     def _delete(self, action: DeleteQueue) -> Plan:
         context = self._context
-        context.broker.queue(action.queue)
+        context.broker.queues.queue(action.queue)
 
         def do() -> None:
-            context.broker.delete_queue(context.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
+            context.broker.queues.delete(context.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
 
         return Plan(action, do, RestoreDeleted(action.queue))
 
     def _purge(self, action: PurgeQueue) -> Plan:
-        queue = self._context.broker.queue(action.queue)
+        queue = self._context.broker.queues.queue(action.queue)
         if not queue.ready + queue.delayed:
             raise refuse(f"nothing waits in {action.queue}")
 
@@ -105,7 +107,7 @@ class QueueHandler:
         return Plan(action, do, UndoPurgeQueue(action.queue))
 
     def _undo_purge(self, action: UndoPurgeQueue) -> Plan:
-        queue = self._context.broker.queue(action.queue)
+        queue = self._context.broker.queues.queue(action.queue)
         if not queue.can_undo_purge(self._context.now_ns):
             raise refuse(f"the purge of {action.queue} was too long ago, or there was none")
 
@@ -116,7 +118,7 @@ class QueueHandler:
         return Plan(action, do, PurgeQueue(action.queue), told=True)
 
     def _lease(self, action: LeaseAction) -> Plan:
-        queue = self._context.broker.queue(action.queue)
+        queue = self._context.broker.queues.queue(action.queue)
         table = queue.levels.table(action.partition)
         ((span, _first, _end),) = table.held(self._context.now_ns, action.offset, 1, action.holder, action.attempt)
 

@@ -57,14 +57,14 @@ class TopicHandler:
 
     def _create(self, action: CreateTopic) -> Plan:
         context = self._context
-        context.broker.check_new(action.topic)
+        context.broker.logs.check_new(action.topic)
         if not 1 <= action.partitions <= MAX_PARTITIONS:
             raise BrokerError(
                 ErrorCode.INVALID_PARTITIONS, f"{action.topic} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
             )
 
         def do() -> None:
-            context.broker.create_topic(
+            context.broker.topics.create(
                 context.now_ns,
                 action.topic,
                 action.partitions,
@@ -76,28 +76,28 @@ class TopicHandler:
 
     def _delete(self, action: DeleteTopic) -> Plan:
         context = self._context
-        context.broker.must_be_plain(action.topic, "deleted")
+        context.broker.topics.check_plain(action.topic, "deleted")
 
         def do() -> None:
-            context.broker.delete_topic(context.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
+            context.broker.topics.delete(context.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
 
         return Plan(action, do, RestoreDeleted(action.topic))
 
     def _restore(self, action: RestoreDeleted) -> Plan:
         context = self._context
-        if why := context.broker.why_not_restored(action.name):
+        if why := context.broker.recently_deleted.why_not_restored(action.name):
             raise refuse(why)
-        queue = context.broker.is_kept_queue(action.name)
+        queue = context.broker.recently_deleted.is_queue(action.name)
 
         def do() -> None:
-            context.broker.restore_deleted(context.now_ns, action.name)
+            context.broker.recently_deleted.restore(context.now_ns, action.name)
 
         return Plan(action, do, DeleteQueue(action.name) if queue else DeleteTopic(action.name))
 
     def _add_partitions(self, action: AddPartitions) -> Plan:
         context = self._context
-        context.broker.must_be_plain(action.topic, "given more partitions")
-        there = context.broker.partition_count(action.topic)
+        context.broker.topics.check_plain(action.topic, "given more partitions")
+        there = context.broker.logs.partition_count(action.topic)
         if not there < action.partitions <= MAX_PARTITIONS:
             raise BrokerError(
                 ErrorCode.INVALID_PARTITIONS,
@@ -105,14 +105,14 @@ class TopicHandler:
             )
 
         def do() -> None:
-            context.broker.add_partitions(context.now_ns, action.topic, action.partitions)
+            context.broker.topics.add_partitions(context.now_ns, action.topic, action.partitions)
 
         return Plan(action, do, final="A topic cannot be given fewer partitions: messages would be lost.")
 
     def _configure(self, action: ConfigureTopic) -> Plan:
         context = self._context
         self._check_plain(action.topic)
-        old = context.broker.topic_config(action.topic)
+        old = context.broker.topics.config(action.topic)
         new = LogConfig(
             durability=old.durability,
             index_interval_bytes=old.index_interval_bytes,
@@ -137,7 +137,7 @@ class TopicHandler:
         )
 
         def do() -> None:
-            context.broker.configure_topic(context.now_ns, action.topic, log=new, cause=action.sentence)
+            context.broker.topics.configure(context.now_ns, action.topic, log=new, cause=action.sentence)
             context.begin_cleaning()
 
         return Plan(action, do, inverse, told=True)
@@ -145,12 +145,12 @@ class TopicHandler:
     def _set_flow(self, action: SetFlow) -> Plan:
         context = self._context
         context.check_target(action.target)
-        old = context.broker.flow_config(action.target)
+        old = context.broker.backpressure.config(action.target)
         if action.flow == (old or FlowConfig()):
             raise refuse(f"{action.target} is limited so already")
 
         def do() -> None:
-            context.broker.configure_topic(context.now_ns, action.target, flow=action.flow, cause=action.sentence)
+            context.broker.topics.configure(context.now_ns, action.target, flow=action.flow, cause=action.sentence)
 
         return Plan(action, do, SetFlow(action.target, old or FlowConfig()), told=True)
 
@@ -159,7 +159,10 @@ class TopicHandler:
         self._check_plain(action.topic)
         gone = 0
         for partition, offset in action.before:
-            start, end = broker.start_offset(action.topic, partition), broker.end_offset(action.topic, partition)
+            start, end = (
+                broker.logs.start_offset(action.topic, partition),
+                broker.logs.end_offset(action.topic, partition),
+            )
             if not 0 <= offset <= end:
                 raise BrokerError(
                     ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"
@@ -171,8 +174,8 @@ class TopicHandler:
 
         def do() -> str:
             for partition, offset in action.before:
-                if offset > broker.start_offset(action.topic, partition):
-                    broker.delete_records(self._context.now_ns, action.topic, partition, offset)
+                if offset > broker.logs.start_offset(action.topic, partition):
+                    broker.cleaning.delete_records(self._context.now_ns, action.topic, partition, offset)
             return f"deleted {counted(gone, 'record')} of {action.topic}"
 
         return Plan(action, do, final="Deleted records are gone from the log.")
@@ -181,10 +184,10 @@ class TopicHandler:
         context = self._context
         context.check_target(action.to)
         if action.partition is not None:
-            if action.to in context.broker.queue_names():
+            if action.to in context.broker.queues.names():
                 raise refuse(f"{action.to} is a queue, whose partitions are priorities; give a priority")
-            context.broker.start_offset(action.to, action.partition)
-        context.broker.check(action.to, [action.message(0), action.message(action.count - 1)])
+            context.broker.logs.start_offset(action.to, action.partition)
+        context.broker.publishing.check(action.to, [action.message(0), action.message(action.count - 1)])
         if action.rate_per_s is not None:
             return self._generate(action)
         context.faults.check_disk()
@@ -195,7 +198,7 @@ class TopicHandler:
         waiting = dropped = 0
         errors: list[BrokerError] = []
         for number in range(action.count):
-            reply = broker.publish_batch(
+            reply = broker.publishing.publish_batch(
                 now_ns, action.to, action.partition, (action.message(number),), client=action.client
             )
             if not reply.done:
@@ -215,12 +218,12 @@ class TopicHandler:
     def _register(self, action: RegisterSchema) -> Plan:
         def do() -> None:
             # The broker itself says in the stream what was registered.
-            self._context.broker.register_schema(
+            self._context.broker.schemas.register(
                 self._context.now_ns, action.subject, action.text, action.kind, client=USER
             )
 
         return Plan(action, do, final="A version of a schema stays.", told=True)
 
     def _check_plain(self, topic: str) -> None:
-        if topic not in self._context.broker.topic_names():
+        if topic not in self._context.broker.topics.names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

@@ -89,8 +89,8 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     found = hand.workbench.controller.ask(
         lambda simulation: [
             message
-            for partition in range(simulation.broker.partition_count("builds"))
-            for message in simulation.broker.partition("builds", partition).read(0, max_messages=100_000)
+            for partition in range(simulation.broker.logs.partition_count("builds"))
+            for message in simulation.broker.logs.partition("builds", partition).read(0, max_messages=100_000)
             if message.value == b"mended <b>by hand</b>"
         ]
     )

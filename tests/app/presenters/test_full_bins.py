@@ -15,9 +15,9 @@ MANY = 3_000
 def bury(simulation, count=MANY, size=20):
     """Messages of builds that died, straight into the bin."""
     broker, now_ns = simulation.broker, simulation.loop.now_ns
-    letters = broker.dead_letters("builds")
-    broker.publish(now_ns, "builds", Message(b"x" * size, b"key"), client="test")
-    log = broker.partition("builds", 0)
+    letters = broker.queues.dead_letters("builds")
+    broker.publishing.publish(now_ns, "builds", Message(b"x" * size, b"key"), client="test")
+    log = broker.logs.partition("builds", 0)
     stored = log.message(log.end_offset - 1)
     for number in range(count):
         cause = "odd" if number % 2 else "even"
@@ -85,8 +85,8 @@ def test_a_busy_queue_lists_every_lease(hand):
     def take(simulation):
         broker, now_ns = simulation.broker, simulation.loop.now_ns
         for number in range(MANY):
-            broker.publish(now_ns, "builds", Message(b"x", f"key-{number}".encode()), client="test")
-        broker.queue("builds").take(now_ns, "greedy", max_messages=MANY)
+            broker.publishing.publish(now_ns, "builds", Message(b"x", f"key-{number}".encode()), client="test")
+        broker.queues.queue("builds").take(now_ns, "greedy", max_messages=MANY)
 
     hand.workbench.controller.ask(take).result()
     hand.workbench.window.show_tab("in_flight")

@@ -18,12 +18,12 @@ S = 1_000_000_000
 def topic(partitions=3, **log):
     simulation = Simulation(parse_scenario("{title: T, about: t, until_s: 60}"))
     simulation.start()
-    simulation.broker.create_topic(0, "t", partitions)
+    simulation.broker.topics.create(0, "t", partitions)
     return simulation
 
 
 def publish(simulation, now_ns, partition, value, key=None, headers=()):
-    simulation.broker.publish_batch(now_ns, "t", partition, [Message(value, key, headers)], client="test")
+    simulation.broker.publishing.publish_batch(now_ns, "t", partition, [Message(value, key, headers)], client="test")
 
 
 def walk(simulation, cursors, *, back, test=None, moment=None, most=7):
@@ -77,7 +77,7 @@ def test_compacted_offsets_are_rows_that_say_so(monkeypatch):
     simulation = topic(1)
     for number in range(6):
         publish(simulation, number, 0, b"v", b"k")
-    log = simulation.broker.partition("t", 0)
+    log = simulation.broker.logs.partition("t", 0)
     whole = log.read(0, max_messages=10)
     kept = [message for message in whole if message.offset in {0, 3}]
     monkeypatch.setattr(log, "read", lambda at, **_more: [one for one in kept if one.offset >= at])

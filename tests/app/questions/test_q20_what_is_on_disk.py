@@ -19,9 +19,9 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
         broker = simulation.broker
         return [
             (name, number, segment)
-            for name in broker.topic_names()
-            for number in range(broker.partition_count(name))
-            for segment in broker.partition(name, number).segments()
+            for name in broker.topics.names()
+            for number in range(broker.logs.partition_count(name))
+            for segment in broker.logs.partition(name, number).segments()
         ]
 
     asked = hand.workbench.controller.ask(truth)

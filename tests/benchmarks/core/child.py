@@ -34,7 +34,7 @@ def fill(directory: str, size: str) -> None:
 
 
 def log_sizes(broker: Broker) -> list[int]:
-    return [broker.partition("bench", number).size_bytes for number in range(6)]
+    return [broker.logs.partition("bench", number).size_bytes for number in range(6)]
 
 
 def memory(way: str) -> None:

@@ -165,7 +165,7 @@ def hold(producer: Producer, host: BrokerHost, in_flight: int) -> None:
     """Somebody else has so many messages in hand."""
     if in_flight:
         producer.publish_many("jobs", [Message(VALUE) for _ in range(in_flight)])
-        host.call(lambda now_ns: host.broker.take(now_ns, "jobs", "other", max_messages=in_flight))
+        host.call(lambda now_ns: host.broker.queues.take(now_ns, "jobs", "other", max_messages=in_flight))
 
 
 def test_rates_in_one_process() -> None:

@@ -57,8 +57,8 @@ def test_ten_thousand_of_each():
         topics(host, MANY)
         groups(host, MANY)
         listed = timed(lambda: Admin(host).topics()) + timed(lambda: Admin(host).groups())
-        views = timed(lambda: host.call(lambda now_ns: host.broker.views(now_ns, max_leases=0, max_dead_letters=0)))
-        cleaned = timed(lambda: host.call(host.broker.clean))
+        views = timed(lambda: host.call(lambda now_ns: host.broker.views.all(now_ns, max_leases=0, max_dead_letters=0)))
+        cleaned = timed(lambda: host.call(host.broker.cleaning.clean))
     took = {"listed": listed, "a snapshot": views, "cleaned": cleaned}
     each = [(name, f"{took_s * 1e3:.1f}") for name, took_s in took.items()]
     show_rows(f"{MANY:,} topics and as many groups", ("ms",), each)

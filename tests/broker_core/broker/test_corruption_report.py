@@ -11,7 +11,7 @@ from broker_core import Admin, BrokerHost, Producer
 from broker_core.engine.data_directory import OFFSETS_FILE
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
-from broker_core.files import DiskFiles, MemoryFiles
+from broker_core.files import DiskFiles
 from broker_core.messages import Message
 from broker_core.simulation import Simulation, parse_scenario
 from tests.broker_core.clients.virtual_broker import VirtualBroker
@@ -20,25 +20,24 @@ from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 
 def test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded():
     virtual = VirtualBroker(2)
-    partition = virtual.broker.partition_for("commits", Message(b"", b"k"))
+    partition = virtual.broker.logs.partition_for("commits", Message(b"", b"k"))
     for value in (b"first", b"second", b"third"):
         virtual.publish(value, key=b"k")
-    files = virtual.broker._files
-    assert isinstance(files, MemoryFiles)
+    files = virtual.files
     path = f"commits-{partition}/{0:020d}.log"
     data = bytearray(files.read(path, 0, files.size(path)))
     data[data.index(b"second")] ^= 1
     files.write_whole(path, data, durable=False)
     with pytest.raises(BrokerError) as damaged:
-        virtual.broker.partition("commits", partition).read(1, max_messages=1)
+        virtual.broker.logs.partition("commits", partition).read(1, max_messages=1)
     assert damaged.value.code is ErrorCode.DAMAGED
     assert virtual.kinds(EventKind.DAMAGE) == []
     for _ in range(2):
-        virtual.broker.clean(virtual.now_ns)
+        virtual.broker.cleaning.clean(virtual.now_ns)
     (told,) = virtual.kinds(EventKind.DAMAGE)
     assert (told.topic, told.partition) == ("commits", partition)
     assert "offsets 1 to 1 are lost" in told.cause and path in told.cause
-    views = virtual.broker.topic_view(virtual.now_ns, "commits").partitions
+    views = virtual.broker.views.topic(virtual.now_ns, "commits").partitions
     assert [view.lost for view in views] == [((1, 2),) if number == partition else () for number in (0, 1)]
 
 

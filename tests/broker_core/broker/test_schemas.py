@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from broker_core.broker.broker import Broker, Published
+from broker_core.broker.broker import Broker
 from broker_core.broker.catalog import Catalog
+from broker_core.broker.publishing import Published
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
@@ -45,9 +46,9 @@ class Bench:
         self.stream.attach(self.events.append)
         self.stream.attach(Checker())
         self.broker = self.new_broker()
-        self.broker.register_schema(0, "orders-value", ORDER)
+        self.broker.schemas.register(0, "orders-value", ORDER)
         if rule is not None:
-            self.broker.create_topic(0, "orders", 2, schema=rule, **topic)
+            self.broker.topics.create(0, "orders", 2, schema=rule, **topic)
 
     def new_broker(self) -> Broker:
         return Broker(
@@ -61,13 +62,13 @@ class Bench:
         )
 
     def publish(self, *messages: Message, at_ns: int = 10, **more: Any) -> Published | None:
-        return self.broker.publish_batch(at_ns, "orders", None, messages, client="p", **more).result()
+        return self.broker.publishing.publish_batch(at_ns, "orders", None, messages, client="p", **more).result()
 
     def of(self, kind: EventKind) -> list[Event]:
         return [event for event in self.events if event.kind is kind]
 
     def stored(self) -> int:
-        return sum(log.end_offset for log in (self.broker.partition("orders", number) for number in (0, 1)))
+        return sum(log.end_offset for log in (self.broker.logs.partition("orders", number) for number in (0, 1)))
 
 
 def refusal(action: Any) -> BrokerError:
@@ -85,7 +86,7 @@ def test_a_refused_value_is_an_error_with_a_pointer_and_a_rejected_event():
     (rejected,) = bench.of(EventKind.REJECTED)
     assert (rejected.topic, rejected.client, rejected.count, rejected.size_bytes) == ("orders", "p", 1, 14)
     assert rejected.cause == "schema orders-value refused /id"
-    assert bench.broker.totals().rejected == 1
+    assert bench.broker.views.totals().rejected == 1
 
 
 def test_a_value_that_fits_is_stored_and_so_is_the_deletion_of_a_key():
@@ -98,7 +99,7 @@ def test_a_value_that_fits_is_stored_and_so_is_the_deletion_of_a_key():
 def test_a_batch_is_stored_whole_or_not_at_all():
     bench = Bench(REFUSE)
     assert "message 2 of 3" in str(refusal(lambda: bench.publish(GOOD, BAD, GOOD)))
-    assert (bench.stored(), bench.broker.totals().rejected) == (0, 3)
+    assert (bench.stored(), bench.broker.views.totals().rejected) == (0, 3)
     assert bench.of(EventKind.REJECTED)[0].count == 3
 
 
@@ -112,7 +113,7 @@ def test_a_dead_lettered_value_is_in_the_bin_with_all_that_it_had():
     bench = Bench(DEAD_LETTER)
     assert bench.publish(BAD) == Published("orders.dlq", 0, 0)
     assert bench.stored() == 0
-    letter = bench.broker.dead_letters("orders").get(0)
+    letter = bench.broker.queues.dead_letters("orders").get(0)
     assert (letter.key, letter.value, letter.headers) == (BAD.key, BAD.value, BAD.headers)
     assert (letter.queue, letter.origin_topic, letter.origin_offset) == ("orders", "orders", -1)
     assert letter.cause == "schema orders-value refused /id"
@@ -121,14 +122,14 @@ def test_a_dead_lettered_value_is_in_the_bin_with_all_that_it_had():
     (event,) = bench.of(EventKind.DEAD_LETTERED)
     assert (event.topic, event.client, event.to_topic, event.to_offset) == ("orders", "p", "orders.dlq", 0)
     assert (event.partition, event.offset, event.group) == (None, None, "")  # no queue, and never stored
-    assert (bench.broker.totals().dead_lettered, bench.broker.totals().rejected) == (1, 0)
+    assert (bench.broker.views.totals().dead_lettered, bench.broker.views.totals().rejected) == (1, 0)
 
 
 def test_letters_are_grouped_by_what_was_wrong_and_not_by_the_value():
     bench = Bench(DEAD_LETTER)
     for value in (b'{"id": "a"}', b'{"id": "b"}', b"{}", b"[]", b"{"):
         bench.publish(Message(value))
-    assert bench.broker.dead_letters("orders").by_cause() == {
+    assert bench.broker.queues.dead_letters("orders").by_cause() == {
         "schema orders-value refused /id": 3,
         "schema orders-value refused the value": 2,
     }
@@ -139,109 +140,109 @@ def test_a_redrive_stores_what_fits_now_and_keeps_the_rest():
     for _ in range(2):
         bench.publish(BAD)
     edited = msgspec.structs.replace(BAD, value=b'{"id": 1}')
-    result = bench.broker.redrive(20, "orders", [0, 1], client="user", edits={0: edited})
+    result = bench.broker.redrives.redrive(20, "orders", [0, 1], client="user", edits={0: edited})
     assert [place.offset for place in result.redriven] == [0]
     assert [(refused.offset, refused.error.code) for refused in result.refused] == [(1, ErrorCode.INVALID_RECORD)]
     assert bench.stored() == 1
-    assert bench.broker.dead_letters("orders").count() == 1
-    assert bench.broker.totals().redriven == len(bench.of(EventKind.REDRIVEN)) == 1
-    again = bench.broker.partition("orders", result.redriven[0].to_partition).message(0)
+    assert bench.broker.queues.dead_letters("orders").count() == 1
+    assert bench.broker.views.totals().redriven == len(bench.of(EventKind.REDRIVEN)) == 1
+    again = bench.broker.logs.partition("orders", result.redriven[0].to_partition).message(0)
     assert again.value == b'{"id": 1}'
 
 
 def test_the_latest_schema_decides_so_that_an_old_letter_may_fit_later():
     bench = Bench(DEAD_LETTER)
     bench.publish(BAD)
-    bench.broker.schemas.set_compatibility(Compatibility.NONE)
-    bench.broker.register_schema(15, "orders-value", json.dumps({"type": "object"}))
-    assert len(bench.broker.redrive(20, "orders", [0], client="user").redriven) == 1
+    bench.broker.schemas.registry.set_compatibility(Compatibility.NONE)
+    bench.broker.schemas.register(15, "orders-value", json.dumps({"type": "object"}))
+    assert len(bench.broker.redrives.redrive(20, "orders", [0], client="user").redriven) == 1
 
 
 def test_a_redriven_message_wakes_the_readers():
     bench = Bench(DEAD_LETTER)
     bench.publish(BAD)
-    waiting = bench.broker.fetch(
+    waiting = bench.broker.fetches.fetch(
         15, "g", "c", {("orders", 0): 0, ("orders", 1): 0}, max_messages=10, deadline_ns=1_000_000
     )
     assert not waiting.done
-    bench.broker.redrive(20, "orders", [0], client="user", edits={0: GOOD})
+    bench.broker.redrives.redrive(20, "orders", [0], client="user", edits={0: GOOD})
     assert [message.value for message in waiting.result()] == [GOOD.value]
 
 
 def test_a_queue_refuses_and_does_not_dead_letter():
     bench = Bench()
-    bench.broker.create_queue(0, "jobs", QueueConfig(priorities=3))
-    assert refusal(lambda: bench.broker.set_schema(0, "jobs", DEAD_LETTER)).code is ErrorCode.INVALID_CONFIG
-    bench.broker.set_schema(0, "jobs", REFUSE)
-    assert "/id" in str(refusal(bench.broker.publish(1, "jobs", BAD, client="p").result))
-    bench.broker.publish(2, "jobs", GOOD, client="p").result()
-    assert bench.broker.queue_view(2, "jobs").ready == 1
+    bench.broker.queues.create(0, "jobs", QueueConfig(priorities=3))
+    assert refusal(lambda: bench.broker.schemas.set_rule(0, "jobs", DEAD_LETTER)).code is ErrorCode.INVALID_CONFIG
+    bench.broker.schemas.set_rule(0, "jobs", REFUSE)
+    assert "/id" in str(refusal(bench.broker.publishing.publish(1, "jobs", BAD, client="p").result))
+    bench.broker.publishing.publish(2, "jobs", GOOD, client="p").result()
+    assert bench.broker.views.queue(2, "jobs").ready == 1
 
 
 def test_a_redrive_into_a_queue_is_held_against_its_schema():
     bench = Bench()
-    bench.broker.create_queue(0, "jobs", QueueConfig(max_attempts=1, priorities=3))
-    bench.broker.publish(1, "jobs", BAD, client="p").result()
-    bench.broker.nack(2, bench.broker.take(1, "jobs", "w").result()[0], "boom")
-    bench.broker.set_schema(3, "jobs", REFUSE)
-    refused = bench.broker.redrive(4, "jobs", [0], client="user").refused
+    bench.broker.queues.create(0, "jobs", QueueConfig(max_attempts=1, priorities=3))
+    bench.broker.publishing.publish(1, "jobs", BAD, client="p").result()
+    bench.broker.queues.nack(2, bench.broker.queues.take(1, "jobs", "w").result()[0], "boom")
+    bench.broker.schemas.set_rule(3, "jobs", REFUSE)
+    refused = bench.broker.redrives.redrive(4, "jobs", [0], client="user").refused
     assert [each.error.code for each in refused] == [ErrorCode.INVALID_RECORD]
-    assert len(bench.broker.redrive(5, "jobs", [0], client="user", edits={0: GOOD}).redriven) == 1
+    assert len(bench.broker.redrives.redrive(5, "jobs", [0], client="user", edits={0: GOOD}).redriven) == 1
 
 
 def test_without_a_schema_in_the_subject_nothing_is_accepted():
     bench = Bench(REFUSE)
-    bench.broker.schemas.delete_subject("orders-value")
+    bench.broker.schemas.registry.delete_subject("orders-value")
     assert "the subject orders-value has no schema" in str(refusal(lambda: bench.publish(GOOD)))
 
 
 def test_a_subject_that_does_not_exist_is_no_rule_and_one_that_was_deleted_survives_a_restart():
     bench = Bench()
     nobody = SchemaRule("nobody")
-    assert refusal(lambda: bench.broker.create_topic(0, "orders", 2, schema=nobody)).code is ErrorCode.UNKNOWN_SUBJECT
-    assert bench.broker.topic_names() == ()
-    bench.broker.create_topic(0, "orders", 2, schema=REFUSE)
-    assert refusal(lambda: bench.broker.set_schema(1, "orders", nobody)).code is ErrorCode.UNKNOWN_SUBJECT
-    assert bench.broker.schema_rule("orders") == REFUSE
-    bench.broker.schemas.delete_subject("orders-value")
+    assert refusal(lambda: bench.broker.topics.create(0, "orders", 2, schema=nobody)).code is ErrorCode.UNKNOWN_SUBJECT
+    assert bench.broker.topics.names() == ()
+    bench.broker.topics.create(0, "orders", 2, schema=REFUSE)
+    assert refusal(lambda: bench.broker.schemas.set_rule(1, "orders", nobody)).code is ErrorCode.UNKNOWN_SUBJECT
+    assert bench.broker.schemas.rule("orders") == REFUSE
+    bench.broker.schemas.registry.delete_subject("orders-value")
     catalog = bench.broker.catalog()
     bench.broker.close()
     bench.files = MemoryFiles()
     again = bench.new_broker()
     again.restore(2, catalog)
-    assert again.schema_rule("orders") == REFUSE
+    assert again.schemas.rule("orders") == REFUSE
 
 
 def test_a_topic_whose_schema_is_taken_away_takes_anything():
     bench = Bench(REFUSE)
-    bench.broker.set_schema(1, "orders", None)
+    bench.broker.schemas.set_rule(1, "orders", None)
     assert bench.publish(BAD) is not None
-    assert bench.broker.takes_batches("orders")
+    assert bench.broker.publishing.takes_batches("orders")
 
 
 def test_the_bin_goes_with_its_topic_and_not_before():
     bench = Bench(DEAD_LETTER)
-    assert refusal(lambda: bench.broker.delete_topic(1, "orders.dlq")).code is ErrorCode.INVALID_REQUEST
-    bench.broker.delete_topic(1, "orders")
-    assert bench.broker.topic_names() == ()
-    bench.broker.create_topic(2, "orders", 1, schema=DEAD_LETTER)
-    assert bench.broker.dead_letters("orders").count() == 0
+    assert refusal(lambda: bench.broker.topics.delete(1, "orders.dlq")).code is ErrorCode.INVALID_REQUEST
+    bench.broker.topics.delete(1, "orders")
+    assert bench.broker.topics.names() == ()
+    bench.broker.topics.create(2, "orders", 1, schema=DEAD_LETTER)
+    assert bench.broker.queues.dead_letters("orders").count() == 0
 
 
 def test_a_name_that_the_bin_needs_is_refused_before_anything_is_made():
     bench = Bench()
-    bench.broker.create_topic(0, "orders.dlq", 1)
-    error = refusal(lambda: bench.broker.create_topic(0, "orders", 1, schema=DEAD_LETTER))
+    bench.broker.topics.create(0, "orders.dlq", 1)
+    error = refusal(lambda: bench.broker.topics.create(0, "orders", 1, schema=DEAD_LETTER))
     assert error.code is ErrorCode.TOPIC_ALREADY_EXISTS
-    assert bench.broker.topic_names() == ("orders.dlq",)
+    assert bench.broker.topics.names() == ("orders.dlq",)
 
 
 def test_what_becomes_of_schemas_is_told_whole_by_events():
     bench = Bench()
-    bench.broker.set_schema_compatibility(5, Compatibility.NONE, "orders-value")
-    bench.broker.register_schema(6, "orders-value", '{"type": "string"}')
-    bench.broker.delete_schema_version(7, "orders-value", 1)
-    assert bench.broker.delete_schemas(8, "orders-value") == (2,)
+    bench.broker.schemas.set_compatibility(5, Compatibility.NONE, "orders-value")
+    bench.broker.schemas.register(6, "orders-value", '{"type": "string"}')
+    bench.broker.schemas.delete_version(7, "orders-value", 1)
+    assert bench.broker.schemas.delete_subject(8, "orders-value") == (2,)
     told = [event.detail for event in bench.of(EventKind.USER_ACTION)]
     assert told[0] is not None
     assert (told[0]["text"], told[0]["kind"]) == (ORDER, "JSON")
@@ -251,15 +252,15 @@ def test_what_becomes_of_schemas_is_told_whole_by_events():
 
 def test_registering_is_an_event_once():
     bench = Bench()
-    again = bench.broker.register_schema(5, "orders-value", ORDER)
+    again = bench.broker.schemas.register(5, "orders-value", ORDER)
     assert (again.version, again.id) == (1, 1)
     assert [event.cause for event in bench.of(EventKind.USER_ACTION)] == ["registered orders-value version 1"]
 
 
 def test_a_catalog_makes_schemas_rules_and_bins_again():
     bench = Bench(DEAD_LETTER)
-    bench.broker.create_queue(0, "jobs", QueueConfig())
-    bench.broker.set_schema(0, "jobs", REFUSE)
+    bench.broker.queues.create(0, "jobs", QueueConfig())
+    bench.broker.schemas.set_rule(0, "jobs", REFUSE)
     kept = msgspec.json.decode(msgspec.json.encode(bench.broker.catalog()), type=Catalog)
     assert [topic.name for topic in kept.topics] == ["orders"]
     bench.files, bench.stream = MemoryFiles(), EventStream()
@@ -267,7 +268,7 @@ def test_a_catalog_makes_schemas_rules_and_bins_again():
     back.restore(0, kept)
     assert msgspec.structs.replace(back.catalog(), producers=kept.producers) == kept
     assert bench.publish(BAD) == Published("orders.dlq", 0, 0)
-    assert back.schema_rule("jobs") == REFUSE
+    assert back.schemas.rule("jobs") == REFUSE
 
 
 def test_an_idempotent_batch_that_is_refused_uses_up_no_number():
@@ -275,38 +276,38 @@ def test_an_idempotent_batch_that_is_refused_uses_up_no_number():
     key = GOOD.key
     for place, message in enumerate((GOOD, BAD, GOOD)):
         bench.publish(message, producer=ProducerStamp(7, 0, min(place, 1)))
-    number = bench.broker.partition_for("orders", Message(b"", key))
-    assert bench.broker.partition("orders", number).end_offset == 2
+    number = bench.broker.logs.partition_for("orders", Message(b"", key))
+    assert bench.broker.logs.partition("orders", number).end_offset == 2
 
 
 @pytest.mark.parametrize("idempotent", [False, True])
 def test_a_producer_goes_on_after_what_a_schema_refused(idempotent):
     with BrokerHost() as host, Producer(host, ProducerConfig(idempotent=idempotent)) as producer:
-        host.admin(lambda now: host.broker.register_schema(now, "orders-value", ORDER))
-        host.admin(lambda now: host.broker.create_topic(now, "refusing", 1, schema=REFUSE))
-        host.admin(lambda now: host.broker.create_topic(now, "burying", 1, schema=DEAD_LETTER))
+        host.admin(lambda now: host.broker.schemas.register(now, "orders-value", ORDER))
+        host.admin(lambda now: host.broker.topics.create(now, "refusing", 1, schema=REFUSE))
+        host.admin(lambda now: host.broker.topics.create(now, "burying", 1, schema=DEAD_LETTER))
         for topic, bad_ends in (("refusing", ErrorCode.INVALID_RECORD), ("burying", None)):
             receipts = [producer.send(topic, value) for value in (b'{"id": 1}', b'{"id": "x"}', b'{"id": 2}')]
             errors = [receipt.error(10) for receipt in receipts]
             assert [error and error.code for error in errors] == [None, bad_ends, None]
-            assert host.broker.partition(topic, 0).end_offset == 2
+            assert host.broker.logs.partition(topic, 0).end_offset == 2
         assert receipts[1].result().topic == "burying.dlq"
 
 
 def test_a_restart_knows_schemas_rules_and_which_letters_are_left(tmp_path):
     with BrokerHost(tmp_path) as host:
-        host.admin(lambda now: host.broker.register_schema(now, "orders-value", ORDER))
-        host.admin(lambda now: host.broker.create_topic(now, "orders", 1, schema=DEAD_LETTER))
+        host.admin(lambda now: host.broker.schemas.register(now, "orders-value", ORDER))
+        host.admin(lambda now: host.broker.topics.create(now, "orders", 1, schema=DEAD_LETTER))
         for value in (b'{"id": "a"}', b'{"id": "b"}', b'{"id": "c"}'):
-            host.call(lambda now: host.broker.publish(now, "orders", Message(value), client="p"))  # noqa: B023
-        host.call(lambda now: host.broker.redrive(now, "orders", [1], client="user", edits={1: GOOD}))
+            host.call(lambda now: host.broker.publishing.publish(now, "orders", Message(value), client="p"))  # noqa: B023
+        host.call(lambda now: host.broker.redrives.redrive(now, "orders", [1], client="user", edits={1: GOOD}))
     with BrokerHost(tmp_path) as host:
-        letters = host.broker.dead_letters("orders")
+        letters = host.broker.queues.dead_letters("orders")
         assert [letter.value for letter in letters.list()] == [b'{"id": "a"}', b'{"id": "c"}']
         assert letters.redriven() == 1
-        assert host.broker.schemas.version("orders-value").text == ORDER
-        assert host.broker.schema_rule("orders") == DEAD_LETTER
-        assert host.broker.partition("orders", 0).end_offset == 1
+        assert host.broker.schemas.registry.version("orders-value").text == ORDER
+        assert host.broker.schemas.rule("orders") == DEAD_LETTER
+        assert host.broker.logs.partition("orders", 0).end_offset == 1
 
 
 def test_dead_letters_stay_when_the_rule_that_buried_them_is_gone_and_the_broker_restarts(tmp_path):

@@ -112,7 +112,7 @@ def test_a_named_producer_goes_on_fencing_after_a_restart(tmp_path: Path):
         new.publish("commits", b"b")
         with pytest.raises(BrokerError, match="newer producer"):
             old.publish("commits", b"c")
-        assert host.broker.end_offset("commits", 0) == 2
+        assert host.broker.logs.end_offset("commits", 0) == 2
 
 
 def test_redrives_that_take_their_time_and_what_can_be_undone():

@@ -108,7 +108,7 @@ def test_a_paused_partition_gives_nothing_until_it_is_resumed():
     reader = virtual.consumer()
     virtual.do(reader.poll(0))
     for partition, value in ((0, b"a"), (1, b"b")):
-        virtual.broker.publish_batch(virtual.now_ns, "commits", partition, [Message(value)], client="test")
+        virtual.broker.publishing.publish_batch(virtual.now_ns, "commits", partition, [Message(value)], client="test")
     reader.paused.add(("commits", 0))
     assert values(virtual.do(reader.poll(0))) == [b"b"]
     reader.paused.clear()
@@ -120,13 +120,13 @@ def test_a_pattern_follows_topics_as_they_come_and_go():
     reader = virtual.consumer()
     reader.subscribe(pattern="(commits|issues).*")
     virtual.do(reader.poll(0))
-    virtual.broker.create_topic(virtual.now_ns, "issues-closed", 1)
-    virtual.broker.create_topic(virtual.now_ns, "other", 1)
+    virtual.broker.topics.create(virtual.now_ns, "issues-closed", 1)
+    virtual.broker.topics.create(virtual.now_ns, "other", 1)
     virtual.publish(b"i", topic="issues-closed")
     virtual.publish(b"o", topic="other")
     assert values(virtual.do(reader.poll())) == [b"i"]
     assert reader.topics == ("commits", "issues-closed")
-    virtual.broker.delete_topic(virtual.now_ns, "issues-closed")
+    virtual.broker.topics.delete(virtual.now_ns, "issues-closed")
     virtual.publish(b"c")
     assert values(virtual.do(reader.poll())) == [b"c"]
     assert reader.assignment == (("commits", 0),)
@@ -138,7 +138,7 @@ def test_a_pattern_follows_topics_as_they_come_and_go():
 
 def test_a_pattern_takes_time_that_is_linear_in_the_names():
     virtual = VirtualBroker(1)
-    virtual.broker.create_topic(0, "a" * 200 + "_", 1)
+    virtual.broker.topics.create(0, "a" * 200 + "_", 1)
     reader = virtual.consumer()
     reader.subscribe(pattern="(a+)+$")  # Python's own expressions would need longer than the universe has
     assert virtual.do(reader.poll(0)) == [] and reader.topics == ()
@@ -146,10 +146,10 @@ def test_a_pattern_takes_time_that_is_linear_in_the_names():
 
 def test_a_topic_that_is_deleted_under_a_reader_leaves_it_the_others():
     virtual = VirtualBroker(1)
-    virtual.broker.create_topic(0, "issues", 1)
+    virtual.broker.topics.create(0, "issues", 1)
     reader = virtual.consumer("reader", "readers", "commits", "issues")
     virtual.do(reader.poll(0))
-    virtual.broker.delete_topic(virtual.now_ns, "issues")
+    virtual.broker.topics.delete(virtual.now_ns, "issues")
     virtual.publish(b"c")
     found: list[bytes | None] = []
     for _ in range(3):
@@ -160,7 +160,7 @@ def test_a_topic_that_is_deleted_under_a_reader_leaves_it_the_others():
 def test_assign_reads_without_a_group_and_commits_where_nobody_else_does():
     virtual = VirtualBroker(2)
     virtual.publish(b"a", b"b", key=b"k")
-    partition = virtual.broker.partition_for("commits", Message(b"", b"k"))
+    partition = virtual.broker.logs.partition_for("commits", Message(b"", b"k"))
     reader = virtual.consumer()
     reader.assign([("commits", partition)])
     assert values(virtual.do(reader.poll())) == [b"a", b"b"]
@@ -191,8 +191,10 @@ def test_a_partition_that_cannot_be_read_holds_up_no_other():
     reader = virtual.consumer()
     virtual.do(reader.poll(0))
     for partition in (0, 1):
-        virtual.broker.publish_batch(virtual.now_ns, "commits", partition, [Message(b"%d" % partition)], client="test")
-    broken = virtual.broker.partition("commits", 0)
+        virtual.broker.publishing.publish_batch(
+            virtual.now_ns, "commits", partition, [Message(b"%d" % partition)], client="test"
+        )
+    broken = virtual.broker.logs.partition("commits", 0)
     intact_read = broken.read
 
     def damaged(offset: int, **limits: int) -> list[StoredMessage]:
@@ -249,14 +251,14 @@ def test_seek_by_time_finds_the_first_message_that_is_not_older():
     virtual.publish(b"a")
     virtual.run(10)
     virtual.publish(b"b")
-    assert virtual.broker.offset_at("commits", 0, EPOCH_MS + 1) == 1
-    assert virtual.broker.offset_at("commits", 0, EPOCH_MS + 10_001) is None
+    assert virtual.broker.logs.offset_at("commits", 0, EPOCH_MS + 1) == 1
+    assert virtual.broker.logs.offset_at("commits", 0, EPOCH_MS + 10_001) is None
 
 
 def test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out():
     virtual = VirtualBroker(1)
-    virtual.broker.publish(0, "commits", Message(b"short", ttl_ms=1_000), client="test")
-    virtual.broker.publish(0, "commits", Message(b"long", ttl_ms=60_000), client="test")
+    virtual.broker.publishing.publish(0, "commits", Message(b"short", ttl_ms=1_000), client="test")
+    virtual.broker.publishing.publish(0, "commits", Message(b"long", ttl_ms=60_000), client="test")
     virtual.publish(b"for ever")
     virtual.run(1)
     reader = virtual.consumer()
@@ -267,7 +269,7 @@ def test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out():
 
 def test_a17_readers_that_are_behind_are_named_by_lag_and_by_time():
     virtual = VirtualBroker(1)
-    virtual.broker.create_queue(0, "jobs", QueueConfig())
+    virtual.broker.queues.create(0, "jobs", QueueConfig())
     reader = virtual.consumer()
     virtual.publish(b"a")
     virtual.publish(b"j", topic="jobs")
@@ -275,11 +277,11 @@ def test_a17_readers_that_are_behind_are_named_by_lag_and_by_time():
     reader.commit_handed()
     virtual.run(2)
     virtual.publish(b"b", b"c", b"d")
-    slow = virtual.broker.slow_readers(virtual.now_ns, 2, None)
+    slow = virtual.broker.views.slow_readers(virtual.now_ns, 2, None)
     assert [(each.reader, each.client, each.lag) for each in slow] == [("readers", "reader", 3)]
-    old = virtual.broker.slow_readers(virtual.now_ns, None, 10**9)
+    old = virtual.broker.views.slow_readers(virtual.now_ns, None, 10**9)
     assert [(each.reader, each.lag_ns >= 2 * 10**9) for each in old] == [("jobs", True)]
-    assert virtual.broker.slow_readers(virtual.now_ns, 3, None) == ()
+    assert virtual.broker.views.slow_readers(virtual.now_ns, 3, None) == ()
 
 
 def test_who_was_thrown_out_cannot_commit_what_it_was_given_and_is_told():

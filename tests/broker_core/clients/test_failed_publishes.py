@@ -30,9 +30,9 @@ POLICIES: list[Policy] = ["block", "reject", "drop_newest", "drop_oldest", "prio
 def full_queue(policy: Policy) -> VirtualBroker:
     """A queue `jobs` that is full of a message that somebody holds: no policy can push it out."""
     virtual = VirtualBroker(1)
-    virtual.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy=policy))
-    assert virtual.broker.publish(0, "jobs", Message(b"held"), client="other").done
-    assert len(virtual.broker.take(0, "jobs", "worker").result()) == 1
+    virtual.broker.queues.create(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy=policy))
+    assert virtual.broker.publishing.publish(0, "jobs", Message(b"held"), client="other").done
+    assert len(virtual.broker.queues.take(0, "jobs", "worker").result()) == 1
     return virtual
 
 
@@ -66,12 +66,12 @@ def test_what_no_policy_let_in_in_time_is_never_stored(policy: Policy, end: str)
             made.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
     virtual.run(1)
     assert [failure(batch).possibly_stored for batch in batches] == [False, False]
-    virtual.broker.queue("jobs").release_holder(virtual.now_ns, "worker", "closed")
-    for lease in virtual.broker.take(virtual.now_ns, "jobs", "worker").result():
-        virtual.broker.ack(virtual.now_ns, lease)
+    virtual.broker.queues.queue("jobs").release_holder(virtual.now_ns, "worker", "closed")
+    for lease in virtual.broker.queues.take(virtual.now_ns, "jobs", "worker").result():
+        virtual.broker.queues.ack(virtual.now_ns, lease)
     virtual.run(600)
-    assert virtual.broker.end_offset("jobs", 0) == 1
-    gate = virtual.broker.queue_view(virtual.now_ns, "jobs").gate
+    assert virtual.broker.logs.end_offset("jobs", 0) == 1
+    gate = virtual.broker.views.queue(virtual.now_ns, "jobs").gate
     assert gate is not None and gate.blocked == ()
     if end != "closed":
         assert send(made, b"third").settled.result().offset == 1
@@ -85,12 +85,12 @@ def test_what_lingers_or_stands_behind_another_is_withdrawn_and_the_rest_goes_on
     lingering = sender(virtual, linger_ms=100)
     waits = send(lingering, b"x", "commits")
     lingering.withdraw(waits, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
-    virtual.broker.queue("jobs").purge(virtual.now_ns)
+    virtual.broker.queues.queue("jobs").purge(virtual.now_ns)
     for offset in range(3):
-        held = virtual.broker.queue("jobs").view(virtual.now_ns).leases
+        held = virtual.broker.queues.queue("jobs").view(virtual.now_ns).leases
         for lease in held:
-            virtual.broker.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
-        virtual.broker.take(virtual.now_ns, "jobs", f"worker-{offset}")
+            virtual.broker.queues.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
+        virtual.broker.queues.take(virtual.now_ns, "jobs", f"worker-{offset}")
         virtual.run(0.1)
     assert (first.settled.result().offset, third.settled.result().offset) == (1, 2)
     assert (failure(second).possibly_stored, failure(waits).possibly_stored) == (False, False)
@@ -153,7 +153,7 @@ def test_a_publish_that_timed_out_is_not_stored_when_there_is_room(host: BrokerH
     assert failed.value.code in {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.THROTTLED} and not failed.value.possibly_stored
     held.ack()
     producer.flush()  # what is still to be sent would be, now that there is room
-    assert host.call(lambda _now: host.broker.end_offset("jobs", 0)) == 1
+    assert host.call(lambda _now: host.broker.logs.end_offset("jobs", 0)) == 1
     assert producer.publish("jobs", b"next") == (0, 1)
 
 
@@ -164,7 +164,7 @@ def test_publish_many_says_that_a_part_of_it_may_be_stored(host: BrokerHost):
         producer.publish_many("jobs", [Message(b"%d" % number) for number in range(3)], timeout_s=0.05)
     assert failed.value.possibly_stored
     QueueConsumer(host, "jobs").take_many(2)
-    assert host.call(lambda _now: host.broker.end_offset("jobs", 0)) == 2
+    assert host.call(lambda _now: host.broker.logs.end_offset("jobs", 0)) == 2
 
 
 def test_a_message_that_waits_for_the_disk_may_be_stored_although_its_publish_timed_out(
@@ -223,7 +223,7 @@ def test_what_waited_for_room_one_after_the_other_is_each_stored_once():
     made = sender(virtual)
     batches = [send(made, b"%d" % number) for number in range(4)]
     for worker in ("worker", "a", "b", "c"):
-        for lease in virtual.broker.queue("jobs").view(virtual.now_ns).leases:
-            virtual.broker.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
-        virtual.broker.take(virtual.now_ns, "jobs", worker)
+        for lease in virtual.broker.queues.queue("jobs").view(virtual.now_ns).leases:
+            virtual.broker.queues.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
+        virtual.broker.queues.take(virtual.now_ns, "jobs", worker)
     assert [batch.settled.result().offset for batch in batches] == [1, 2, 3, 4]

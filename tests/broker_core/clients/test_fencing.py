@@ -88,7 +88,7 @@ def test_a3_who_was_left_behind_by_a_generation_keeps_its_member_id_and_joins_ag
 
 def test_a3_a_thread_that_was_replaced_is_told_and_can_close():
     with BrokerHost() as host:
-        host.call(lambda now_ns: host.broker.create_topic(now_ns, "commits", 1))
+        host.call(lambda now_ns: host.broker.topics.create(now_ns, "commits", 1))
         config = ConsumerConfig(instance_id="desk", heartbeat_interval_ms=20)
         older = GroupConsumer(host, "readers", ["commits"], config)
         while not older.assignment:

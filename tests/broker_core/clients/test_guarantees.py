@@ -86,8 +86,8 @@ def test_a_queues_consumer_that_dies_with_a_message(
     guarantee: Literal["at_most_once", "at_least_once"], comes_again: bool
 ):
     with BrokerHost() as host:
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=20)))
-        host.call(lambda now_ns: host.broker.publish(now_ns, "jobs", Message(b"a"), client="test"))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig(lease_ms=20)))
+        host.call(lambda now_ns: host.broker.publishing.publish(now_ns, "jobs", Message(b"a"), client="test"))
         dead = QueueConsumer(host, "jobs", guarantee=guarantee)
         assert dead.take() is not None  # and never a word again
         again = QueueConsumer(host, "jobs").take(0.2)

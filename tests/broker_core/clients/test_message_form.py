@@ -43,7 +43,7 @@ def host() -> Iterator[BrokerHost]:
 
 
 def stored(host: BrokerHost, topic: str = "commits") -> list[bytes | None]:
-    return [message.value for message in host.broker.partition(topic, 0).read(0, max_messages=10_000)]
+    return [message.value for message in host.broker.logs.partition(topic, 0).read(0, max_messages=10_000)]
 
 
 @pytest.mark.parametrize("fields", [*MISTYPED, {"value": "text"}, {"key": 5}, {"priority": None}])

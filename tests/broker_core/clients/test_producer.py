@@ -32,7 +32,7 @@ def host() -> Iterator[BrokerHost]:
 
 
 def stored(host: BrokerHost) -> list[bytes | None]:
-    return [message.value for message in host.broker.partition("commits", 0).read(0, max_messages=10_000)]
+    return [message.value for message in host.broker.logs.partition("commits", 0).read(0, max_messages=10_000)]
 
 
 def test_a_receipt_tells_where_the_message_is(host: BrokerHost):
@@ -104,7 +104,7 @@ def test_a_full_buffer_makes_the_sender_wait_or_raises(host: BrokerHost):
     reader_done = threading.Event()
     impatient = ProducerConfig(buffer_bytes=100, max_block_ms=0, linger_ms=0)
     patient = ProducerConfig(buffer_bytes=100, max_block_ms=60_000, linger_ms=0, delivery_timeout_ms=200)
-    host.call(lambda now_ns: host.broker.starting_offset("readers", "commits", 0, "earliest"))
+    host.call(lambda now_ns: host.broker.offsets.starting("readers", "commits", 0, "earliest"))
     producer = Producer(host, impatient)
     producer.send("commits", b"x" * 40).result(5)
     producer.send("commits", b"x" * 40)  # parked by the gate
@@ -129,8 +129,8 @@ def test_publish_many_makes_few_batches_and_keeps_each_partitions_order(host: Br
         placed = producer.publish_many("wide", messages)
     assert sum(batch.count for batch in placed) == 2_500 and len(placed) <= 6
     for partition in range(3):
-        found = host.broker.partition("wide", partition).read(0, max_messages=5_000, max_bytes=1 << 30)
-        expected = [one.value for one in messages if host.broker.partition_for("wide", one) == partition]
+        found = host.broker.logs.partition("wide", partition).read(0, max_messages=5_000, max_bytes=1 << 30)
+        expected = [one.value for one in messages if host.broker.logs.partition_for("wide", one) == partition]
         assert [one.value for one in found] == expected
 
 
@@ -162,7 +162,7 @@ def test_a_topic_is_made_on_demand_only_where_that_is_configured(host: BrokerHos
     assert refused.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     with BrokerHost(None, HostConfig(auto_create_partitions=2)) as making, Producer(making) as producer:
         producer.publish("unknown", b"x")
-        assert making.broker.partition_count("unknown") == 2
+        assert making.broker.logs.partition_count("unknown") == 2
 
 
 def test_producers_of_many_threads_share_one_broker(host: BrokerHost):

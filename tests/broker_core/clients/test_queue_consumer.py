@@ -160,7 +160,7 @@ def test_many_are_acknowledged_in_one_step_and_those_that_were_lost_are_named(ho
     with QueueConsumer(host, "jobs") as consumer, QueueConsumer(host, "jobs") as other:
         taken = consumer.take_many(11)
         consumer.ack_many([*taken[:3], *taken[5:7], taken[10]])
-        assert host.call(lambda _now: host.broker.queue("jobs").in_flight) == 5
+        assert host.call(lambda _now: host.broker.queues.queue("jobs").in_flight) == 5
         taken[3].release()
         again = other.take()
         assert again is not None and again.message.value == b"3"
@@ -168,7 +168,7 @@ def test_many_are_acknowledged_in_one_step_and_those_that_were_lost_are_named(ho
         with pytest.raises(BrokerError) as caught:
             consumer.ack_many([lost, *taken[4:]])
         assert caught.value.code is ErrorCode.INVALID_LEASE
-        queue = host.call(lambda _now: host.broker.queue("jobs"))
+        queue = host.call(lambda _now: host.broker.queues.queue("jobs"))
         assert (queue.in_flight, queue.counts.acknowledged) == (1, 10)
         assert all(delivery.finished for delivery in taken)
         consumer.ack_many(taken)

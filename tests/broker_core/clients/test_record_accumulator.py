@@ -143,7 +143,7 @@ def test_changes_of_the_topic_hold_for_what_was_sent_before_them_too():
             return [producer.send("commits", value, b"%d" % number) for number, value in enumerate(values)]
 
         before = send(b"a", b"b", b"c", b"d")
-        virtual.broker.add_partitions(virtual.now_ns, "commits", 4)
+        virtual.broker.topics.add_partitions(virtual.now_ns, "commits", 4)
         send(b"e", b"f", b"g", b"h")
         producer.flush()
         assert sorted(value or b"" for part in virtual.values() for value in part) == [
@@ -151,11 +151,11 @@ def test_changes_of_the_topic_hold_for_what_was_sent_before_them_too():
         ]
         # The very first opened its batch before there were more partitions.
         assert [receipt.result().partition for receipt in before[1:]] == [
-            virtual.broker.partition_for("commits", Message(None, b"%d" % key)) for key in (1, 2, 3)
+            virtual.broker.logs.partition_for("commits", Message(None, b"%d" % key)) for key in (1, 2, 3)
         ]
 
         fits, too_long = send(b"x" * 5, b"x" * 40)
-        virtual.broker.configure_topic(virtual.now_ns, "commits", log=LogConfig(max_message_bytes=30))
+        virtual.broker.topics.configure(virtual.now_ns, "commits", log=LogConfig(max_message_bytes=30))
         with pytest.raises(BrokerError, match="at most 30"):
             send(b"x" * 31)
         with pytest.raises(BrokerError, match="at most 30"):
@@ -165,8 +165,8 @@ def test_changes_of_the_topic_hold_for_what_was_sent_before_them_too():
         assert error is not None and error.code is ErrorCode.MESSAGE_TOO_LARGE
 
         number, text = send(b"1", b"text")
-        virtual.broker.register_schema(0, "numbers", '{"type": "number"}')
-        virtual.broker.set_schema(0, "commits", SchemaRule("numbers"))
+        virtual.broker.schemas.register(0, "numbers", '{"type": "number"}')
+        virtual.broker.schemas.set_rule(0, "commits", SchemaRule("numbers"))
         with pytest.raises(BrokerError):
             producer.flush()
         error = text.error()
@@ -178,7 +178,7 @@ def test_what_was_sent_to_a_topic_that_is_deleted_meanwhile_fails():
     virtual = VirtualBroker(1)
     with producing(virtual, linger_ms=1_000) as producer:
         receipts = [producer.send("commits", b"%d" % number) for number in range(3)]
-        virtual.broker.delete_topic(virtual.now_ns, "commits")
+        virtual.broker.topics.delete(virtual.now_ns, "commits")
         with pytest.raises(BrokerError):
             producer.flush()
         for receipt in receipts:
@@ -192,7 +192,7 @@ def test_where_the_buffer_is_full_senders_wait():
     def refuse(*_args: object, **_fields: object) -> None:
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the line")
 
-    virtual.broker.publish_batch = refuse  # type: ignore[assignment,method-assign]
+    virtual.broker.publishing.publish_batch = refuse  # type: ignore[assignment,method-assign]
     bound = 4 * MOST_ENTRIES * SMALL_BYTES
     with producing(virtual, linger_ms=5, buffer_bytes=bound, max_block_ms=0, delivery_timeout_ms=1_000) as producer:
         with pytest.raises(BrokerError) as caught:
@@ -247,7 +247,7 @@ def test_threads_that_send_while_others_flush_each_find_their_own():
             places = {value: place(receipt) for value, receipt in found}
 
         def read(_now: int) -> list[list[bytes | None]]:
-            logs = [host.broker.partition("commits", number) for number in range(3)]
+            logs = [host.broker.logs.partition("commits", number) for number in range(3)]
             return [[one.value for one in log.read(0, max_messages=20_000, max_bytes=1 << 30)] for log in logs]
 
         stored = host.call(read)
@@ -280,7 +280,7 @@ def test_everything_is_stored_once_at_the_offset_of_its_receipt(steps):
         for value, key, receipt in sent:
             partition, offset = place(receipt)
             assert stored[partition][offset] == value
-            assert key is None or partition == virtual.broker.partition_for("commits", Message(None, key))
+            assert key is None or partition == virtual.broker.logs.partition_for("commits", Message(None, key))
         for key in (b"a", b"b"):
             offsets = [place(receipt)[1] for _, own, receipt in sent if own == key]
             assert offsets == sorted(offsets)

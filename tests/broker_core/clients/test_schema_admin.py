@@ -45,7 +45,7 @@ def test_a_topic_takes_avro_from_a_producer_and_buries_the_rest():
             producer.send("orders", b"plain").result(10)
         (letter,) = admin.dead_letters("orders")
         assert (letter.value, letter.attempts[0].outcome.count("zero byte")) == (b"plain", 1)
-        assert host.broker.partition("orders", 0).end_offset == 1
+        assert host.broker.logs.partition("orders", 0).end_offset == 1
         assert admin.purge_dead_letters("orders").purged == 1
         schemas.set_rule("orders", None)
         with Producer(host) as producer:

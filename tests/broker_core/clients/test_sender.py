@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.broker.broker import Broker, Published
+from broker_core.broker.publishing import Published, Publishing
 from broker_core.clients.batches import Batch
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.sender import Sender
@@ -26,17 +26,26 @@ from tests.broker_core.clients.virtual_broker import VirtualBroker
 STORED, LOST, REFUSED = "stored", "acknowledgement lost", "never arrived"
 
 
-class FlakyBroker(Broker):
-    """A broker behind a bad line: `fates` says what becomes of each batch that is sent, in order; then all is well."""
+class OtherPublishing(Publishing):
+    """What publishes in `virtual` instead of its own."""
 
-    fates: list[str]
-    sent: int = 0
+    def __init__(self, virtual: VirtualBroker) -> None:
+        broker = virtual.broker
+        super().__init__(broker.logs, broker.schemas, broker.durability, broker.fetches, broker.growth, virtual.stream)
+        broker.publishing = self
+
+
+class FlakyPublishing(OtherPublishing):
+    """As over a bad line: `fates` says what becomes of each batch that is sent, in order; then all is well."""
+
+    def __init__(self, virtual: VirtualBroker, fates: list[str]) -> None:
+        super().__init__(virtual)
+        self.fates = fates
 
     def publish_batch(
         self, now_ns: int, name: str, partition: int | None, messages: Sequence[Message], **fields: Any
     ) -> Reply[Published | None]:
         fate = self.fates.pop(0) if self.fates else STORED
-        self.sent += 1
         if fate == REFUSED:
             raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the line")
         if fate == LOST:
@@ -49,9 +58,8 @@ class FlakyBroker(Broker):
 
 
 def flaky(*fates: str, partitions: int = 1) -> VirtualBroker:
-    virtual = VirtualBroker(partitions, FlakyBroker)
-    assert isinstance(virtual.broker, FlakyBroker)
-    virtual.broker.fates = list(fates)
+    virtual = VirtualBroker(partitions)
+    FlakyPublishing(virtual, list(fates))
     return virtual
 
 
@@ -122,7 +130,7 @@ def test_an_idempotent_producer_loses_and_duplicates_nothing_whatever_the_line_d
     for number, (pause_ms, key) in enumerate(messages):
         virtual.run(pause_ms / 1_000)
         message = Message(b"%d" % number, b"%d" % key)
-        expected[virtual.broker.partition_for("commits", message)].append(message.value)
+        expected[virtual.broker.logs.partition_for("commits", message)].append(message.value)
         batches.append(send(made, b"%d" % number, b"%d" % key))
     done = made.flush()
     virtual.run(60)
@@ -155,10 +163,10 @@ def test_a_batch_that_is_not_stored_in_time_fails():
 
 def test_what_the_broker_refuses_for_good_is_not_tried_again():
     virtual = VirtualBroker(1)
-    assert virtual.broker.takes_batches("commits")
+    assert virtual.broker.publishing.takes_batches("commits")
     made = sender(virtual, linger_ms=10)
     batch = send(made, b"a")
-    virtual.broker.delete_topic(0, "commits")
+    virtual.broker.topics.delete(0, "commits")
     virtual.run(1)
     assert isinstance(batch.settled.error, BrokerError)
     assert batch.settled.error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -203,12 +211,12 @@ def test_the_buffer_is_bounded_and_tells_when_there_is_room():
 def test_a_flow_policy_that_drops_is_told_and_one_that_rejects_is_tried_again():
     virtual = VirtualBroker(1)
     limit = FlowConfig(rate_per_s=1, policy="drop_newest")
-    virtual.broker.configure_topic(0, "commits", flow=limit)
+    virtual.broker.topics.configure(0, "commits", flow=limit)
     made = sender(virtual, linger_ms=10)
     kept, lost = send(made, b"a"), send(made, b"b")
     assert kept is not lost and kept.settled.error is None
     assert isinstance(lost.settled.error, BrokerError) and lost.settled.error.code is ErrorCode.THROTTLED
-    virtual.broker.configure_topic(virtual.now_ns, "commits", flow=FlowConfig(rate_per_s=1, policy="reject"))
+    virtual.broker.topics.configure(virtual.now_ns, "commits", flow=FlowConfig(rate_per_s=1, policy="reject"))
     batches = [send(made, b"c"), send(made, b"d")]
     virtual.run(3)
     assert [batch.settled.error for batch in batches] == [None, None]
@@ -221,22 +229,22 @@ def test_acks_0_asks_nothing_and_acks_1_only_for_the_log():
     assert send(careless, b"a").settled.result().offset == -1
     quick, careful = send(sender(virtual, acks=1), b"b"), send(sender(virtual), b"c")
     assert quick.settled.done and not careful.settled.done
-    done = virtual.broker.begin_sync()
+    done = virtual.broker.durability.begin_sync()
     for _, ticket in done:
         ticket.run()
     assert not careful.settled.done
-    virtual.broker.end_sync(virtual.now_ns, done)
+    virtual.broker.durability.end_sync(virtual.now_ns, done)
     assert careful.settled.result().offset == 2
 
 
 def test_a_failed_sync_reaches_who_waited_for_it():
     virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
     batch = send(sender(virtual), b"a")
-    done = virtual.broker.begin_sync()
+    done = virtual.broker.durability.begin_sync()
     for _, ticket in done:
         ticket.run()
         ticket.error = BrokerError(ErrorCode.STORAGE_ERROR, "the device reports an error")
-    virtual.broker.end_sync(virtual.now_ns, done)
+    virtual.broker.durability.end_sync(virtual.now_ns, done)
     assert isinstance(batch.settled.error, BrokerError) and batch.settled.error.code is ErrorCode.STORAGE_ERROR
 
 
@@ -245,10 +253,10 @@ def test_readers_see_nothing_that_is_not_durable():
     send(sender(virtual), b"a")
     reader = virtual.consumer()
     assert virtual.do(reader.poll(10)) == []
-    done = virtual.broker.begin_sync()
+    done = virtual.broker.durability.begin_sync()
     for _, ticket in done:
         ticket.run()
-    virtual.broker.end_sync(virtual.now_ns, done)
+    virtual.broker.durability.end_sync(virtual.now_ns, done)
     assert [message.value for message in virtual.do(reader.poll(10))] == [b"a"]
 
 
@@ -270,20 +278,20 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]):
 
 def test_what_a_schema_refuses_or_buries_does_not_hold_up_what_follows():
     virtual = VirtualBroker(1)
-    virtual.broker.register_schema(0, "numbers", '{"type": "number"}')
+    virtual.broker.schemas.register(0, "numbers", '{"type": "number"}')
     made = sender(virtual, linger_ms=10)
-    virtual.broker.set_schema(0, "commits", SchemaRule("numbers"))
+    virtual.broker.schemas.set_rule(0, "commits", SchemaRule("numbers"))
     refused, kept = send(made, b'"text"'), send(made, b"1")
     assert isinstance(refused.settled.error, BrokerError) and refused.settled.error.code is ErrorCode.INVALID_RECORD
     assert kept.settled.result().offset == 0
-    virtual.broker.set_schema(0, "commits", SchemaRule("numbers", mode="dead_letter"))
+    virtual.broker.schemas.set_rule(0, "commits", SchemaRule("numbers", mode="dead_letter"))
     buried, kept = send(made, b'"text"'), send(made, b"2")
     assert buried.settled.result().topic == "commits.dlq"
     assert kept.settled.result() == Published("commits", 0, 1)
 
 
 def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes_on():
-    class BrokenBroker(Broker):
+    class BrokenPublishing(OtherPublishing):
         def publish_batch(self, now_ns: int, name: str, *fields: Any, **more: Any) -> Reply[Published | None]:
             if name == "commits" and fields[1][0].value == b"raises":
                 raise RuntimeError("a fault")
@@ -293,7 +301,8 @@ def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes
                 return reply
             return super().publish_batch(now_ns, name, *fields, **more)
 
-    virtual = VirtualBroker(1, BrokenBroker)
+    virtual = VirtualBroker(1)
+    BrokenPublishing(virtual)
     made = sender(virtual, linger_ms=5, batch_messages=1)
     batches = [send(made, value) for value in (b"raises", b"fails", b"behind")]
     flushed = made.flush()
@@ -310,16 +319,16 @@ def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes
 def test_an_adaptive_producer_gives_way_as_that_of_the_lab_does():
     """The measured figures of checklist C8, "backpressure": every subscriber has room for five, and works for two s."""
     virtual = VirtualBroker(1)
-    virtual.broker.subscribe(0, "slow", "commits", QueueConfig(), max_messages=5)
+    virtual.broker.queues.subscribe(0, "slow", "commits", QueueConfig(), max_messages=5)
     made = sender(virtual, adaptive=AdaptiveConfig(base_ms=500), delivery_timeout_ms=600_000)
     received: list[int] = []
 
     async def work() -> None:
         while True:
-            [lease] = await virtual.broker.take(virtual.now_ns, "slow", "w", deadline_ns=1 << 60)
+            [lease] = await virtual.broker.queues.take(virtual.now_ns, "slow", "w", deadline_ns=1 << 60)
             received.append(lease.offset + 1)
             await virtual.loop.sleep(2)
-            virtual.broker.ack(virtual.now_ns, lease)
+            virtual.broker.queues.ack(virtual.now_ns, lease)
 
     virtual.loop.spawn(work(), "worker")
     virtual.run()
@@ -333,13 +342,13 @@ def test_an_adaptive_producer_gives_way_as_that_of_the_lab_does():
 
 def test_an_adaptive_producer_slows_down_while_a_policy_refuses_and_keeps_the_order():
     virtual = VirtualBroker(1)
-    virtual.broker.create_queue(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy="reject"))
+    virtual.broker.queues.create(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1, policy="reject"))
     made = sender(virtual, adaptive=AdaptiveConfig(base_ms=100), retry_backoff_ms=1)
     batches = [made.send("jobs", Message(b"%d" % number)) for number in range(4)]
     virtual.run(10)
     assert made._pace is not None and made._pace.interval.interval_s > 5
     for _ in range(4):
-        [lease] = virtual.broker.take(virtual.now_ns, "jobs", "w").result()
-        virtual.broker.ack(virtual.now_ns, lease)
+        [lease] = virtual.broker.queues.take(virtual.now_ns, "jobs", "w").result()
+        virtual.broker.queues.ack(virtual.now_ns, lease)
         virtual.run(30)
     assert [placed[0].settled.result().offset for placed in batches if placed is not None] == [0, 1, 2, 3]

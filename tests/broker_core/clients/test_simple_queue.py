@@ -59,7 +59,7 @@ def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_p
     with BrokerHost(tmp_path, config) as host:
         queue = SimpleQueue(host, "mail")
         message_id = queue.publish_msg("a")
-        log = host.broker.partition("mail", 0)
+        log = host.broker.logs.partition("mail", 0)
         assert log.high_watermark == 1
         assert queue.on_msg_received(GIVEN).status == "pending"
         assert log.high_watermark == 2
@@ -67,7 +67,7 @@ def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_p
         queue = SimpleQueue(host, "mail")
         assert [message.id for message in queue.replay_from(message_id)] == [message_id, "m-1"]
         assert queue.on_msg_received(GIVEN).id == "m-1"  # a copy is not stored again
-        assert host.broker.partition("mail", 0).end_offset == 2
+        assert host.broker.logs.partition("mail", 0).end_offset == 2
 
 
 def test_d3_what_is_acknowledged_is_gone_and_the_rest_comes_back(host: BrokerHost):

@@ -24,13 +24,14 @@ EPOCH_MS = 1_700_000_000_000
 class VirtualBroker:
     """One topic, `commits`, with as many partitions as asked for."""
 
-    def __init__(self, partitions: int = 3, kind: type[Broker] = Broker, log: LogConfig | None = None) -> None:
+    def __init__(self, partitions: int = 3, log: LogConfig | None = None) -> None:
         self.loop = Loop()
         self.stream = EventStream()
         self.events: list[Event] = []
         self.stream.attach(self.events.append)
-        self.broker = kind(
-            MemoryFiles(),
+        self.files = MemoryFiles()
+        self.broker = Broker(
+            self.files,
             self.loop.timers,
             self.stream,
             OffsetStore(),
@@ -38,7 +39,7 @@ class VirtualBroker:
             group_config=GroupConfig(initial_rebalance_delay_ms=0),
             epoch_ms=EPOCH_MS,
         )
-        self.broker.create_topic(0, "commits", partitions)
+        self.broker.topics.create(0, "commits", partitions)
 
     @property
     def now_ns(self) -> int:
@@ -57,16 +58,16 @@ class VirtualBroker:
 
     def publish(self, *values: bytes, topic: str = "commits", key: bytes | None = None) -> None:
         for value in values:
-            assert self.broker.publish(self.now_ns, topic, Message(value, key), client="test").done
+            assert self.broker.publishing.publish(self.now_ns, topic, Message(value, key), client="test").done
 
     def values(self, topic: str = "commits") -> list[list[bytes | None]]:
         """What each partition holds."""
-        count = self.broker.partition_count(topic)
+        count = self.broker.logs.partition_count(topic)
         return [
             [
                 message.value
-                for message in self.broker.partition(topic, number).read(
-                    self.broker.partition(topic, number).start_offset, max_messages=10_000
+                for message in self.broker.logs.partition(topic, number).read(
+                    self.broker.logs.partition(topic, number).start_offset, max_messages=10_000
                 )
             ]
             for number in range(count)

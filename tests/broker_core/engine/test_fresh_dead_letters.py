@@ -32,7 +32,7 @@ def died(host: BrokerHost) -> None:
 
 
 def unsynced(host: BrokerHost) -> bool:
-    log = host.broker.partition("jobs.dlq", 0)
+    log = host.broker.logs.partition("jobs.dlq", 0)
     return log.high_watermark < log.end_offset
 
 
@@ -50,7 +50,7 @@ def test_it_is_seen_redriven_and_purged_at_once(tmp_path: Path):
         admin = Admin(host)
         assert unsynced(host)
         assert [letter.cause for letter in admin.dead_letters("jobs")] == ["broken"]
-        assert len(host.broker.queue_view(0, "jobs").dead_letters) == 1
+        assert len(host.broker.views.queue(0, "jobs").dead_letters) == 1
         assert admin.purge_dead_letters("jobs").purged == 1 and admin.undo_purge_dead_letters("jobs") == 1
         assert len(admin.redrive("jobs").redriven) == 1
         assert taken(host).value == b"v"
@@ -69,11 +69,11 @@ def test_an_undo_waits_until_what_it_takes_back_can_be_read(tmp_path: Path, monk
 
         monkeypatch.setattr(SyncTicket, "run", run_later)
         assert len(admin.redrive("jobs").redriven) == 1
-        undone = host.call(lambda now_ns: host.broker.undo_redrive(now_ns, "jobs", client="t"))
+        undone = host.call(lambda now_ns: host.broker.redrives.undo(now_ns, "jobs", client="t"))
         assert not undone.done
         turned.set()
         assert [place.offset for place in host.wait(undone)] == [0]
-        assert (host.broker.queue("jobs").ready, len(admin.dead_letters("jobs"))) == (0, 1)
+        assert (host.broker.queues.queue("jobs").ready, len(admin.dead_letters("jobs"))) == (0, 1)
         assert admin.undo_redrive("jobs") == 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.broker.broker import Published
+from broker_core.broker.publishing import Published
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
@@ -36,19 +36,19 @@ def publish(host: BrokerHost, topic: str, *values: bytes) -> None:
 
 
 def publish_one(host: BrokerHost, topic: str, message: Message, now_ns: int) -> Reply[Published | None]:
-    return host.broker.publish(now_ns, topic, message, client="t")
+    return host.broker.publishing.publish(now_ns, topic, message, client="t")
 
 
 def fail(host: BrokerHost, lease: Lease) -> None:
-    host.call(lambda now_ns: host.broker.nack(now_ns, lease, "boom"))
+    host.call(lambda now_ns: host.broker.queues.nack(now_ns, lease, "boom"))
 
 
 def take(host: BrokerHost, queue: str = "jobs") -> Lease:
-    return host.wait(host.call(lambda now_ns: host.broker.take(now_ns, queue, "worker")))[0]
+    return host.wait(host.call(lambda now_ns: host.broker.queues.take(now_ns, queue, "worker")))[0]
 
 
 def with_topic(host: BrokerHost, name: str = "commits", partitions: int = 2) -> BrokerHost:
-    host.admin(lambda now_ns: host.broker.create_topic(now_ns, name, partitions))
+    host.admin(lambda now_ns: host.broker.topics.create(now_ns, name, partitions))
     return host
 
 
@@ -56,25 +56,27 @@ def with_topic(host: BrokerHost, name: str = "commits", partitions: int = 2) -> 
 def test_everything_is_there_again_after_a_restart(tmp_path: Path, config: HostConfig):
     with BrokerHost(tmp_path, config) as host:
         with_topic(host)
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", JOBS, flow=FlowConfig(max_messages=99)))
-        host.admin(lambda now_ns: host.broker.subscribe(now_ns, "audit", "commits", QueueConfig(), max_messages=9))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", JOBS, flow=FlowConfig(max_messages=99)))
+        host.admin(
+            lambda now_ns: host.broker.queues.subscribe(now_ns, "audit", "commits", QueueConfig(), max_messages=9)
+        )
         publish(host, "commits", b"a", b"b")
         publish(host, "jobs", b"held", b"failed", b"dead", b"waiting")
         offsets = {("commits", 0): 1}
-        host.call(lambda now_ns: host.broker.commit(now_ns, "readers", "c", "", -1, offsets))
+        host.call(lambda now_ns: host.broker.offsets.commit(now_ns, "readers", "c", "", -1, offsets))
         take(host)
         failed, dead = take(host), take(host)
-        host.call(lambda now_ns: host.broker.nack(now_ns, failed, "boom"))
-        host.call(lambda now_ns: host.broker.nack(now_ns, dead, "poison", requeue=False))
+        host.call(lambda now_ns: host.broker.queues.nack(now_ns, failed, "boom"))
+        host.call(lambda now_ns: host.broker.queues.nack(now_ns, dead, "poison", requeue=False))
     with BrokerHost(tmp_path, config) as host:
-        assert host.broker.topic_names() == ("commits",)
+        assert host.broker.topics.names() == ("commits",)
         assert host.broker.groups.committed("readers", "commits", 0) == 1
-        queue = host.broker.queue("jobs")
+        queue = host.broker.queues.queue("jobs")
         assert (queue.in_flight, queue.delayed, queue.ready) == (1, 1, 1)
         assert queue.dead_letters.by_cause() == {"poison": 1}
         assert queue.counts.dead_lettered == 1 and queue.config == JOBS
-        assert host.broker.queue("audit").ready == 2
-        view = host.broker.queue_view(0, "jobs")
+        assert host.broker.queues.queue("audit").ready == 2
+        view = host.broker.views.queue(0, "jobs")
         assert view.gate is not None and view.gate.limit == 99
         assert [lease.attempt for lease in view.leases] == [1]
         assert take(host).message.value == b"waiting"
@@ -83,7 +85,7 @@ def test_everything_is_there_again_after_a_restart(tmp_path: Path, config: HostC
 def test_attempts_survive_a_crash_after_a_tick(tmp_path: Path):
     config = HostConfig(tick_ms=20)
     host = BrokerHost(tmp_path, config)
-    host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
+    host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
     publish(host, "jobs", b"a")
     for _ in range(3):
         fail(host, take(host))
@@ -108,14 +110,14 @@ def test_a_directory_has_one_user(tmp_path: Path):
 
 def test_a_damaged_state_of_a_queue_is_put_aside_and_said_aloud(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     with BrokerHost(tmp_path) as host:
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))
         publish(host, "jobs", b"a")
     state = tmp_path / "queue-states" / "jobs"
     data = bytearray(state.read_bytes())
     data[-1] ^= 1
     state.write_bytes(data)
     with caplog.at_level(logging.WARNING), BrokerHost(tmp_path) as host:
-        assert host.broker.queue("jobs").ready == 1
+        assert host.broker.queues.queue("jobs").ready == 1
     assert "checksum" in caplog.text
     assert (tmp_path / "queue-states" / "jobs.damaged").exists()
 
@@ -132,18 +134,20 @@ def test_a_damaged_catalog_is_refused_and_left_alone(tmp_path: Path):
 
 def test_timers_fire_by_themselves():
     with BrokerHost() as host:
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=30)))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig(lease_ms=30)))
         publish(host, "jobs", b"a")
         first = take(host)
-        again = host.wait(host.call(lambda now_ns: host.broker.take(now_ns, "jobs", "b", deadline_ns=now_ns + 10**10)))
+        again = host.wait(
+            host.call(lambda now_ns: host.broker.queues.take(now_ns, "jobs", "b", deadline_ns=now_ns + 10**10))
+        )
         assert again[0].attempt == 2
         with pytest.raises(BrokerError):
-            host.call(lambda now_ns: host.broker.ack(now_ns, first))
+            host.call(lambda now_ns: host.broker.queues.ack(now_ns, first))
 
 
 def test_a_jump_of_the_wall_clock_moves_no_deadline(monkeypatch: pytest.MonkeyPatch):
     with BrokerHost() as host:
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
         publish(host, "jobs", b"a", b"b")
         lease = take(host)
         true_ns = time.time_ns
@@ -151,8 +155,8 @@ def test_a_jump_of_the_wall_clock_moves_no_deadline(monkeypatch: pytest.MonkeyPa
             monkeypatch.setattr(time, "time_ns", lambda jump_s=jump_s: true_ns() + jump_s * 10**9)
             monkeypatch.setattr(time, "time", lambda jump_s=jump_s: true_ns() / 10**9 + jump_s)
             publish(host, "jobs", b"c")
-            assert host.broker.queue("jobs").in_flight == 1
-        host.call(lambda now_ns: host.broker.ack(now_ns, lease))
+            assert host.broker.queues.queue("jobs").in_flight == 1
+        host.call(lambda now_ns: host.broker.queues.ack(now_ns, lease))
 
 
 def test_one_sync_serves_all_who_wait_and_the_lock_is_free_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -211,7 +215,7 @@ def test_closing_wakes_everybody_who_waits():
 def test_nothing_leaks(tmp_path: Path):
     def once() -> None:
         with BrokerHost(tmp_path, FSYNC) as host:
-            name = f"topic-{len(host.broker.topic_names())}"
+            name = f"topic-{len(host.broker.topics.names())}"
             with_topic(host, name)
             publish(host, name, b"a")
             host.tell(lambda: None)
@@ -271,7 +275,7 @@ def test_many_threads_publish_and_nothing_is_lost(tmp_path: Path):
         stored = [
             message.value or b""
             for partition in range(3)
-            for message in host.broker.partition("commits", partition).read(0, max_messages=1_000)
+            for message in host.broker.logs.partition("commits", partition).read(0, max_messages=1_000)
         ]
     assert sorted(stored) == sorted(b"%d-%d" % (a, b) for a in range(8) for b in range(50))
     published = [event for event in events if event.kind is EventKind.PUBLISHED]
@@ -283,27 +287,27 @@ def test_topics_are_made_on_demand_only_where_that_is_configured():
     with BrokerHost(None, HostConfig(auto_create_partitions=4)) as host:
         host.ensure_topic("new")
         host.ensure_topic("new")
-        assert host.broker.partition_count("new") == 4
+        assert host.broker.logs.partition_count("new") == 4
     with BrokerHost() as host:
         host.ensure_topic("new")
-        assert host.broker.topic_names() == ()
+        assert host.broker.topics.names() == ()
 
 
 def test_a_deleted_queue_does_not_come_back(tmp_path: Path):
     config = HostConfig(tick_ms=10)
     with BrokerHost(tmp_path, config) as host:
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))
         publish(host, "jobs", b"a")
         time.sleep(0.05)
-        host.admin(lambda now_ns: host.broker.delete_queue(now_ns, "jobs"))
+        host.admin(lambda now_ns: host.broker.queues.delete(now_ns, "jobs"))
     assert not (tmp_path / "queue-states" / "jobs").exists()
     with BrokerHost(tmp_path, config) as host:
-        assert host.broker.queue_names() == ()
+        assert host.broker.queues.names() == ()
 
 
 def commit(host: BrokerHost, offset: int) -> None:
     offsets = {("commits", 0): offset}
-    host.call(lambda now_ns: host.broker.commit(now_ns, "readers", "c", "", -1, offsets))
+    host.call(lambda now_ns: host.broker.offsets.commit(now_ns, "readers", "c", "", -1, offsets))
 
 
 def test_offsets_reach_the_disk_without_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -357,10 +361,10 @@ def test_threads_and_descriptors_stay_flat_over_five_minutes(tmp_path: Path):
         end_s = time.monotonic() + 300
         while time.monotonic() < end_s:
             publish(host, "commits", *[b"x" * 1_000] * 50)
-            host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", QueueConfig()))
+            host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))
             publish(host, "jobs", b"a")
             take(host)
-            host.admin(lambda now_ns: host.broker.delete_queue(now_ns, "jobs"))
+            host.admin(lambda now_ns: host.broker.queues.delete(now_ns, "jobs"))
             counted.append((threading.active_count(), len(os.listdir("/proc/self/fd"))))
         assert max(counted[10:]) == min(counted[10:])
 

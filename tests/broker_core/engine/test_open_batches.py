@@ -35,7 +35,7 @@ from broker_core.events import Event, EventKind
 
 def values(host: BrokerHost, topic: str, partition: int) -> list[bytes | None]:
     def read(_now: int) -> list[bytes | None]:
-        log = host.broker.partition(topic, partition)
+        log = host.broker.logs.partition(topic, partition)
         return [each.value for each in log.read(log.start_offset, max_messages=100_000, max_bytes=1 << 40)]
 
     return host.call(read)
@@ -83,7 +83,7 @@ def test_offsets_are_what_was_answered_whatever_comes_between(ops):
                 case "look":
                     values(host, topic, 0)
                 case "delete":
-                    host.call(host.broker.clean)
+                    host.call(host.broker.cleaning.clean)
                 case "close":
                     assert host.open_batches is not None
                     with host.lock:
@@ -99,7 +99,11 @@ def test_offsets_are_what_was_answered_whatever_comes_between(ops):
             == sent
         )
         published = [event for event in events if event.kind is EventKind.PUBLISHED]
-        assert sum(event.count for event in published) == sent == host.call(lambda _now: host.broker.totals().published)
+        assert (
+            sum(event.count for event in published)
+            == sent
+            == host.call(lambda _now: host.broker.views.totals().published)
+        )
         assert [event.time_ns for event in events] == sorted(event.time_ns for event in events)
         for place in {(event.topic, event.partition) for event in published}:
             runs = [event for event in published if (event.topic, event.partition) == place]
@@ -125,7 +129,7 @@ def test_a_tail_takes_messages_for_a_millisecond_and_those_have_its_time(host, m
             now_ns += open_batches.OPEN_NS // 2
         assert ends.put(client, "bills", b"late", None) == (0, 2)
         ends.close()
-    runs = host.call(lambda _now: host.broker.partition("bills", 0).runs(0, 3))
+    runs = host.call(lambda _now: host.broker.logs.partition("bills", 0).runs(0, 3))
     assert [run.count for run in runs] == [2, 1]
     assert runs[1].published_ns - runs[0].published_ns == open_batches.OPEN_NS
 
@@ -167,7 +171,7 @@ def test_messages_that_something_judges_or_waits_for_go_the_long_way(tmp_path, k
         else:
             admin.create_topic("orders", partitions=1, flow=FlowConfig(max_messages=100) if kind == "gate" else None)
         if kind == "subscription":
-            host.admin(lambda now_ns: host.broker.subscribe(now_ns, "audit", "orders", QueueConfig()))
+            host.admin(lambda now_ns: host.broker.queues.subscribe(now_ns, "audit", "orders", QueueConfig()))
         assert producer.publish("orders", b"one", b"key") == (0, 0)
         assert host.open_batches is None or not host.open_batches.open
         if kind in {"queue", "subscription"}:

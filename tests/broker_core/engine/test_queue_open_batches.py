@@ -74,11 +74,11 @@ class Shop:
                     except BrokerError as error:
                         self.told.append(error.code)
             case "look":
-                self.told.append(self.host.call(lambda _now: self.host.broker.queue("jobs").ready))
+                self.told.append(self.host.call(lambda _now: self.host.broker.queues.queue("jobs").ready))
 
     def end(self) -> dict[str, object]:
         self.workers[0].close()
-        queue = self.host.call(lambda _now: self.host.broker.queue("jobs"))
+        queue = self.host.call(lambda _now: self.host.broker.queues.queue("jobs"))
         events: Counter[object] = Counter()
         attempts: Counter[object] = Counter()
         for event in self.events:
@@ -90,7 +90,7 @@ class Shop:
             "counts": queue.counts,
             # The bytes of a part of a batch are its share of the batch's.
             "left": (queue.ready, queue.in_flight, queue.size_bytes if not queue.ready + queue.in_flight else None),
-            "log": [one.value for one in self.host.broker.partition("jobs", 0).read(0, max_messages=1_000)],
+            "log": [one.value for one in self.host.broker.logs.partition("jobs", 0).read(0, max_messages=1_000)],
             "events": events,
             "attempts": attempts,
         }
@@ -158,7 +158,7 @@ def test_what_lay_in_the_queue_before_comes_first_and_a_lease_from_a_tail_ends_a
     shop.do(9, "put", 0)
     shop.do(9, "take", 0)
     lease = shop.held[-1].lease
-    queue = shop.host.call(lambda _now: shop.host.broker.queue("jobs"))
+    queue = shop.host.call(lambda _now: shop.host.broker.queues.queue("jobs"))
     table = queue.levels.table(0)
     span = table.index.get(lease.offset)
     assert span is not None and (span.deadline_ns, span.holder, span.attempts) == (lease.deadline_ns, lease.holder, 1)
@@ -177,7 +177,7 @@ def test_what_lay_in_the_queue_before_comes_first_and_a_lease_from_a_tail_ends_a
 )
 def test_queues_with_more_to_them_have_no_tail(config, log):
     with BrokerHost() as host, Producer(host) as producer:
-        host.admin(lambda now_ns: host.broker.create_queue(now_ns, "jobs", config, log=log))
+        host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", config, log=log))
         assert producer.publish("jobs", b"one", b"key") == (0, 0)
         assert host.open_batches is not None and not host.open_batches.open
 
@@ -188,7 +188,7 @@ def test_whoever_waits_for_a_job_gets_it_at_once(host):
         found: list[Delivery | None] = []
         waiting = threading.Thread(target=lambda: found.append(consumer.take(20)))
         waiting.start()
-        while not host.call(lambda _now: host.broker.queue("jobs").waiting_takers):
+        while not host.call(lambda _now: host.broker.queues.queue("jobs").waiting_takers):
             pass
         producer.publish("jobs", b"now")
         assert not host.open_batches.open
@@ -218,9 +218,9 @@ def test_what_is_known_of_a_message_from_a_tail_is_what_the_queue_says_later(hos
         assert taken is not None and "jobs" in host.open_batches.open
         stored, lease = taken.message, taken.lease
         assert lease.message is stored
-        view = host.call(lambda now_ns: host.broker.queue("jobs").view(now_ns)).leases[0]
+        view = host.call(lambda now_ns: host.broker.queues.queue("jobs").view(now_ns)).leases[0]
         assert (view.offset, view.holder, view.attempt) == (lease.offset, lease.holder, taken.attempt)
-        assert host.call(lambda _now: host.broker.partition("jobs", 0).message(0)) == stored
+        assert host.call(lambda _now: host.broker.logs.partition("jobs", 0).message(0)) == stored
 
 
 def test_a_tail_that_is_closed_hands_nothing_out_and_acknowledges_nothing(host, monkeypatch):
@@ -262,7 +262,7 @@ def test_a_message_is_acknowledged_once_while_others_close_the_tail():
             sys.setswitchinterval(before)
             done.set()
             looking.join()
-        queue = host.call(lambda _now: host.broker.queue("jobs"))
+        queue = host.call(lambda _now: host.broker.queues.queue("jobs"))
         assert (queue.counts.delivered, queue.counts.acknowledged) == (1_500, 1_500)
         assert (queue.ready, queue.in_flight) == (0, 0)
 

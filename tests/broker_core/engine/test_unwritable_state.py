@@ -40,7 +40,7 @@ def test_one_queue_that_cannot_be_written_keeps_no_other_from_it_and_is_told_of(
     admin = Admin(host)
     for name in ("odd", "sound"):
         admin.create_queue(name)
-    host.broker.queue("odd").counts.delivered = 1 << 70  # more than a file has room for
+    host.broker.queues.queue("odd").counts.delivered = 1 << 70  # more than a file has room for
     work(host, "sound")
     for topic in ("t", "u"):
         admin.create_topic(topic)  # saves the queues, too
@@ -51,8 +51,8 @@ def test_one_queue_that_cannot_be_written_keeps_no_other_from_it_and_is_told_of(
         host.close()
     assert lost.value.code is ErrorCode.STORAGE_ERROR
     with BrokerHost(tmp_path) as again:
-        assert again.broker.queue("sound").counts.acknowledged == 1
-        assert again.broker.queue("odd").counts.delivered == 0
+        assert again.broker.queues.queue("sound").counts.acknowledged == 1
+        assert again.broker.queues.queue("odd").counts.delivered == 0
 
 
 def test_a_disk_that_refuses_one_state_is_offered_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -85,7 +85,7 @@ def test_nobody_to_pick_and_nothing_to_pick_by():
 def served(balancing: str, takes: list[tuple[str, int]], messages: int, *, holding: str = "") -> list[str]:
     """Who gets the messages, in order; `takes` are (holder, weight) of those who wait, `holding` has two already."""
     broker = VirtualBroker().broker
-    broker.create_queue(0, "jobs", QueueConfig(balancing=balancing))  # type: ignore[arg-type]
+    broker.queues.create(0, "jobs", QueueConfig(balancing=balancing))  # type: ignore[arg-type]
     got: list[str] = []
 
     def again(holder: str, weight: int) -> None:
@@ -93,15 +93,15 @@ def served(balancing: str, takes: list[tuple[str, int]], messages: int, *, holdi
             got.extend(lease.holder for lease in reply.result())
             again(holder, weight)
 
-        broker.take(0, "jobs", holder, max_messages=5, deadline_ns=10**9, weight=weight).then(take)
+        broker.queues.take(0, "jobs", holder, max_messages=5, deadline_ns=10**9, weight=weight).then(take)
 
     for _ in range(2 if holding else 0):
-        broker.publish(0, "jobs", Message(b"x"), client="p")
-        assert broker.take(0, "jobs", holding).result()
+        broker.publishing.publish(0, "jobs", Message(b"x"), client="p")
+        assert broker.queues.take(0, "jobs", holding).result()
     for holder, weight in takes:
         again(holder, weight)
     for _ in range(messages):
-        broker.publish(0, "jobs", Message(b"x"), client="p")
+        broker.publishing.publish(0, "jobs", Message(b"x"), client="p")
     return got
 
 
@@ -120,8 +120,10 @@ def test_c6_an_unknown_balancing_is_refused():
 
 def test_c6_a_choice_that_had_nothing_to_give_is_not_remembered():
     virtual = VirtualBroker()
-    virtual.broker.create_queue(0, "jobs", QueueConfig(balancing="round-robin"))
-    replies = {name: virtual.broker.take(0, "jobs", name, deadline_ns=10**12) for name in "ab"}
-    virtual.broker.publish(0, "jobs", Message(b"x", ttl_ms=0), client="p")  # it is too old when somebody looks
-    virtual.broker.publish(0, "jobs", Message(b"y"), client="p")
+    virtual.broker.queues.create(0, "jobs", QueueConfig(balancing="round-robin"))
+    replies = {name: virtual.broker.queues.take(0, "jobs", name, deadline_ns=10**12) for name in "ab"}
+    virtual.broker.publishing.publish(
+        0, "jobs", Message(b"x", ttl_ms=0), client="p"
+    )  # it is too old when somebody looks
+    virtual.broker.publishing.publish(0, "jobs", Message(b"y"), client="p")
     assert [name for name, reply in replies.items() if reply.done] == ["a"]

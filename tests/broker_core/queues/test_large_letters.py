@@ -20,37 +20,39 @@ CAUSES = ["short", "x" * 100_000, "\x01" * 100_000, "🐢" * 100_000, "\udcff", 
 
 def broker(config: QueueConfig, log: LogConfig | None = None) -> Broker:
     found = VirtualBroker().broker
-    found.create_queue(0, "jobs", config, log=log)
+    found.queues.create(0, "jobs", config, log=log)
     return found
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=["short", "long", "control", "emoji", "surrogate", "none"])
 def test_a_message_of_the_largest_size_dies_and_is_redriven_again_and_again(cause: str):
     found = broker(QueueConfig(max_attempts=40), SMALL)
-    assert found.publish(0, "jobs", LARGEST, client="p").done
+    assert found.publishing.publish(0, "jobs", LARGEST, client="p").done
     for redrives in range(3):
         for attempt in range(40):
-            [lease] = found.take(0, "jobs", "worker " * 1_000).result()
+            [lease] = found.queues.take(0, "jobs", "worker " * 1_000).result()
             assert lease.attempt == attempt + 1
-            found.nack(0, lease, cause)
-        [letter] = found.dead_letters("jobs").list()
+            found.queues.nack(0, lease, cause)
+        [letter] = found.queues.dead_letters("jobs").list()
         assert (letter.value, letter.headers, letter.redrives) == (LARGEST.value, LARGEST.headers, redrives)
         assert letter.cause == (cause[:MAX_CAUSE_CHARS] if cause != "\udcff" else "?")
         assert letter.attempts and letter.attempts[-1].outcome == letter.cause
-        assert found.redrive(0, "jobs", [letter.offset], client="u").refused == ()
-    [lease] = found.take(0, "jobs", "worker").result()
+        assert found.redrives.redrive(0, "jobs", [letter.offset], client="u").refused == ()
+    [lease] = found.queues.take(0, "jobs", "worker").result()
     assert lease.message.value == LARGEST.value
 
 
 def test_a_message_with_as_many_headers_as_are_allowed_dies_and_is_redriven():
     found = broker(QueueConfig(max_attempts=1, priorities=2))
     headers = tuple((f"h{number}", b"v") for number in range(MAX_HEADERS))
-    assert found.publish(0, "jobs", Message(b"v", headers=headers, priority=1, ttl_ms=10**6), client="p").done
-    [lease] = found.take(0, "jobs", "worker").result()
-    found.nack(0, lease, "no")
-    [letter] = found.dead_letters("jobs").list()
+    assert found.publishing.publish(
+        0, "jobs", Message(b"v", headers=headers, priority=1, ttl_ms=10**6), client="p"
+    ).done
+    [lease] = found.queues.take(0, "jobs", "worker").result()
+    found.queues.nack(0, lease, "no")
+    [letter] = found.queues.dead_letters("jobs").list()
     assert letter.headers == headers
-    assert found.redrive(0, "jobs", [letter.offset], client="u").refused == ()
+    assert found.redrives.redrive(0, "jobs", [letter.offset], client="u").refused == ()
 
 
 def test_nobody_gets_more_room_by_taking_the_brokers_names():
@@ -61,5 +63,5 @@ def test_nobody_gets_more_room_by_taking_the_brokers_names():
         tuple(("brokerscope.h", b"x" * LIMIT_BYTES) for _ in range(MAX_OWN_HEADER_BYTES // LIMIT_BYTES + 1)),
     ):
         with pytest.raises(BrokerError) as refused:
-            found.publish(0, "jobs", Message(b"v", headers=headers), client="p").result()
+            found.publishing.publish(0, "jobs", Message(b"v", headers=headers), client="p").result()
         assert refused.value.code is ErrorCode.MESSAGE_TOO_LARGE

@@ -148,31 +148,33 @@ def test_what_a_user_takes_back_is_there_again_and_may_be_handed_out() -> None:
     virtual, checker = VirtualBroker(), Checker(max_attempts={"jobs": 1})
     virtual.stream.attach(checker)
     broker, now_ns = virtual.broker, 0
-    broker.create_queue(0, "jobs", QueueConfig(max_attempts=1))
+    broker.queues.create(0, "jobs", QueueConfig(max_attempts=1))
     virtual.publish(b"a", b"b", b"c", topic="jobs")
-    assert broker.queue("jobs").purge(now_ns) == 3
-    assert broker.queue("jobs").undo_purge(now_ns) == 3
-    for lease in broker.take(now_ns, "jobs", "w", max_messages=2).result():
-        broker.nack(now_ns, lease, "no")
-    letters = broker.dead_letters("jobs")
+    assert broker.queues.queue("jobs").purge(now_ns) == 3
+    assert broker.queues.queue("jobs").undo_purge(now_ns) == 3
+    for lease in broker.queues.take(now_ns, "jobs", "w", max_messages=2).result():
+        broker.queues.nack(now_ns, lease, "no")
+    letters = broker.queues.dead_letters("jobs")
     letters.purge(now_ns)
     assert letters.undo_purge(now_ns) == 2
-    broker.redrive(now_ns, "jobs", [0], client="u")
-    assert letters.undo_redrive(now_ns, withdraw=lambda _t, level, at: broker.queue("jobs").withdraw(now_ns, level, at))
-    broker.redrive(now_ns, "jobs", [0], client="u")
+    broker.redrives.redrive(now_ns, "jobs", [0], client="u")
+    assert letters.undo_redrive(
+        now_ns, withdraw=lambda _t, level, at: broker.queues.queue("jobs").withdraw(now_ns, level, at)
+    )
+    broker.redrives.redrive(now_ns, "jobs", [0], client="u")
     with pytest.raises(Violation, match="jobs lost 2 of jobs/0"):
         checker.finish()
-    for lease in broker.take(now_ns, "jobs", "w", max_messages=5).result():
-        broker.ack(now_ns, lease)
+    for lease in broker.queues.take(now_ns, "jobs", "w", max_messages=5).result():
+        broker.queues.ack(now_ns, lease)
     checker.finish()
 
 
 def test_what_retention_has_deleted_from_a_queue_is_not_lost() -> None:
     virtual, checker = VirtualBroker(), Checker()
     virtual.stream.attach(checker)
-    virtual.broker.create_queue(0, "jobs", QueueConfig())
+    virtual.broker.queues.create(0, "jobs", QueueConfig())
     virtual.publish(b"a", b"b", topic="jobs")
-    virtual.broker.delete_records(0, "jobs", 0, 1)
-    (lease,) = virtual.broker.take(0, "jobs", "w", max_messages=5).result()
-    virtual.broker.ack(0, lease)
+    virtual.broker.cleaning.delete_records(0, "jobs", 0, 1)
+    (lease,) = virtual.broker.queues.take(0, "jobs", "w", max_messages=5).result()
+    virtual.broker.queues.ack(0, lease)
     checker.finish()

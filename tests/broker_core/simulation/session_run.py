@@ -117,7 +117,7 @@ class SessionRun:
 
     def _check_queues(self) -> None:
         for queue in self.snapshot.queues:
-            subscription = self.simulation.broker._subscriptions.get(queue.name)
+            subscription = self.simulation.broker.queues.subscription(queue.name)
             topic = subscription.topic if subscription else queue.name
             came = self.count(EventKind.PUBLISHED, topic=topic)
             if subscription is None:
@@ -129,7 +129,7 @@ class SessionRun:
             assert queue.dead == queue.dead_lettered - queue.redriven
 
     def _check_gates(self) -> None:
-        for topic in self.simulation.broker._topics.values():
+        for topic in self.simulation.broker.logs:
             if topic.gate is not None:
                 counts = topic.gate.counts
                 closed = counts.admitted + counts.rejected + counts.dropped + counts.failed

@@ -53,13 +53,13 @@ class Inspector(Actor):
 
     async def run(self) -> None:
         for number in range(4):
-            (lease,) = await self.broker.take(self.loop.now_ns, "jobs", self.name, deadline_ns=10**18)
+            (lease,) = await self.broker.queues.take(self.loop.now_ns, "jobs", self.name, deadline_ns=10**18)
             await self.sleep(1)
             if number % 2:
-                self.broker.ack(self.loop.now_ns, lease)
+                self.broker.queues.ack(self.loop.now_ns, lease)
                 self.count()
             else:
-                self.broker.nack(self.loop.now_ns, lease, "not today")
+                self.broker.queues.nack(self.loop.now_ns, lease, "not today")
 
 
 TEXT = """\

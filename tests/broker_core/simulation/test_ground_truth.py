@@ -82,7 +82,7 @@ class Run:
         return [1 + (event.offset or 0) + extra for event in self.of(kind, group) for extra in range(event.count)]
 
     def left(self, group: str) -> list[int]:
-        queue = self.simulation.broker.queue(group)
+        queue = self.simulation.broker.queues.queue(group)
         return [1 + message.offset for message in queue.peek(1_000)]
 
 
@@ -160,7 +160,9 @@ def test_the_same_backpressure_at_the_way_into_a_queue() -> None:
     run = Run(text)
     totals = run.simulation.totals()
     assert (totals.published, totals.dropped, totals.delivered) == (20, 9, 16)
-    assert [message.value.split()[1] for message in run.simulation.broker.queue("data").peek(9) if message.value] == [
+    assert [
+        message.value.split()[1] for message in run.simulation.broker.queues.queue("data").peek(9) if message.value
+    ] == [
         b"23",
         b"25",
         b"26",
@@ -186,6 +188,6 @@ subscribers:
 """)
     )
     simulation.run()
-    counts = simulation.broker.queue("slow").counts
-    assert (simulation.broker.end_offset("data", 0), counts.delivered, counts.evicted) == (9, 2, 0)
+    counts = simulation.broker.queues.queue("slow").counts
+    assert (simulation.broker.logs.end_offset("data", 0), counts.delivered, counts.evicted) == (9, 2, 0)
     simulation.close()

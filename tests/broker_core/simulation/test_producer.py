@@ -47,7 +47,8 @@ def test_what_is_refused_is_given_up() -> None:
 def test_what_is_refused_is_offered_again_where_the_producer_retries() -> None:
     simulation, _ = run("retry_ms: 100")
     values = [
-        simulation.broker.partition("jobs", 0).message(offset).value for offset in range(simulation.totals().published)
+        simulation.broker.logs.partition("jobs", 0).message(offset).value
+        for offset in range(simulation.totals().published)
     ]
     assert [value.split()[1] for value in values if value] == [str(number).encode() for number in range(len(values))]
     assert simulation.actors["p"].failed > 0
@@ -104,7 +105,7 @@ def lingering() -> tuple[Simulation, list[Event]]:
 
 def sent_to(simulation: Simulation, partition: int) -> list[int]:
     """The messages of a partition, by the number in their text."""
-    log = simulation.broker.partition("orders", partition)
+    log = simulation.broker.logs.partition("orders", partition)
     values = [log.message(offset).value or b"" for offset in range(log.end_offset)]
     return [int(value.split()[1]) for value in values]
 
@@ -155,7 +156,8 @@ def test_a_batch_that_waits_for_room_in_a_crash_is_offered_again_in_its_order() 
     simulation.perform(Restart("p"))
     simulation.run()
     values = [
-        simulation.broker.partition("jobs", 0).message(offset).value for offset in range(simulation.totals().published)
+        simulation.broker.logs.partition("jobs", 0).message(offset).value
+        for offset in range(simulation.totals().published)
     ]
     assert [value.split()[1] for value in values if value] == [str(number).encode() for number in range(len(values))]
 

@@ -169,7 +169,7 @@ def test_priorities_and_starvation() -> None:
     assert max(waits["ageing", 2]) <= 45
     oldest_s = {}
     for queue in ("strict", "ageing"):
-        heads = [table.head() for table in run.simulation.broker.queue(queue).levels.tables]
+        heads = [table.head() for table in run.simulation.broker.queues.queue(queue).levels.tables]
         oldest_s[queue] = 180 - min(s_from_ns(head[0]) for head in heads if head)
     assert oldest_s["strict"] > 120
     assert oldest_s["ageing"] < 45
@@ -177,7 +177,7 @@ def test_priorities_and_starvation() -> None:
 
 def test_poison_message() -> None:
     run = SessionRun("poison-message")
-    queue = run.simulation.broker.queue("commits")
+    queue = run.simulation.broker.queues.queue("commits")
     poison = set()
     for event in run.of(EventKind.PUBLISHED):
         value = queue.levels.tables[0].log.message(event.offset or 0).value or b""
@@ -364,7 +364,7 @@ def test_compaction() -> None:
     caught_up = [event for event in run.of(EventKind.DELIVERED) if event.time_ns < 62 * NS_PER_S]
     read = sum(event.count for event in caught_up)
     assert 20 <= read < before / 4
-    logs = [run.simulation.broker.partition("profiles", partition) for partition in (0, 1)]
+    logs = [run.simulation.broker.logs.partition("profiles", partition) for partition in (0, 1)]
     latest: dict[bytes | None, int] = {}
     for event in run.of(EventKind.PUBLISHED, topic="profiles"):
         latest[event.key] = event.offset or 0
@@ -384,7 +384,7 @@ def test_schema_evolution() -> None:
     assert (s_from_ns(refused[0].time_ns), s_from_ns(refused[-1].time_ns)) == (20, 39.8)
     assert run.count(EventKind.PUBLISHED, client="shop-a") == 5 * 100
     assert run.count(EventKind.PUBLISHED, client="shop-b") == 5 * 60 + 1
-    assert run.simulation.broker.schemas.versions("order") == (1, 2)
+    assert run.simulation.broker.schemas.registry.versions("order") == (1, 2)
     told = [(s_from_ns(event.time_ns), event.kind) for event in run.events if event.kind in {"user_action", "fault"}]
     assert told == [(40, EventKind.USER_ACTION), (60, EventKind.FAULT), (80, EventKind.FAULT)]
     causes = [event.cause for event in run.of(EventKind.FAULT)]

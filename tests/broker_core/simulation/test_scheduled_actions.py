@@ -29,7 +29,7 @@ def test_actions_are_done_in_their_time_and_what_cannot_be_is_told() -> None:
     assert "extra" in [topic.name for topic in snapshot.topics]
     assert next(group for group in snapshot.groups if group.name == "readers").topics == ("extra", "orders")
     assert next(actor for actor in snapshot.actors if actor.name == "more").processed > 50
-    assert simulation.broker.flow_config("bills") is not None
+    assert simulation.broker.backpressure.config("bills") is not None
     assert [event.cause for event in events if event.kind is EventKind.OFFSETS_RESET] != []
     faults = [event.cause for event in events if event.kind is EventKind.FAULT]
     assert faults[0] == "every 10th message fails at mails"

@@ -32,7 +32,7 @@ class Bench:
     def publish(self, *values: str, topic: str = "single", key: bytes | None = None) -> tuple[str, ...]:
         missed_by: tuple[str, ...] = ()
         for value in values:
-            reply = self.broker.publish(self.now_ns, topic, Message(value.encode(), key), client="p")
+            reply = self.broker.publishing.publish(self.now_ns, topic, Message(value.encode(), key), client="p")
             published = reply.result()
             assert published is not None
             missed_by = published.missed_by
@@ -40,29 +40,29 @@ class Bench:
         return missed_by
 
     def take(self, name: str, most: int = 1) -> list[Lease]:
-        return self.broker.take(self.now_ns, name, "reader", max_messages=most).result()
+        return self.broker.queues.take(self.now_ns, name, "reader", max_messages=most).result()
 
     def values(self, name: str) -> list[str]:
-        return [(message.value or b"").decode() for message in self.broker.queue(name).peek(100)]
+        return [(message.value or b"").decode() for message in self.broker.queues.queue(name).peek(100)]
 
 
 def test_each_subscriber_gets_every_message_from_its_beginning_on() -> None:
     bench = Bench()
     bench.publish("before")
     for name in ("one", "two"):
-        bench.broker.subscribe(bench.now_ns, name, "single", CONFIG)
+        bench.broker.queues.subscribe(bench.now_ns, name, "single", CONFIG)
     bench.publish("a", "b")
     assert bench.values("one") == bench.values("two") == ["a", "b"]
     (lease,) = bench.take("one")
-    bench.broker.ack(bench.now_ns, lease)
+    bench.broker.queues.ack(bench.now_ns, lease)
     assert bench.values("one") == ["b"]
     assert bench.values("two") == ["a", "b"]
 
 
 def test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone() -> None:
     bench = Bench()
-    bench.broker.subscribe(0, "slow", "single", CONFIG, max_messages=2)
-    bench.broker.subscribe(0, "fast", "single", CONFIG)
+    bench.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2)
+    bench.broker.queues.subscribe(0, "fast", "single", CONFIG)
     assert bench.publish("a", "b") == ()
     assert bench.publish("c") == ("slow",)
     assert bench.values("slow") == ["a", "b"]
@@ -73,15 +73,15 @@ def test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone() -> No
 
 def test_or_pushes_the_oldest_out() -> None:
     bench = Bench()
-    bench.broker.subscribe(0, "slow", "single", CONFIG, max_messages=2, policy="drop_oldest")
+    bench.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2, policy="drop_oldest")
     assert bench.publish("a", "b", "c", "d") == ()
     assert bench.values("slow") == ["c", "d"]
 
 
 def test_what_is_handed_straight_over_or_in_hand_does_not_count() -> None:
     bench = Bench()
-    bench.broker.subscribe(0, "slow", "single", CONFIG, max_messages=1)
-    waiting = bench.broker.take(bench.now_ns, "slow", "reader", deadline_ns=NS_PER_S)
+    bench.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=1)
+    waiting = bench.broker.queues.take(bench.now_ns, "slow", "reader", deadline_ns=NS_PER_S)
     assert bench.publish("a", "b") == ()
     assert [lease.message.value for lease in waiting.result()] == [b"a"]
     assert bench.publish("c") == ("slow",)
@@ -89,7 +89,7 @@ def test_what_is_handed_straight_over_or_in_hand_does_not_count() -> None:
 
 def test_partitions_are_read_in_the_order_of_publishing() -> None:
     bench = Bench()
-    bench.broker.subscribe(0, "all", "news", CONFIG)
+    bench.broker.queues.subscribe(0, "all", "news", CONFIG)
     for number in range(12):
         bench.publish(str(number), topic="news", key=str(number % 5).encode())
     assert [lease.message.value for lease in bench.take("all", 12)] == [str(number).encode() for number in range(12)]
@@ -98,10 +98,10 @@ def test_partitions_are_read_in_the_order_of_publishing() -> None:
 def test_a_dead_letter_goes_back_to_the_topic_where_every_subscriber_sees_it_again() -> None:
     bench = Bench()
     for name in ("one", "two"):
-        bench.broker.subscribe(bench.now_ns, name, "single", CONFIG)
+        bench.broker.queues.subscribe(bench.now_ns, name, "single", CONFIG)
     bench.publish("a")
     (lease,) = bench.take("one")
-    bench.broker.nack(bench.now_ns, lease, "no good")
+    bench.broker.queues.nack(bench.now_ns, lease, "no good")
     (one, _) = bench.simulation.snapshot().queues
     (letter,) = one.dead_letters
     assert (letter.origin_topic, letter.cause) == ("single", "no good")
@@ -123,9 +123,9 @@ def test_a_dead_letter_goes_back_to_the_topic_where_every_subscriber_sees_it_aga
 )
 def test_a_senseless_subscription_is_refused(name: str, topic: str, options: dict, code: ErrorCode) -> None:
     bench = Bench()
-    bench.broker.subscribe(0, "taken", "news", CONFIG)
+    bench.broker.queues.subscribe(0, "taken", "news", CONFIG)
     with pytest.raises(BrokerError) as caught:
-        bench.broker.subscribe(0, name, topic, CONFIG, **options)
+        bench.broker.queues.subscribe(0, name, topic, CONFIG, **options)
     assert caught.value.code is code
     assert [queue.name for queue in bench.simulation.snapshot().queues] == ["taken"]
 
@@ -208,7 +208,7 @@ def test_a_subscriber_that_crashes_the_moment_its_subscription_is_deleted_stays_
     simulation = Simulation(parse_scenario(text))
     simulation.run(0.1)
     for name in ("s.a", "s.b"):
-        simulation.broker.delete_queue(simulation.loop.now_ns, name)
+        simulation.broker.queues.delete(simulation.loop.now_ns, name)
     simulation.actors["s"].crash()
     simulation.run(20)
     assert simulation.actors["s"].state == "crashed"

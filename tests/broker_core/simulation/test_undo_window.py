@@ -26,9 +26,9 @@ def simulation() -> Simulation:
     made = Simulation(parse_scenario("{title: T, about: x, until_s: 9999, topics: [{name: t}], queues: [{name: q}]}"))
     made.run(0)
     for _ in range(4):
-        made.broker.publish(0, "q", Message(b"v"), client="p")
-    for lease in made.broker.take(0, "q", "w", max_messages=2).result():
-        made.broker.nack(0, lease, "broken", requeue=False)
+        made.broker.publishing.publish(0, "q", Message(b"v"), client="p")
+    for lease in made.broker.queues.take(0, "q", "w", max_messages=2).result():
+        made.broker.queues.nack(0, lease, "broken", requeue=False)
     made.run(1)
     return made
 
@@ -59,4 +59,4 @@ def test_a_second_redrive_at_a_rate_is_refused() -> None:
         with pytest.raises(BrokerError, match="a redrive of q is under way; stop it, or let it end"):
             session.perform(again)
     session.run(200)
-    assert session.broker.paced_redrives.of("q") is None
+    assert session.broker.redrives.paced.of("q") is None

@@ -216,7 +216,7 @@ def test_an_edited_dead_letter_is_redriven_as_edited(session: Session) -> None:
     session.undo(again)
     session.undo(edit)
     session.do(EditDeadLetter("jobs", letter.offset, "second", "mended"))
-    log = session.simulation.broker.partition("jobs", 0)
+    log = session.simulation.broker.logs.partition("jobs", 0)
     session.do(Redrive("jobs", (letter.offset,)))
     appended = log.message(log.end_offset - 1)
     assert (appended.value, appended.key) == (b"second", b"mended")
@@ -330,8 +330,8 @@ def test_a_duplicate_works_beside_the_first_and_its_removal_gives_its_leases_bac
 
 
 def test_moves_settings_and_limits_go_back(session: Session) -> None:
-    flow = session.simulation.broker.flow_config("bills")
-    config = session.simulation.broker.topic_config("orders")
+    flow = session.simulation.broker.backpressure.config("bills")
+    config = session.simulation.broker.topics.config("orders")
     for action in (
         MoveConsumer("reader-1", "billers"),
         SetFlow("bills", FlowConfig(max_messages=3, policy="reject")),
@@ -339,8 +339,8 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
     ):
         session.undo(session.do(action))
     assert session.simulation.actors["reader-1"].target == "readers"
-    assert session.simulation.broker.flow_config("bills") == flow
-    assert session.simulation.broker.topic_config("orders") == config
+    assert session.simulation.broker.backpressure.config("bills") == flow
+    assert session.simulation.broker.topics.config("orders") == config
 
 
 def test_what_cannot_be_undone_says_why(session: Session) -> None:

@@ -21,7 +21,7 @@ from broker_core.version import program_version
 
 
 async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAnswer:
-    totals, damage = call.host.call(lambda _now: (call.broker.totals(), list(call.broker.damage.sentences)))
+    totals, damage = call.host.call(lambda _now: (call.broker.views.totals(), list(call.broker.corruption.sentences)))
     return BrokerAnswer(
         version=program_version(),
         uptime_ms=call.host.now_ns // NS_PER_MS,

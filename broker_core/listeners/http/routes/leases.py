@@ -23,7 +23,7 @@ async def _take(call: HttpCall, request: Take) -> Taken:
 
     def ask(now_ns: int) -> Reply[list[Lease]]:
         deadline_ns = now_ns + wait_ns if wait_ns else None
-        return call.broker.take(
+        return call.broker.queues.take(
             now_ns,
             request.queue,
             holder,
@@ -34,12 +34,12 @@ async def _take(call: HttpCall, request: Take) -> Taken:
 
     def give_back(reply: Reply[list[Lease]]) -> None:
         if not reply.done:
-            call.broker.cancel_take(request.queue, reply)
+            call.broker.queues.cancel_take(request.queue, reply)
         reply.then(release_all)
 
     def release_all(reply: Reply[list[Lease]]) -> None:
         for lease in reply.result() if reply.error is None else ():
-            call.broker.release(call.host.now_ns, lease)
+            call.broker.queues.release(call.host.now_ns, lease)
 
     try:
         # The deadline is the session's; where that stands still, the client's own time counts.
@@ -83,7 +83,7 @@ async def _each(call: HttpCall, name: str, leases: list[str], use: Use) -> Lease
     """`use` each lease, and wait for what it replies; where none could be used, raises what the first had to say."""
 
     def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:
-        queue = call.broker.queue(name)
+        queue = call.broker.queues.queue(name)
         ends: list[Reply[None]] = []
         for text in leases:
             partition, offset, attempt, holder = text.split(".", 3)

@@ -69,7 +69,7 @@ async def register_consumer(call: HttpCall) -> models.ConsumerRegistered:
     name = body.consumer_id or f"consumer-{secrets.token_hex(6)}"
     call.must(READ, "topic", body.topic)
     call.must(READ, "group", name)
-    if body.topic not in call.host.call(lambda _now: call.broker.topic_names()):
+    if body.topic not in call.host.call(lambda _now: call.broker.topics.names()):
         call.must(WRITE, "topic", body.topic)
         await ensure(call, body.topic)
     call.context.consumers.register(name, body.topic, reset=body.reset, auto_commit=body.auto_commit)
@@ -134,7 +134,7 @@ async def stats(call: HttpCall) -> models.Stats:
     """How many messages each topic holds, and where each consumer is."""
 
     def look(now_ns: int) -> dict[str, int]:
-        views = [call.broker.topic_view(now_ns, name) for name in call.broker.topic_names()]
+        views = [call.broker.views.topic(now_ns, name) for name in call.broker.topics.names()]
         return {view.name: sum(each.end_offset - each.start_offset for each in view.partitions) for view in views}
 
     topics = call.host.call(look)
@@ -150,12 +150,12 @@ async def stats(call: HttpCall) -> models.Stats:
 
 async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
     """Create `topic` where it is not there; False where it is. Raises TOPIC_ALREADY_EXISTS for a queue of that name."""
-    if topic in call.host.call(lambda _now: call.broker.topic_names()):
+    if topic in call.host.call(lambda _now: call.broker.topics.names()):
         return False
     try:
         await call.ask(CreateTopic(name=topic, partitions=partitions))
     except BrokerError as error:
-        if error.code is ErrorCode.TOPIC_ALREADY_EXISTS and topic in call.broker.topic_names():
+        if error.code is ErrorCode.TOPIC_ALREADY_EXISTS and topic in call.broker.topics.names():
             return False  # somebody else was faster
         raise
     return True
@@ -181,7 +181,7 @@ def committed(call: HttpCall, consumer: Registered) -> dict[int, int]:
     """The committed offset of each partition."""
 
     def look(_now: int) -> dict[int, int]:
-        places = range(call.broker.partition_count(consumer.topic))
+        places = range(call.broker.logs.partition_count(consumer.topic))
         found = {number: call.broker.groups.committed(consumer.name, consumer.topic, number) for number in places}
         return {number: offset for number, offset in found.items() if offset is not None}
 

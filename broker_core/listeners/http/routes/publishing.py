@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from broker_core.broker.broker import Published
+from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import SPARE_S, HttpCall
@@ -21,7 +21,7 @@ async def _publish_batch(call: HttpCall, request: PublishMessages) -> BatchPubli
 
 
 async def _send(call: HttpCall, request: SendMessages) -> BatchPublished:
-    call.host.call(lambda _now: call.broker.queue(request.queue))
+    call.host.call(lambda _now: call.broker.queues.queue(request.queue))
     return await _publish(call, request.queue, request.batch)
 
 
@@ -47,7 +47,9 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
         batch = messages if len(places) == count else [messages[place] for place in places]
         deadline_ns = now_ns + timeout_ms * NS_PER_MS
         try:
-            reply = broker.publish_batch(now_ns, name, partition, batch, client=client, deadline_ns=deadline_ns)
+            reply = broker.publishing.publish_batch(
+                now_ns, name, partition, batch, client=client, deadline_ns=deadline_ns
+            )
         except BrokerError as error:
             if len(places) > 1:
                 # None of them is stored, and what is wrong with one of them says nothing of the others.
@@ -83,7 +85,7 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
 
 async def auto_create(call: HttpCall, name: str) -> None:
     """Create a missing topic where the host does that by itself. Raises INVALID_TOPIC."""
-    if call.host.config.auto_create_partitions and name not in call.broker.topic_names():
+    if call.host.config.auto_create_partitions and name not in call.broker.topics.names():
         await call.slow(lambda: call.host.ensure_topic(name))
 
 
@@ -94,17 +96,17 @@ def _grouped(
     broker = call.broker
     if len(messages) == 1:
         return [(records[0].partition, [0])]
-    if not broker.takes_batches(name):
+    if not broker.publishing.takes_batches(name):
         return [(record.partition, [place]) for place, record in enumerate(records)]
-    if broker.partition_count(name) == 1 and all(record.partition is None for record in records):
+    if broker.logs.partition_count(name) == 1 and all(record.partition is None for record in records):
         return [(0, list(range(len(messages))))]
-    partitioner, partitions = broker.partitions_by_key(name), broker.partition_count(name)
+    partitioner, partitions = broker.logs.partitions_by_key(name), broker.logs.partition_count(name)
     found: dict[int, list[int]] = {}
     for place, (record, message) in enumerate(zip(records, messages, strict=True)):
         number = record.partition
         if number is None:
             number = (
-                broker.partition_for(name, message)
+                broker.logs.partition_for(name, message)
                 if partitioner is None
                 else partitioner.choose(message.key, partitions)
             )
@@ -115,7 +117,7 @@ def _grouped(
 async def _published(call: HttpCall, name: str, reply: Reply[Published | None], timeout_ms: int) -> Published | None:
     def withdraw(waiting: Reply[Published | None]) -> None:
         # Nobody waits for the answer any more.
-        call.broker.withdraw(call.host.now_ns, name, waiting)
+        call.broker.publishing.withdraw(call.host.now_ns, name, waiting)
 
     try:
         return await call.wait(reply, withdraw, timeout_ms / 1_000 + SPARE_S)
@@ -128,7 +130,7 @@ def _withdrawn(
     call: HttpCall, now_ns: int, name: str, reply: Reply[Published | None], timeout_ms: int
 ) -> Published | None:
     """What came of a message after all. Raises REQUEST_TIMED_OUT, which says whether it may still be stored."""
-    withdrawn = call.broker.withdraw(now_ns, name, reply)
+    withdrawn = call.broker.publishing.withdraw(now_ns, name, reply)
     if reply.done and not withdrawn:
         return reply.result()
     fate = "it is withdrawn, and not stored" if withdrawn else "it may be stored all the same"
@@ -141,7 +143,7 @@ def _withdrawn(
 def _blamed(error: BrokerError, call: HttpCall, name: str, partition: int | None) -> BrokerError:
     """The topic is there: what is not is the partition, which the body names and not the path."""
     if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and partition is not None:
-        count = call.broker.partition_count(name)
+        count = call.broker.logs.partition_count(name)
         return BrokerError(ErrorCode.INVALID_REQUEST, f"{name} has no partition {partition}, but {count}, from 0 on")
     return error
 

@@ -24,7 +24,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("session") / "one"
     live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), sinks=(whole, small))
     live.simulation.loop.run_until(20 * NS_PER_S)
-    letters = live.simulation.broker.dead_letters("builds").list(limit=None)
+    letters = live.simulation.broker.queues.dead_letters("builds").list(limit=None)
     live.simulation.perform(Redrive("builds", tuple(letter.offset for letter in letters)))
     live.simulation.loop.run_until(240 * NS_PER_S)
     assert live.recorder is not None
@@ -88,7 +88,7 @@ def test_events_between_two_numbers_come_from_both(run, asked):
 
 def test_keys_of_a_partition_are_counted_from_the_beginning(run, asked):
     live, whole, small, folder, _letters = run
-    log = live.simulation.broker.partition("commits", 2)
+    log = live.simulation.broker.logs.partition("commits", 2)
     truth = Counter(message.key for message in log.read(0, max_messages=100_000, max_bytes=1 << 30))
     for ring, where in ((whole, None), (small, folder)):
         found = asked(ring, where, "keys", "commits", 2, 1 << 62)

@@ -144,9 +144,9 @@ def test_a_listener_that_is_too_slow_is_told_how_much_it_missed(listener):
         listener = Listener(host, lambda _event: True, most=3)
         stream = listener.stream(asyncio.Event())
         await anext(stream)
-        host.call(lambda now_ns: host.broker.create_topic(now_ns, "orders", 1))
+        host.call(lambda now_ns: host.broker.topics.create(now_ns, "orders", 1))
         for _ in range(9):
-            host.call(lambda now_ns: host.broker.create_topic(now_ns, f"t{host.events.count}", 1))
+            host.call(lambda now_ns: host.broker.topics.create(now_ns, f"t{host.events.count}", 1))
         text = await anext(stream)
         await stream.aclose()
         return text

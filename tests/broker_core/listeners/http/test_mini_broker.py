@@ -219,7 +219,7 @@ def test_values_come_back_as_they_were(call, value):
 def test_bytes_come_back_as_base64(listener, call):
     call.post("/consumers/register", {"topic": "orders", "consumer_id": "c1"})
     call.done("POST", "/produce", {"topic": "orders", "value": "/wD+", "key": "AAE=", "encoding": "base64"})
-    stored = listener.host.call(lambda _now: listener.host.broker.partition("orders", 0).message(0))
+    stored = listener.host.call(lambda _now: listener.host.broker.logs.partition("orders", 0).message(0))
     assert (stored.value, stored.key) == (b"\xff\x00\xfe", b"\x00\x01")
     found = call.post("/consume", {"consumer_id": "c1"}).json
     assert (found["value"], found["key"], found["encoding"]) == ("/wD+", "AAE=", "base64")

@@ -90,7 +90,7 @@ def test_closing_the_listener_ends_long_polls_and_cuts_silent_clients(opened):
     assert time.monotonic() - begun_s < 20
     assert status_of(read_all(waiting)) == 503
     assert read_all(silent) == b""
-    assert listener.host.call(lambda _now: listener.host.broker.queue("jobs").waiting_takers) == 0
+    assert listener.host.call(lambda _now: listener.host.broker.queues.queue("jobs").waiting_takers) == 0
     waiting.close()
     silent.close()
 

@@ -92,14 +92,14 @@ def test_a_take_waits_for_a_message(jobs, listener, connect):
 
 def test_a_take_ends_in_the_clients_time_where_the_session_stands_still(jobs, listener, monkeypatch):
     broker = listener.host.broker
-    take_at = broker.take
+    take_at = broker.queues.take
 
     def never(now_ns, *arguments, deadline_ns=None, **named):
         return take_at(now_ns, *arguments, deadline_ns=now_ns + 3_600 * 10**9, **named)
 
-    monkeypatch.setattr(broker, "take", never)
+    monkeypatch.setattr(broker.queues, "take", never)
     assert take(jobs, timeout_ms=100) == []
-    assert broker.queue("jobs").waiting_takers == 0
+    assert broker.queues.queue("jobs").waiting_takers == 0
 
 
 def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, listener, connect):
@@ -107,7 +107,7 @@ def test_what_is_taken_for_a_client_that_is_gone_is_given_back(jobs, listener, c
     gone._connection.request(
         "POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    queue = listener.host.broker.queue("jobs")
+    queue = listener.host.broker.queues.queue("jobs")
     until(lambda: queue.waiting_takers == 1)
     gone.close()
     until(lambda: queue.waiting_takers == 0)
@@ -280,8 +280,8 @@ def test_promise_32_what_was_refused_or_given_up_is_never_stored(opened, connect
         {"Content-Type": "application/json"},
     )
     broker, host = listener.host.broker, listener.host
-    until(lambda: host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))
+    until(lambda: host.call(lambda now_ns: broker.views.queue(now_ns, "jobs", 0, 0).gate.blocked))
     gone.close()
-    until(lambda: not host.call(lambda now_ns: broker.queue_view(now_ns, "jobs", 0, 0).gate.blocked))
+    until(lambda: not host.call(lambda now_ns: broker.views.queue(now_ns, "jobs", 0, 0).gate.blocked))
     assert use(call, "ack", take(call)).status == 200
     assert take(call) == []

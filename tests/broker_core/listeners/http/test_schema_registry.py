@@ -107,7 +107,7 @@ def test_avro_goes_from_confluents_serializer_to_ours_and_back(host, client: Sch
         producer.publish("orders", data)  # our rule accepts it
     (stored,) = admin.messages("orders")
     assert AvroDeserializer(client)(stored.value, VALUE) == order
-    registry = host.broker.schemas
+    registry = host.broker.schemas.registry
     assert OwnAvroSerializer(registry, "orders-value").deserialize(stored.value or b"") == order
 
 

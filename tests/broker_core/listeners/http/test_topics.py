@@ -92,12 +92,12 @@ def test_a_publish_that_waits_for_room_ends_in_the_clients_time_where_the_sessio
     call.done("POST", "/consumers/register", {"topic": "full", "consumer_id": "c"})
     call.done("POST", "/produce", {"topic": "full", "value": "first"})
     broker = listener.host.broker
-    publish = broker.publish_batch
+    publish = broker.publishing.publish_batch
 
     def never(now_ns, *arguments, deadline_ns=None, **named):
         return publish(now_ns, *arguments, deadline_ns=now_ns + 3_600 * 10**9, **named)
 
-    monkeypatch.setattr(broker, "publish_batch", never)
+    monkeypatch.setattr(broker.publishing, "publish_batch", never)
     answer = call("POST", "/v1/topics/full/messages", {"messages": [{"value": "v"}], "timeout_ms": 100})
     assert (answer.status, answer.json["error"]) == (503, "REQUEST_TIMED_OUT")
 

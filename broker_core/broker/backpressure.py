@@ -1,0 +1,116 @@
+"""How full topics and queues are, and the gates that keep producers waiting for room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from broker_core.broker.logs import Logs, Topic
+from broker_core.events import EventStream
+from broker_core.flow.config import Answer, FlowConfig
+from broker_core.flow.gate import Gate, Obstacle
+from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.groups.fetches import Fetches
+from broker_core.timers import Timers
+
+
+class Backpressure:
+    """A topic has a gate where it is limited, or where one of its subscriptions holds up producers."""
+
+    def __init__(
+        self, logs: Logs, groups: GroupCoordinator, fetches: Fetches, events: EventStream, timers: Timers
+    ) -> None:
+        self._logs = logs
+        self._groups = groups
+        self._fetches = fetches
+        self._events = events
+        self._timers = timers
+
+    def config(self, name: str) -> FlowConfig | None:
+        """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        topic = self._logs.topic(name)
+        return topic.gate.config if topic.gate is not None and topic.is_limited else None
+
+    def limit(self, now_ns: int, topic: Topic, flow: FlowConfig) -> None:
+        """The topic takes so much from now on; a wider gate lets in producers that wait."""
+        topic.is_limited = True
+        if topic.gate is None:
+            self._add_gate(topic, flow)
+        else:
+            topic.counts_bytes = flow.max_bytes is not None
+            topic.gate.configure(now_ns, flow)
+
+    def watch_subscriptions(self, topic: Topic) -> None:
+        """Producers of the topic wait for its subscriptions, or are refused, as those say."""
+        if topic.gate is None:
+            self._add_gate(topic, FlowConfig())
+            self._logs.revision += 1
+
+    def disconnect(self, now_ns: int, client: str) -> None:
+        """A client is gone without a word: its parked offers fail with CLOSED, its leases expire in their time."""
+        for topic in self._logs:
+            if topic.gate is not None:
+                topic.gate.leave(now_ns, client)
+
+    def _add_gate(self, topic: Topic, flow: FlowConfig) -> None:
+        def evict(now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
+            # A topic's log keeps what it has.
+            return topic.queue is not None and topic.queue.evict(now_ns, messages, size_bytes, than)
+
+        topic.counts_bytes = flow.max_bytes is not None
+        topic.gate = Gate(
+            topic.name,
+            flow,
+            lambda: self._depth(topic),
+            self._events,
+            self._timers,
+            evict=evict,
+            readers=lambda count: _obstacle(topic, count),
+        )
+
+    def _depth(self, topic: Topic) -> tuple[int, int, str]:
+        """Messages and bytes that the topic's slowest reader has not finished with, and who that is."""
+        name, queue = topic.name, topic.queue
+        if queue is not None:
+            return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
+        # After a restart a group is known by what it has committed before anybody reads for it.
+        groups = dict.fromkeys((*self._fetches.readers(name), *self._groups.readers(name)))
+        readers = [group for group in groups if not self._groups.has_left(group, name)]
+        if readers:
+            return max((*self._unfinished(topic, (group,), begun=True), group) for group in readers)
+        if topic.subscriptions:
+            return 0, 0, ""  # each of them has a limit of its own
+        # Whoever comes next finds what nobody has finished with yet.
+        return (*self._unfinished(topic, groups, begun=False), "")
+
+    def _unfinished(self, topic: Topic, groups: Iterable[str], *, begun: bool) -> tuple[int, int]:
+        """Messages and bytes that none of `groups` has finished with.
+
+        Where they have not begun with a partition, all of it counts, or nothing where only what was `begun` does.
+        """
+        messages = size_bytes = 0
+        name = topic.name
+        for number, log in enumerate(topic.log.partitions):
+            starts = []
+            for group in groups:
+                committed = self._groups.committed(group, name, number)
+                start = self._fetches.start(group, name, number) if committed is None else committed
+                starts += [] if start is None else [start]
+            if starts or not begun:
+                start = max((log.start_offset, *starts))
+                messages += log.messages_count if start == log.start_offset else log.end_offset - start
+                if topic.counts_bytes:
+                    size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
+        return messages, size_bytes
+
+
+def _obstacle(topic: Topic, count: int) -> Obstacle | None:
+    """The subscription that has no room; one that refuses before one that waits."""
+    found: Obstacle | None = None
+    for subscriber, each in topic.subscriptions.items():
+        if cause := each.obstacle(count):
+            refuses = each.policy == "reject" or each.never_fits(count)
+            if refuses or found is None:
+                found = Obstacle(Answer.REFUSE if refuses else Answer.PARK, cause, subscriber)
+            if refuses:
+                break
+    return found

@@ -1,0 +1,76 @@
+"""What takes old messages away: retention, compaction, and whoever deletes records."""
+
+from __future__ import annotations
+
+from broker_core.broker.corruption_report import CorruptionReport
+from broker_core.broker.logs import Logs, Topic
+from broker_core.errors import BrokerError
+from broker_core.events import EventKind, EventStream
+from broker_core.log.cleaner import Cleaner
+from broker_core.log.partition_log import PartitionLog
+
+
+class Cleaning:
+    """Retention is applied at once; compactions run in slices."""
+
+    def __init__(self, logs: Logs, corruption: CorruptionReport, events: EventStream) -> None:
+        self._logs = logs
+        self._corruption = corruption
+        self._events = events
+        self._cleaner = Cleaner()
+        logs.on_removed(self._forget)
+
+    def clean(self, now_ns: int) -> None:
+        """Apply retention, begin the compactions that are due, and report what was found corrupt.
+
+        Raises the first STORAGE_ERROR, after the rest.
+        """
+        failed: BrokerError | None = None
+        for topic in self._logs:
+            for log in topic.log.partitions:
+                start = log.start_offset
+                try:
+                    log.apply_retention(now_ns)
+                except BrokerError as error:
+                    failed = failed or error
+                self._deleted(now_ns, topic, log, start, "retention")
+            self._cleaner.look(now_ns, topic.log.partitions)
+        self._corruption.update(now_ns)
+        if failed is not None:
+            raise failed
+
+    def compact(self, now_ns: int) -> float:
+        """One slice of the compactions that `clean` has begun, a few milliseconds; which part of the time the next ones
+        are to get, 0 where there are none. Raises STORAGE_ERROR.
+        """
+        return self._cleaner.step(now_ns)
+
+    def delete_records(self, now_ns: int, name: str, partition: int, before_offset: int) -> int:
+        """Messages below `before_offset` are gone; the partition's start offset now.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE.
+        """
+        topic = self._logs.topic(name)
+        log = topic.partition(partition)
+        start = log.start_offset
+        log.delete_before(before_offset)
+        self._deleted(now_ns, topic, log, start, "delete records")
+        return log.start_offset
+
+    def _deleted(self, now_ns: int, topic: Topic, log: PartitionLog, start: int, cause: str) -> None:
+        count = log.start_offset - start
+        if count > 0:
+            self._events.emit(
+                now_ns,
+                EventKind.RECORDS_DELETED,
+                topic=log.topic,
+                partition=log.partition,
+                offset=start,
+                count=count,
+                cause=cause,
+            )
+            topic.make_room(now_ns)
+
+    def _forget(self, topic: Topic) -> None:
+        for log in topic.log.partitions:
+            self._cleaner.forget(log)

@@ -1,0 +1,95 @@
+"""When messages are on the disk: group commit, and the journal of deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from broker_core.broker.corruption_report import CorruptionReport
+from broker_core.broker.logs import Logs, Topic
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.log.group_commit import GroupCommit, Round
+from broker_core.log.partition_log import PartitionLog
+from broker_core.log.topic_log import TopicLog
+from broker_core.queues.journal import Journal
+from broker_core.replies import Reply
+
+T = TypeVar("T")
+
+
+class Durability:
+    """`syncs` parks whoever waits until an append is durable; `journal` is that of all queues."""
+
+    def __init__(self, files: FileSystem, logs: Logs, corruption: CorruptionReport) -> None:
+        self.syncs = GroupCommit()
+        self.journal = Journal(files, self.syncs, logs.config, logs.epoch_ms, corruption.add)
+        self._logs = logs
+        self._synced_ns = 0
+        logs.on_removed(self._forget)
+        corruption.watch(logs.partitions)
+        corruption.watch(lambda: self.journal.logs)
+
+    def journal_of(self, log: TopicLog) -> Journal | None:
+        """Where a queue writes that reads `log`; None where nothing of it outlives the process."""
+        return None if "memory" in {self._logs.config.durability, log.config.durability} else self.journal
+
+    def settle(
+        self, now_ns: int, log: PartitionLog, end_offset: int, reply: Reply[T], result: Callable[[int], T]
+    ) -> None:
+        """Resolve `reply` with `result(time)` once everything below `end_offset` is as durable as the log promises."""
+        durable = self.syncs.durable(log, end_offset)
+        if durable.done:
+            reply.resolve(result(now_ns))
+            return
+
+        def synced(_done: Reply[None]) -> None:
+            if durable.error is not None:
+                reply.fail(durable.error)
+            else:
+                reply.resolve(result(max(now_ns, self._synced_ns)))
+
+        durable.then(synced)
+
+    def settle_all(
+        self, now_ns: int, ends: Iterable[tuple[PartitionLog, int]], reply: Reply[T], result: Callable[[int], T]
+    ) -> None:
+        """As `settle`, for several logs, each up to its end offset."""
+        waits = [self.syncs.durable(log, end_offset) for log, end_offset in ends]
+
+        def synced(_done: Reply[None]) -> None:
+            failed = next((each.error for each in waits if each.done and each.error is not None), None)
+            if failed is not None:
+                reply.fail(failed)
+            elif not reply.done and all(each.done for each in waits):
+                reply.resolve(result(max(now_ns, self._synced_ns)))
+
+        for each in waits or [Reply.of(None)]:
+            each.then(synced)
+
+    def begin_sync(self) -> Round:
+        """The next round of group commit: run its tickets without the broker's lock, then give it to `end_sync`."""
+        return self.syncs.begin()
+
+    def end_sync(self, now_ns: int, done: Round) -> None:
+        """Answer those whose messages are durable now, and serve the readers."""
+        self._synced_ns = now_ns
+        for log in self.syncs.end(done):
+            # Dead letters and redrives, which nobody waited for, have become readable too.
+            topic = self._logs.get(log.topic)
+            if topic is not None and topic.queue is not None:
+                topic.queue.appended(now_ns)
+
+    def note_unsynced(self) -> None:
+        """Let the next round cover what nobody waits for, as once in every tick."""
+        self.syncs.note(self._logs.partitions())
+        self.syncs.note(self.journal.logs)
+
+    def close(self) -> None:
+        """Write what is pending and give back every file."""
+        self.journal.close()
+
+    def _forget(self, topic: Topic) -> None:
+        gone = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic.name} was deleted")
+        for log in topic.log.partitions:
+            self.syncs.forget(log, gone)

@@ -1,0 +1,95 @@
+"""What groups commit, and where they begin to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from broker_core.broker.logs import Logs
+from broker_core.groups import offset_reset
+from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.groups.fetches import Fetches
+from broker_core.groups.offset_reset import Change, Target
+from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.protocol import TopicPartition
+
+Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
+
+
+class GroupOffsets:
+    """A commit acknowledges messages: it counts as such, and makes room for producers."""
+
+    def __init__(self, logs: Logs, groups: GroupCoordinator, fetches: Fetches, store: OffsetStore) -> None:
+        self._logs = logs
+        self._groups = groups
+        self._fetches = fetches
+        self._store = store
+
+    def starting(self, group: str, topic: str, partition: int, reset: Literal["earliest", "latest"]) -> int:
+        """Where a member that was assigned the partition begins to read: the committed offset, or as `reset` says."""
+        log = self._logs.partition(topic, partition)
+        offset = self._groups.committed(group, topic, partition)
+        if offset is None:
+            offset = log.start_offset if reset == "earliest" else log.end_offset
+        self._fetches.assigned(group, topic, partition)
+        self._fetches.begin(group, topic, partition, offset)
+        return offset
+
+    def commit(
+        self,
+        now_ns: int,
+        group: str,
+        client: str,
+        member_id: str,
+        generation: int,
+        offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
+        *,
+        backwards: bool = False,
+    ) -> None:
+        """Commit for a member; errors as in `GroupCoordinator.commit`."""
+        changes = self._groups.commit(now_ns, group, member_id, generation, offsets, backwards=backwards)
+        for topic, partition, old, new in changes:
+            start = (self._fetches.start(group, topic, partition) or 0) if old is None else old
+            self._fetches.committed(now_ns, group, client, topic, partition, start, new)
+            self._make_room(now_ns, topic)
+
+    def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
+        """What a reset of committed offsets would change; nothing is done."""
+        return offset_reset.preview(group, target, partitions, self._logs, self._groups.committed)
+
+    def reset(self, now_ns: int, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
+        """Do what `preview_reset` says. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        changes = self.preview_reset(group, target, partitions)
+        cause = f"{group} was reset {offset_reset.sentence(target)}"
+        self._groups.reset(now_ns, group, changes, cause)
+        for topic in dict.fromkeys(change.topic for change in changes):
+            self._make_room(now_ns, topic)
+        return changes
+
+    def committed_in(self, topic: str) -> Committed:
+        """What all groups have committed in `topic`."""
+        return tuple(
+            (group, partition, value)
+            for group in sorted(self._store.groups_of(topic))
+            for (name, partition), value in sorted(self._store.fetch_all(group).items())
+            if name == topic
+        )
+
+    def put_back(self, topic: str, committed: Committed) -> None:
+        """Commit again what `committed_in` gave before the topic was deleted."""
+        for group, partition, value in committed:
+            self._store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+
+    def flush(self) -> None:
+        """Make the offsets that were committed so far durable, in one SQLite commit."""
+        self._store.flush()
+
+    def close(self) -> None:
+        """Write what is pending and give back the file."""
+        self._store.flush()
+        self._store.close()
+
+    def _make_room(self, now_ns: int, name: str) -> None:
+        topic = self._logs.get(name)
+        if topic is not None:
+            topic.make_room(now_ns)

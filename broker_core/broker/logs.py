@@ -1,0 +1,259 @@
+"""Every log of the broker by name: topics, the logs of queues, and dead-letter queues, which are topics too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from broker_core.broker.recently_deleted import RecentlyDeleted
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import FileSystem
+from broker_core.flow.gate import Gate
+from broker_core.log.config import LogConfig
+from broker_core.log.partition_log import PartitionLog
+from broker_core.log.partitioners import Partitioner
+from broker_core.log.reserved_headers import check_lifetimes
+from broker_core.log.topic_log import TopicLog
+from broker_core.messages import Message
+from broker_core.names import ByName, check_name
+from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.levels import check_priorities
+from broker_core.queues.queue import Queue
+from broker_core.queues.subscription import Subscription
+from broker_core.schemas.rule import SchemaRule
+
+
+class Topic:
+    """A log, and what hangs on it. Each part of the broker writes what is its own; the others read it."""
+
+    def __init__(self, log: TopicLog, owner: str = "") -> None:
+        """`owner` is the queue, subscription or topic whose dead letters it takes; "" for any other."""
+        self.log = log
+        self.owner = owner
+        # Backpressure
+        self.gate: Gate | None = None
+        self.is_limited = False  # by the gate itself, and not only by subscriptions
+        self.counts_bytes = False
+        # Queues
+        self.queue: Queue | None = None  # the queue whose log it is
+        self.subscriptions: dict[str, Subscription] = {}
+        # Schemas
+        self.schema: SchemaRule | None = None
+        self.refused = 0  # by the schema
+        self.dead_lettered = 0  # refused by the schema, and dead-lettered
+        self.dead_letters: DeadLetters | None = None  # of what the schema refuses
+        # Publishing
+        self.published = 0
+        self.published_bytes = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the log."""
+        return self.log.name
+
+    def make_room(self, now_ns: int) -> None:
+        """Messages were finished with, or taken out: producers that wait are let in."""
+        if self.gate is not None:
+            self.gate.room(now_ns)
+
+    def partition(self, number: int) -> PartitionLog:
+        """Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        partitions = self.log.partitions
+        if not 0 <= number < len(partitions):
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self.log.name}/{number}")
+        return partitions[number]
+
+    def partition_for(self, message: Message) -> int:
+        """Where `message` goes: its key's partition, or its priority's where this is a queue."""
+        if self.queue is not None:
+            return _level_of(self.queue, message)
+        return self.log.partition_for(message.key)
+
+    def check_fields(self, messages: Sequence[Message]) -> None:
+        """Raises INVALID_RECORD for a time to live out of range, or a priority that the queue has no level for."""
+        check_lifetimes(messages)
+        if self.queue is not None:
+            check_priorities(self.log.name, self.queue.config.priorities, messages)
+
+
+class Logs:
+    """Topics by name, in the order of creation. All names are of one namespace, those of subscriptions too."""
+
+    def __init__(
+        self, files: FileSystem, recently_deleted: RecentlyDeleted, config: LogConfig, *, epoch_ms: int
+    ) -> None:
+        """`config` is that of topics which bring none; `epoch_ms` the Unix time of session time 0."""
+        self.config = config
+        self.epoch_ms = epoch_ms
+        self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
+        self._files = files
+        self._recently_deleted = recently_deleted
+        self._topics: ByName[Topic] = ByName()
+        self._reserved: ByName[None] = ByName()
+        self._on_removed: list[Callable[[Topic], object]] = []
+
+    # -- look-ups
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self._topics.values())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._topics
+
+    def get(self, name: str) -> Topic | None:
+        """None where there is none."""
+        return self._topics.get(name)
+
+    def topic(self, name: str) -> Topic:
+        """Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        topic = self._topics.get(name)
+        if topic is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+        return topic
+
+    def partition(self, topic: str, partition: int) -> PartitionLog:
+        """The log of one partition. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self.topic(topic).partition(partition)
+
+    def partitions(self) -> Iterator[PartitionLog]:
+        """All of them."""
+        return (log for topic in self._topics.values() for log in topic.log.partitions)
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions `topic` has. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return len(self.topic(topic).log.partitions)
+
+    def partitions_by_key(self, name: str) -> Partitioner | None:
+        """How a topic chooses partitions; None for a queue, which goes by priority."""
+        topic = self.topic(name)
+        return None if topic.queue is not None else topic.log.partitioner
+
+    def partition_for(self, name: str, message: Message) -> int:
+        """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
+        return self.topic(name).partition_for(message)
+
+    def by_partition(self, name: str, messages: Sequence[Message]) -> dict[int, list[Message]]:
+        """`messages` by the partition that each goes to, in their order; as `partition_for`, for many."""
+        topic = self.topic(name)
+        queue = topic.queue
+        if queue is None:
+            return topic.log.partitioner.divide(messages, len(topic.log.partitions))
+        if queue.config.priorities == 1:
+            return {0: list(messages)}
+        parts: dict[int, list[Message]] = {}
+        for message in messages:
+            parts.setdefault(_level_of(queue, message), []).append(message)
+        return parts
+
+    def start_offset(self, topic: str, partition: int) -> int:
+        """The first offset that is still there. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self.partition(topic, partition).start_offset
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        """The offset after the last message that can be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self.partition(topic, partition).high_watermark
+
+    def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
+        """The first offset published at that Unix time or later; None where none was."""
+        log = self.partition(topic, partition)
+        offset = log.offset_for_time((timestamp_ms - self.epoch_ms) * NS_PER_MS)
+        return offset if offset < log.high_watermark else None
+
+    def published_ns(self, topic: str, partition: int, offset: int) -> int | None:
+        """When the message at `offset` was published, or the first behind it that is there; None where none is."""
+        return self.partition(topic, partition).published_from_ns(offset)
+
+    def dead_letters(self) -> dict[str, DeadLetters]:
+        """What schemas have dead-lettered, by topic."""
+        return {topic.name: topic.dead_letters for topic in self if topic.dead_letters is not None}
+
+    # -- names
+
+    def check_new(self, name: str) -> None:
+        """Raises INVALID_TOPIC or TOPIC_ALREADY_EXISTS where nothing can get that name."""
+        check_name(name)
+        if not (self._topics.takes(name) and self._reserved.takes(name)):
+            raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
+
+    def claim(self, name: str) -> None:
+        """`check_new`, and the files of something of that name that was deleted go: they would be in the way."""
+        self.check_new(name)
+        self._recently_deleted.make_way(name)
+
+    def reserve(self, name: str) -> None:
+        """`name` is taken by something without a log of its own."""
+        self._reserved[name] = None
+
+    def free(self, name: str) -> None:
+        """`name` is not reserved any more."""
+        del self._reserved[name]
+
+    def why_taken(self, names: Sequence[str]) -> str:
+        """Which of `names` something else has by now; "" for none."""
+        taken = [each for each in names if each in self._topics or each in self._reserved]
+        return f"there is another {taken[0]} by now" if taken else ""
+
+    # -- changes
+
+    def add(
+        self, name: str, partitions: int, partitioner: Partitioner, log: LogConfig | None = None, owner: str = ""
+    ) -> Topic:
+        """A new log. Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS."""
+        self.claim(name)
+        topic = Topic(
+            TopicLog(
+                self._files,
+                name,
+                partitions,
+                config=log or self.config,
+                partitioner=partitioner,
+                epoch_ms=self.epoch_ms,
+            ),
+            owner,
+        )
+        self._topics[name] = topic
+        self.revision += 1
+        return topic
+
+    def add_dead_letter_queue(self, name: str, owner: str, log: LogConfig | None) -> TopicLog:
+        """A log for dead letters of `owner`, kept as `log` says, but neither compacted, having no keys, nor expired."""
+        config = msgspec.structs.replace(log or self.config, cleanup="delete", message_ttl_ms=None)
+        return self.add(name, 1, Partitioner("crc32"), config, owner).log
+
+    def on_removed(self, action: Callable[[Topic], object]) -> None:
+        """Call `action` with each topic that is removed."""
+        self._on_removed.append(action)
+
+    def remove(self, now_ns: int, name: str) -> Topic:
+        """Take out the log; its files stay, and producers that wait for it fail with CLOSED."""
+        topic = self._topics[name]
+        if topic.gate is not None:
+            topic.gate.close(now_ns)
+        del self._topics[name]
+        self.revision += 1
+        for action in self._on_removed:
+            action(topic)
+        return topic
+
+    def put_back(self, topics: Sequence[Topic]) -> None:
+        """Bring back what was removed."""
+        for topic in topics:
+            self._topics[topic.name] = topic
+        self.revision += 1
+
+    def make_room(self, now_ns: int) -> None:
+        """A group does not read any more: what it has not read keeps no producer waiting."""
+        for topic in self._topics.values():
+            topic.make_room(now_ns)
+
+    def close(self) -> None:
+        """Write what is pending and give back every file."""
+        for topic in self._topics.values():
+            topic.log.close()
+
+
+def _level_of(queue: Queue, message: Message) -> int:
+    """The partition of the message's priority; a redriven one that has no level goes to the nearest."""
+    return min(max(message.priority, 0), queue.config.priorities - 1)

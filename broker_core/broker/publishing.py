@@ -1,0 +1,309 @@
+"""How messages come in: they are judged, wait for room, are appended, and reach the readers when they are durable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from broker_core.broker.durability import Durability
+from broker_core.broker.logs import Logs, Topic
+from broker_core.broker.schemas import Schemas
+from broker_core.clock import ns_from_ms
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.flow.config import Verdict
+from broker_core.groups.fetches import Fetches
+from broker_core.log.batch import ProducerStamp
+from broker_core.log.client_batch import ClientBatch
+from broker_core.log.growth import Growth
+from broker_core.log.partition_log import Appended, PartitionLog
+from broker_core.log.partitioners import Partitioner
+from broker_core.messages import Message
+from broker_core.queues.config import FIRST_COME
+from broker_core.replies import Reply
+
+_LONG_LEASE_MS = 1_000.0  # nobody can tell five milliseconds of it
+
+
+class Published(msgspec.Struct, frozen=True, gc=False):
+    """Where `count` messages were appended; `missed_by` names the subscriptions that had no room for one of them."""
+
+    topic: str
+    partition: int
+    offset: int
+    missed_by: tuple[str, ...] = ()
+    count: int = 1
+
+
+OnAppended = Callable[[Published], object]
+
+
+class PlainQueue(NamedTuple):
+    """A queue of one priority. With `nothing_ready`, what is put in next is what is taken next."""
+
+    log: PartitionLog
+    lease_ns: int
+    nothing_ready: bool
+
+
+def _ignore(_published: Published) -> None:
+    """For callers that need the reply alone."""
+
+
+class Publishing:
+    """`growth` wakes readers that no group knows of; `fetches` are those of groups."""
+
+    def __init__(
+        self,
+        logs: Logs,
+        schemas: Schemas,
+        durability: Durability,
+        fetches: Fetches,
+        growth: Growth,
+        events: EventStream,
+    ) -> None:
+        self._logs = logs
+        self._schemas = schemas
+        self._durability = durability
+        self._fetches = fetches
+        self._growth = growth
+        self._events = events
+        self._parked: dict[Reply[Published | None], Reply[Verdict]] = {}  # offers that wait at a gate
+
+    # -- what can be published
+
+    def takes_batches(self, name: str) -> bool:
+        """False where every message is judged by itself, because of a flow policy or a schema."""
+        topic = self._logs.topic(name)
+        return topic.gate is None and topic.schema is None
+
+    def check(self, name: str, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
+        """Raises what would be wrong with one of these messages alone, whatever it is sent with.
+
+        `largest_bytes`, where it is known, says that none is larger. UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
+        INVALID_RECORD, STORAGE_ERROR.
+        """
+        topic = self._logs.topic(name)
+        topic.partition(0).check(messages, largest_bytes)
+        topic.check_fields(messages)
+
+    def plain_logs(self, name: str) -> tuple[list[PartitionLog], Partitioner] | None:
+        """The logs of a topic in memory where appending is all there is to publishing, for now; else None.
+
+        That is so where nothing judges the messages, and nobody waits for them.
+        """
+        topic = self._logs.get(name)
+        if topic is None or topic.gate is not None or topic.schema is not None or topic.queue is not None:
+            return None
+        logs, config = topic.log.partitions, topic.log.config
+        if config.durability != "memory" or config.cleanup != "delete" or topic.subscriptions:
+            return None
+        return None if self._fetches.awaited(name, len(logs)) else (logs, topic.log.partitioner)
+
+    def plain_queue(self, name: str) -> PlainQueue | None:
+        """A queue in memory where a message can be put in and taken out without a look at anything else; else None."""
+        topic = self._logs.get(name)
+        if topic is None or topic.queue is None or topic.gate is not None or topic.schema is not None:
+            return None
+        queue = topic.queue
+        (log, *levels), config, kept = topic.log.partitions, queue.config, topic.log.config
+        if levels or queue.waiting_takers or config.lease_ms < _LONG_LEASE_MS:
+            return None
+        if kept.durability != "memory" or kept.cleanup != "delete" or kept.message_ttl_ms is not None:
+            return None
+        return PlainQueue(log, ns_from_ms(config.lease_ms), queue.ready == 0 and config.balancing == FIRST_COME)
+
+    # -- publishing
+
+    def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
+        """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
+
+        The reply comes when the message is as durable as the topic promises; it may wait for room. It fails with
+        THROTTLED where the message is refused or no room came in time, with INVALID_RECORD where the topic's schema
+        refuses it; a topic may instead dead-letter such a message, and the reply says where. Raises
+        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE where the topic takes no message of this size, and INVALID_RECORD
+        where the queue has no level for its priority.
+        """
+        return self.publish_batch(now_ns, name, None, (message,), client=client)
+
+    def publish_batch(
+        self,
+        now_ns: int,
+        name: str,
+        partition: int | None,
+        messages: Sequence[Message],
+        *,
+        client: str,
+        producer: ProducerStamp | None = None,
+        on_appended: OnAppended = _ignore,
+        deadline_ns: int | None = None,
+    ) -> Reply[Published | None]:
+        """Append all `messages` to one partition, or none; as `publish`. A `partition` of None is that of the first.
+
+        Where they wait for room, they do so until `deadline_ns` at most, and fail with THROTTLED then.
+        `on_appended` is called as soon as they are in the log. A batch that `producer` has sent before is not stored
+        again. Raises or fails with what `PartitionLog.append_batch` raises, too.
+        """
+        topic = self._logs.topic(name)
+        topic.check_fields(messages)
+        reply: Reply[Published | None] = Reply()
+
+        def admit(admitted_ns: int) -> None:
+            number = topic.partition_for(messages[0]) if partition is None else partition
+            log = topic.partition(number)
+            self._append(admitted_ns, topic, log, messages, client, producer, on_appended, reply)
+
+        if topic.schema is not None and not self._accepted(now_ns, topic, messages, client, reply):
+            return reply
+        if topic.gate is None:
+            admit(now_ns)
+        else:
+            size_bytes = sum(message.size_bytes for message in messages)
+            offer = topic.gate.offer(
+                now_ns,
+                client,
+                len(messages),
+                size_bytes,
+                admit,
+                priority=messages[0].priority,
+                deadline_ns=deadline_ns,
+            )
+            if not offer.done:
+                self._parked[reply] = offer
+            offer.then(lambda verdict: self._judged(reply, verdict, name))
+        return reply
+
+    def publish_encoded(
+        self, now_ns: int, name: str, partition: int, batch: ClientBatch, *, client: str, deadline_ns: int | None = None
+    ) -> Reply[Published | None]:
+        """Append a Kafka client's batch as it came; as `publish_batch`.
+
+        It is decoded only for a topic that judges messages: by a schema, a limit, compaction or a time to live. What
+        such a topic stores has the time at which it was appended. Raises CORRUPT_MESSAGE, too.
+        """
+        topic = self._logs.topic(name)
+        log = topic.partition(partition)
+        if topic.gate is not None or topic.schema is not None or log.judges_messages or topic.queue is not None:
+            messages = batch.messages()
+            return self.publish_batch(
+                now_ns, name, partition, messages, client=client, producer=batch.stamp, deadline_ns=deadline_ns
+            )
+        reply: Reply[Published | None] = Reply()
+        self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), None, client, _ignore, reply)
+        return reply
+
+    def append_again(self, now_ns: int, topic: Topic, message: Message, client: str) -> tuple[str, int, int]:
+        """Append a dead letter of a subscription to its topic, past the gate, where every subscriber sees it again.
+
+        Gives topic, partition and offset.
+        """
+        log = topic.partition(topic.partition_for(message))
+        places: list[int] = []
+        self._append(now_ns, topic, log, (message,), client, None, lambda again: places.append(again.offset), Reply())
+        return log.topic, log.partition, places[0]
+
+    def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
+        """Take back what waits for room, as `publish_batch` was asked for; `reply` fails.
+
+        False where it does not wait: it is in the log, or was refused.
+        """
+        offer = self._parked.get(reply)
+        if offer is None:
+            return False
+        gate = self._logs.topic(name).gate
+        return gate is not None and gate.withdraw(now_ns, offer)
+
+    def serve_readers(self, now_ns: int, topic: Topic, published: Published, client: str) -> Published:
+        """Readers get what was appended; with the names of the subscriptions that had no room."""
+        name, partition = published.topic, published.partition
+        if topic.queue is not None:
+            topic.queue.appended(now_ns)
+        missed_by = tuple(
+            subscriber
+            for subscriber, subscription in topic.subscriptions.items()
+            if subscription.appended(now_ns, partition, published.offset, published.count, client)
+        )
+        self._fetches.appended(now_ns, name, partition)
+        self._growth.appended(name, partition)
+        return msgspec.structs.replace(published, missed_by=missed_by) if missed_by else published
+
+    # -- inside
+
+    def _judged(self, reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
+        """What the producer gets where the gate did not admit its message; `admit` has settled it where it did."""
+        self._parked.pop(reply, None)
+        if verdict.error is not None:
+            reply.fail(verdict.error)
+        elif verdict.result() is Verdict.REFUSED:
+            reply.fail(BrokerError(ErrorCode.THROTTLED, name))
+        elif verdict.result() is Verdict.DROPPED:
+            reply.resolve(None)
+
+    def _accepted(
+        self, now_ns: int, topic: Topic, messages: Sequence[Message], client: str, reply: Reply[Published | None]
+    ) -> bool:
+        """Whether the schema accepts `messages`; `reply` is settled where it does not."""
+        try:
+            offset = self._schemas.judge(now_ns, topic, messages, client)
+        except BrokerError as error:
+            reply.fail(error)
+            return False
+        if offset is None:
+            return True
+        assert topic.dead_letters is not None
+        letter = Published(topic.dead_letters.name, 0, offset)
+        log = self._logs.partition(letter.topic, 0)
+        self._durability.settle(now_ns, log, offset + 1, reply, lambda _at: letter)
+        return False
+
+    def _append(
+        self,
+        now_ns: int,
+        topic: Topic,
+        log: PartitionLog,
+        messages: Sequence[Message],
+        client: str,
+        producer: ProducerStamp | None,
+        on_appended: OnAppended,
+        reply: Reply[Published | None],
+    ) -> None:
+        appended = log.append_batch(now_ns, messages, producer=producer)
+        key = messages[0].key if appended.count == 1 else None
+        self._appended(now_ns, topic, log, appended, key, client, on_appended, reply)
+
+    def _appended(
+        self,
+        now_ns: int,
+        topic: Topic,
+        log: PartitionLog,
+        appended: Appended,
+        key: bytes | None,
+        client: str,
+        on_appended: OnAppended,
+        reply: Reply[Published | None],
+    ) -> None:
+        end_offset = appended.base_offset + appended.count
+        published = Published(log.topic, log.partition, appended.base_offset, (), appended.count)
+        if appended.duplicate:
+            self._durability.settle(now_ns, log, end_offset, reply, lambda _at: published)
+        else:
+            topic.published += appended.count
+            topic.published_bytes += appended.size_bytes
+            self._events.emit(
+                now_ns,
+                EventKind.PUBLISHED,
+                topic=log.topic,
+                partition=log.partition,
+                offset=appended.base_offset,
+                count=appended.count,
+                size_bytes=appended.size_bytes,
+                client=client,
+                published_ns=now_ns,
+                key=key,
+            )
+            self._durability.settle(
+                now_ns, log, end_offset, reply, lambda at_ns: self.serve_readers(at_ns, topic, published, client)
+            )
+        on_appended(published)

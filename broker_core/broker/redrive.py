@@ -1,0 +1,108 @@
+"""Dead letters go back to where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from broker_core.broker.durability import Durability
+from broker_core.broker.logs import Logs
+from broker_core.broker.publishing import Published, Publishing
+from broker_core.broker.queues import Queues
+from broker_core.broker.schemas import Schemas
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Message
+from broker_core.queues.dead_letter_edit import Edits
+from broker_core.queues.dead_letters import Redriven, RedriveResult
+from broker_core.queues.paced_redrive import PacedRedrive, PacedRedrives
+from broker_core.replies import Reply
+from broker_core.timers import Timers
+
+
+class Redrives:
+    """Of a queue, a subscription, or a topic whose schema dead-letters. `paced` are those that take their time."""
+
+    def __init__(
+        self,
+        logs: Logs,
+        queues: Queues,
+        schemas: Schemas,
+        publishing: Publishing,
+        durability: Durability,
+        timers: Timers,
+    ) -> None:
+        self.paced = PacedRedrives()
+        self._logs = logs
+        self._queues = queues
+        self._schemas = schemas
+        self._publishing = publishing
+        self._durability = durability
+        self._timers = timers
+
+    def redrive(
+        self, now_ns: int, name: str, offsets: Sequence[int], *, client: str, edits: Edits | None = None
+    ) -> RedriveResult:
+        """Append dead letters of `name` to where they came from, then take them out of the dead-letter queue.
+
+        They pass the gate by: they were admitted once. What a schema refuses stays a dead letter. Raises UNKNOWN_QUEUE.
+        """
+        dead_letters = self._queues.dead_letters(name)
+        topic = self._queues.topic_of(name)
+
+        def append(message: Message) -> tuple[str, int, int]:
+            self._schemas.check(topic, message)
+            if edits:
+                topic.check_fields((message,))
+            if self._queues.subscription(name) is not None:
+                return self._publishing.append_again(now_ns, topic, message, client)
+            log = topic.partition(topic.partition_for(message))
+            offset = log.append_batch(now_ns, (message,)).base_offset
+            self._durability.syncs.note((log,))
+            return topic.name, log.partition, offset
+
+        result = dead_letters.redrive(now_ns, offsets, append=append, edits=edits, client=client)
+        if name in self._queues:
+            self._queues.queue(name).appended(now_ns)
+        else:
+            for place in result.redriven:
+                published = Published(name, place.to_partition, place.to_offset)
+                self._publishing.serve_readers(now_ns, topic, published, client)
+        return result
+
+    def start_paced(
+        self, now_ns: int, name: str, offsets: Sequence[int], rate_per_s: float, *, client: str
+    ) -> PacedRedrive:
+        """`redrive` one by one, at most so many a second. Raises INVALID_REQUEST where one of `name` is under way."""
+        paced = PacedRedrive(
+            self._timers, offsets, rate_per_s, lambda at_ns, offset: self.redrive(at_ns, name, [offset], client=client)
+        )
+        self.paced.start(now_ns, name, paced)
+        return paced
+
+    def undo(self, now_ns: int, name: str, *, client: str) -> Reply[tuple[Redriven, ...]]:
+        """Take back the last redrive of queue `name`, unless that is too long ago: what nobody has taken yet is dead
+        again.
+
+        Where it is not on the disk yet, that is waited for. Raises INVALID_REQUEST where it went back to a topic: of a
+        subscription, and of a topic whose schema dead-letters.
+        """
+        if not self.can_be_undone(name):
+            why = f"the dead letters of {name} go back to a topic, whose log keeps them for every reader"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; a redrive of them cannot be taken back")
+        queue = self._queues.queue(name)
+        ends = {place.to_partition: place.to_offset + 1 for place in queue.dead_letters.last_redriven(now_ns)}
+
+        def take_back(at_ns: int) -> tuple[Redriven, ...]:
+            def withdraw(topic: str, partition: int, offset: int) -> bool:
+                return topic == name and queue.withdraw(at_ns, partition, offset, client)
+
+            return queue.dead_letters.undo_redrive(at_ns, withdraw=withdraw, client=client)
+
+        reply: Reply[tuple[Redriven, ...]] = Reply()
+        logs = [(self._logs.partition(name, partition), end) for partition, end in ends.items()]
+        self._durability.settle_all(now_ns, logs, reply, take_back)
+        return reply
+
+    def can_be_undone(self, name: str) -> bool:
+        """Whether the dead letters of `name` go back to a queue, which can give them up again."""
+        topic = self._logs.get(name)
+        return self._queues.subscription(name) is None and (topic is None or topic.dead_letters is None)

@@ -1,0 +1,183 @@
+"""Making, changing and deleting topics. Each change is an event."""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.broker.backpressure import Backpressure
+from broker_core.broker.catalog import TopicEntry
+from broker_core.broker.group_offsets import GroupOffsets
+from broker_core.broker.logs import Logs, Topic
+from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
+from broker_core.broker.schemas import Schemas, dead_letter_queue_of
+from broker_core.broker.totals import totals_of
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.flow.config import FlowConfig
+from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.log.config import LogConfig
+from broker_core.log.partitioners import Partitioner, PartitionerKind
+from broker_core.schemas.rule import SchemaRule
+
+
+class Topics:
+    """The topics of users, in the order of creation: neither the logs of queues nor their dead-letter queues."""
+
+    def __init__(
+        self,
+        logs: Logs,
+        schemas: Schemas,
+        backpressure: Backpressure,
+        groups: GroupCoordinator,
+        offsets: GroupOffsets,
+        recently_deleted: RecentlyDeleted,
+        events: EventStream,
+    ) -> None:
+        self._logs = logs
+        self._schemas = schemas
+        self._backpressure = backpressure
+        self._groups = groups
+        self._offsets = offsets
+        self._recently_deleted = recently_deleted
+        self._events = events
+
+    def names(self) -> tuple[str, ...]:
+        """With the dead-letter queues of topics."""
+        return tuple(topic.name for topic in self._logs if topic.queue is None and not self._is_of_queue(topic))
+
+    def config(self, name: str) -> LogConfig:
+        """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._logs.topic(name).log.config
+
+    def partitioner_kind(self, name: str) -> PartitionerKind:
+        """How the topic chooses partitions by keys. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self._logs.topic(name).log.partitioner.kind
+
+    def check_plain(self, name: str, what: str) -> None:
+        """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST where `name` is no topic that can be `what` alone."""
+        topic = self._logs.topic(name)
+        needed_by = name if topic.queue is not None else topic.owner or next(iter(topic.subscriptions), "")
+        if needed_by:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST, f"{name} cannot be {what} while {needed_by} needs it; delete that first"
+            )
+
+    def create(
+        self,
+        now_ns: int,
+        name: str,
+        partitions: int,
+        *,
+        partitioner: PartitionerKind = "crc32",
+        flow: FlowConfig | None = None,
+        log: LogConfig | None = None,
+        schema: SchemaRule | None = None,
+    ) -> None:
+        """`log` None is the broker's own.
+
+        Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS or UNKNOWN_SUBJECT.
+        """
+        self._schemas.check_subject(schema)
+        if schema is not None and schema.mode == "dead_letter":
+            self._logs.claim(dead_letter_queue_of(name))
+        topic = self._logs.add(name, partitions, Partitioner(partitioner), log)
+        if flow is not None:
+            self._backpressure.limit(now_ns, topic, flow)
+        self._schemas.apply(topic, schema)
+        # Who audits a recording must know that messages may vanish from the middle of this one.
+        detail = {"cleanup": "compact"} if topic.log.config.cleanup == "compact" else None
+        self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
+        self._groups.topic_changed(now_ns, name)
+
+    def add_partitions(self, now_ns: int, name: str, total: int) -> None:
+        """The topic has `total` partitions from now on; keys may land elsewhere.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST as `delete`.
+        """
+        self.check_plain(name, "given more partitions")
+        log = self._logs.topic(name).log
+        log.add_partitions(total - len(log.partitions))
+        self._logs.revision += 1
+        self._events.emit(now_ns, EventKind.PARTITIONS_ADDED, topic=name, count=total)
+        self._groups.topic_changed(now_ns, name)
+
+    def configure(
+        self, now_ns: int, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None, cause: str = ""
+    ) -> None:
+        """Other settings of a topic or queue from now on; None leaves them. `cause` is what the event says of it.
+
+        Raises INVALID_CONFIG where the durability would change.
+        """
+        topic = self._logs.topic(name)
+        self._logs.revision += 1
+        if log is not None:
+            topic.log.configure(log)
+        # Before its effects: a wider gate lets in producers that wait.
+        detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
+        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
+        if flow is not None:
+            self._backpressure.limit(now_ns, topic, flow)
+
+    def delete(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
+        """The topic, its messages and what groups have committed for it are gone.
+
+        For `undo_window_ms`, it can be restored. Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to
+        a queue or has subscriptions.
+        """
+        self.check_plain(name, "deleted")
+        dead_letters = self._logs.topic(name).dead_letters
+        names = (name,) if dead_letters is None else (name, dead_letters.name)
+        totals = totals_of((self._logs.topic(each) for each in names), ())
+        committed = self._offsets.committed_in(name)
+        topics = [self._logs.remove(now_ns, each) for each in names]
+
+        def restore(restored_ns: int) -> None:
+            self._logs.put_back(topics)
+            self._offsets.put_back(name, committed)
+            count = len(topics[0].log.partitions)
+            self._events.emit(restored_ns, EventKind.TOPIC_CREATED, topic=name, count=count, cause="restored")
+            for each in names:
+                self._groups.topic_changed(restored_ns, each)
+
+        def remove() -> None:
+            for each in topics:
+                each.log.remove()
+
+        deleted = Deleted(names, False, restore, remove, lambda: self._logs.why_taken(names), totals)
+        self._recently_deleted.add(now_ns, name, deleted, undo_window_ms)
+        self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
+        self._groups.topic_changed(now_ns, name)
+
+    # -- over a restart
+
+    def entries(self) -> tuple[TopicEntry, ...]:
+        """What a restart needs to make them again."""
+        return tuple(
+            TopicEntry(
+                topic.name,
+                len(topic.log.partitions),
+                topic.log.partitioner.kind,
+                topic.log.config,
+                self._backpressure.config(topic.name),
+                topic.schema,
+                topic.dead_letters is not None,
+            )
+            for topic in self._logs
+            if topic.queue is None and not topic.owner
+        )
+
+    def restore(self, now_ns: int, entry: TopicEntry) -> None:
+        """Make a topic again."""
+        self.create(now_ns, entry.name, entry.partitions, partitioner=entry.partitioner, flow=entry.flow, log=entry.log)
+        topic = self._logs.topic(entry.name)
+        # The subject may have been deleted since.
+        self._schemas.apply(topic, entry.schema)
+        if entry.has_bin:
+            self._schemas.add_dead_letter_queue(topic)
+
+    # -- inside
+
+    def _is_of_queue(self, topic: Topic) -> bool:
+        """Whether it holds the dead letters of a queue or subscription, and not what a topic's schema refused."""
+        owner = self._logs.get(topic.owner)
+        return bool(topic.owner) and (owner is None or owner.queue is not None)
