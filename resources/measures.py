@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Unit = Literal["count", "duration", "rate", "size"]
-Verdict = Literal["", "same", "better", "worse", "different"]
+Verdict = Literal["", "same", "noise", "better", "worse", "different"]
 
 SAME = 0.02  # of the value: closer together is the same
+TELLING = 0.1  # of the value: what differs by less is not judged
+CHANCE = 2.0  # standard errors: what differs by less may be chance
 AS_LONG = 0.1  # of the length: sums of sessions that are closer together may be compared
 
 #: Durations are counted in buckets, each 1 % longer than the one before it: exact to 0.5 %.
@@ -66,15 +68,27 @@ def unlike(length_ns: float, base_ns: float) -> bool:
     return abs(length_ns - base_ns) > base_ns * AS_LONG
 
 
-def verdict(measure: Measure, value: float | None, base: float | None, *, lengths_differ: bool) -> Verdict:
-    """What `value` is beside `base`; "" where one of them is not known, "different" where nobody can say what is
-    better.
+def noise(measure: Measure, value: float, base: float, error: float = 0.0) -> float:
+    """The difference up to which nothing is judged: a tenth of `base`, or what chance does. Counts vary by their square
+    roots; of other figures `error` is the standard error of the difference, where one is known.
+    """
+    varies = (value + base) ** 0.5 if measure.unit == "count" else error
+    return max(abs(base) * TELLING, varies * CHANCE)
+
+
+def verdict(
+    measure: Measure, value: float | None, base: float | None, *, lengths_differ: bool, error: float = 0.0
+) -> Verdict:
+    """What `value` is beside `base`, of which `noise` says how much may be chance; "" where one of them is not known,
+    "different" where nobody can say what is better.
     """
     if value is None or base is None:
         return ""
     difference = value - base
     if abs(difference) <= abs(base) * SAME:
         return "same"
+    if abs(difference) <= noise(measure, value, base, error):
+        return "noise"
     if not measure.better or (lengths_differ and measure.is_sum):
         return "different"
     return "better" if (difference > 0) == (measure.better == "more") else "worse"

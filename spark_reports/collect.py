@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spark_reports.bounds import bring, local
 from spark_reports.frames import PASSES, read_frames
@@ -46,6 +46,10 @@ class Made:
     def written(self) -> dict[str, pa.Table]:
         """The tables that were asked for."""
         return {name: table for name, table in self.tables.items() if name in tables_of(self.parts)}
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table; none where it belongs to no part that was asked for."""
+        return self.tables[name].to_pylist() if name in self.tables else []
 
     def shown(self) -> frozenset[str]:
         """The names of what page and paper are drawn from: these, and which hue everything has."""

@@ -124,16 +124,17 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     each = (steps(request.parts, f"{number} ") for number in range(len(labels)))
     progress.plan({"runs": 8.0, "comparison": 1.0} | {name: weight for some in each for name, weight in some.items()})
     figures = _figures(spark, request, found, progress)
-    with progress.step("comparison", "Comparing"):
-        tables = {
-            "runs": arrow(figures, runs.schema(figures_of(request.parts))),
-            "comparison": arrow(comparison.comparison(runs.measures(figures)), comparison.SCHEMA),
-        }
     made = [
         make_tables(spark, info, progress, request.from_ns, request.to_ns, f"{number} ", request.parts)
         for number, info in enumerate(found.infos)
     ]
     progress.close()
+    with progress.step("comparison", "Comparing"):
+        errors = comparison.errors(figures, _latency_over_time(made))
+        tables = {
+            "runs": arrow(figures, runs.schema(figures_of(request.parts))),
+            "comparison": arrow(comparison.comparison(runs.measures(figures), errors), comparison.SCHEMA),
+        }
     settings = [Settings(info.scenario) for info in found.infos]
     told, compared = (tables[name].to_pylist() for name in ("runs", "comparison"))
     findings = comparison_findings(told, compared, made, labels, settings)
@@ -145,6 +146,14 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
         progress,
         _problems(found),
     )
+
+
+def _latency_over_time(made: list[Made]) -> dict[int, pl.DataFrame]:
+    """By session, where the parts have it."""
+    import polars as pl
+
+    tables = ((number, one.tables.get("latency_over_time")) for number, one in enumerate(made))
+    return {number: pl.DataFrame(table) for number, table in tables if table is not None}
 
 
 def _dated(tables: Mapping[str, pa.Table], info: SessionInfo) -> dict[str, pa.Table]:

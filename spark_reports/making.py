@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,14 @@ from spark_reports.tuning import Tuning, listing, tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from spark_reports.kinds import Report
+
+#: What takes half a second to load, and is loaded while Java starts.
+_AHEAD = (
+    *("pyspark.sql.session", "pyspark.sql.functions", "pyarrow.compute"),
+    *("spark_reports.kinds", "spark_reports.findings.find", "spark_reports.page.page"),
+)
 
 
 class Making:
@@ -68,13 +78,21 @@ class Making:
             with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
                 self._progress.plan({"start": 8.0, AHEAD: self._ahead()})
                 with self._progress.step("start", "Starting Spark"):
+                    for name in _AHEAD:
+                        importlib.import_module(name)
                     from spark_reports.spark import spark_session
 
                     jvm.connect()
                     spark = spark_session(master, self._work)
-                outcome = self.fill_on(spark, folder, deliver)
-                spark.stop()
-                return outcome
+                report = self._asked(spark)
+                if deliver is None:
+                    with _stopping(spark):
+                        self._write(report, folder)
+                else:
+                    self._write(report, folder)
+                    deliver(spark)
+                    spark.stop()
+                return report.outcome
         except Exception as error:
             self._cancellation.check()
             if isinstance(error, ReportError | OSError):
@@ -90,17 +108,24 @@ class Making:
         self, spark: SparkSession, folder: Path, deliver: Callable[[SparkSession], object] | None = None
     ) -> Outcome:
         """The same on a Spark that runs already, and goes on running. What Spark raises, goes through."""
+        report = self._asked(spark)
+        self._write(report, folder)
+        if deliver is not None:
+            deliver(spark)
+        return report.outcome
+
+    def _asked(self, spark: SparkSession) -> Report:
+        """All that Spark is needed for."""
         from spark_reports.kinds import make_kind
 
         self._progress.plan({"page": 1.0, AHEAD: self._ahead()})
         found = self._found or self._look(spark)
         _tune(spark, found)
         self._progress.watch(spark.sparkContext)
-        report = make_kind(spark, self._request, found, self._progress)
+        return make_kind(spark, self._request, found, self._progress)
+
+    def _write(self, report: Report, folder: Path) -> None:
         report.write(folder / REPORT, folder / TABLES, self._request.formats)
-        if deliver is not None:
-            deliver(spark)
-        return report.outcome
 
     def _ahead(self) -> float:
         """What the questions weigh, about: of a comparison there are some more."""
@@ -114,6 +139,15 @@ class Making:
         if self._request.mode == HISTORY:
             return find_remote_sessions(spark, self._request.sessions)
         return Found(tuple(inspect_remote(spark, session) for session in self._request.sessions))
+
+
+@contextlib.contextmanager
+def _stopping(spark: SparkSession) -> Iterator[None]:
+    """Spark stops meanwhile. What it raises then, goes through."""
+    with ThreadPoolExecutor(1, "stop") as pool:
+        stopped = pool.submit(spark.stop)
+        yield
+        stopped.result()
 
 
 def _check_part(info: SessionInfo, from_ns: int | None) -> None:

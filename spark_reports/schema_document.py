@@ -222,7 +222,7 @@ COLUMNS: Final = {
     "better": Meaning(_NONE, "whether more or less of it is better; null where neither is"),
     "base": Meaning("as the measure", "value of the first session"),
     "change": Meaning("share of the base", "difference, as a share of what it was"),
-    "verdict": Meaning(_NONE, "better, worse, same or different"),
+    "verdict": Meaning(_NONE, "better, worse, same, noise (may be chance) or different (not judged)"),
     "runs": Meaning("sessions", "how many"),
     "first": Meaning("as the measure", "value of the first run"),
     "last": Meaning("as the measure", "value of the last run"),
@@ -283,6 +283,9 @@ ELSEWHERE: Final = {
     ("comparison", "measure"): Meaning(_NONE, "the figure, a column of runs"),
     ("comparison", "value"): Meaning("as the measure", "value of this session"),
     ("comparison", "difference"): Meaning("as the measure", "value less base"),
+    ("comparison", "noise"): Meaning(
+        "as the measure", "the difference up to which nothing is judged: a tenth, or chance"
+    ),
     ("trends", "measure"): Meaning(_NONE, "the figure, a column of runs"),
     ("runs", "session"): Meaning(_NONE, "number of the session, from 0"),
     ("runs", "moved"): Meaning("partitions", "that changed owner, summed"),

@@ -127,12 +127,13 @@ def comparison(one: Figures, other: Figures) -> FactsTable:
     verdicts = {
         "": "",
         "same": "",
+        "noise": tr("by chance"),
         "better": tr("better"),
         "worse": tr("worse"),
         "different": tr("different"),
     }
     lengths_differ = unlike(one.values.get(LENGTH, 0), other.values.get(LENGTH, 0))
-    rows, strong = [], set()
+    rows, strong, apart = [], set(), False
     for key in dict.fromkeys((*one.values, *other.values)):
         measure = one.measures.get(key) or other.measures[key]
         mine, theirs = one.values.get(key), other.values.get(key)
@@ -147,15 +148,19 @@ def comparison(one: Figures, other: Figures) -> FactsTable:
                 verdicts[judged],
             )
         )
-        if judged != "same":
+        apart |= judged != "same"
+        if judged not in ("same", "noise"):
             strong.add(len(rows) - 1)
     sentence = (
         tr("{count} of {all} figures differ.", count=len(strong), all=len(rows))
         if strong
+        else tr("No figure differs by more than a tenth and by more than chance.")
+        if apart
         else tr("The two runs are the same in every figure.")
     )
     note = tr(
-        "Figures that differ by no more than 2 % are the same. Greatest lag and depth are of the moments that were "
+        "Figures that differ by no more than 2 % are the same; up to a tenth, and counts that are no further apart than "
+        "chance puts them, are not judged. Greatest lag and depth are of the moments that were "
         "kept, about one a second."
     )
     if lengths_differ:

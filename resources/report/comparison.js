@@ -8,7 +8,7 @@
     xAxis: time(), yAxis: scale ? value(format, scale.axis) : value(format),
     series: data.sessions.map((one, index) => line(one.name, scale ? one[key].map(([x, v]) => scale.at(x, v)) : one[key], index, dimmed(index, data.sessions))),
   }), {
-    formatter: (items) => `<b>${clock(items[0].value[0], 1)}</b>${table(items.map((item) => row(item.color, item.seriesName, format(item.value[2] ?? item.value[1]))))}`,
+    formatter: (items) => `<b>${clock(items[0].value[0], 1)}</b>${table(items.filter((item) => item.value[1] !== null).map((item) => row(item.color, item.seriesName, format(item.value[2] ?? item.value[1]))))}`,
   });
   const plots = {
     "plot-rate": () => each(chosen["plot-rate"]?.Of ?? "published", (v) => `${number(v)}/s`),

@@ -84,12 +84,13 @@
   });
   // A logarithmic axis from 1 µs up, at most six decades. What is quicker, or took no time at all, lies on a line of its own below,
   // which is called 0; `value[2]` of a point is what is true.
-  function decades(values) {
+  function decades(all) {
+    const values = all.filter((v) => v !== null);
     const high = 10 ** Math.ceil(Math.log10(Math.max(0.01, ...values)) - 1e-9);
     const seen = values.filter((v) => v > 0);
     const low = Math.max(0.001, high / 1e6, 10 ** Math.floor(Math.log10(Math.min(high / 10, ...seen)) + 1e-9));
     const floor = values.some((v) => v < low) ? low / 10 : low;
-    return { floor, at: (x, v) => [x, Math.max(v, floor), v],
+    return { floor, at: (x, v) => (v === null ? [x, null] : [x, Math.max(v, floor), v]),
       axis: { type: "log", min: floor, max: high, axisLabel: { ...text(), formatter: (v) => (floor < low && v < low * 0.99 ? "0" : milliseconds(v)) } } };
   }
   const points = (values) => values.map((y, index) => [+(Math.min(data.from_s + (index + 0.5) * data.width_s, data.to_s)).toFixed(6), y]);

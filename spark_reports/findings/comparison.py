@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from resources.measures import AS_LONG, MEASURES
+from resources.measures import AS_LONG, MEASURES, TELLING
 from spark_reports.collect import Made
 from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
 from spark_reports.page.measures import change, shown
+from spark_reports.tables.runs import BETTER
 
-#: What is worth a sentence of its own, most telling first.
+#: What has a sentence of its own, most telling first; what else differs goes into one.
 _TOLD = (
     "p99_ns", "p50_ns", "rebalancing_ns", "moved", "dead_lettered", "turned_away", "redelivered", "blocked_ns",
     "delivered_per_s",
 )  # fmt: skip
-WORTH_TELLING = 0.1
-CHANCE = 2.0  # times what chance does to a count, or to a mean: below it nobody can tell
-_PERCENTILES = {"p50_ns": "p50_ns", "p99_ns": "p99_ns"}
+_JUDGED = ("better", "worse")
 _DONE = ("fault", "user_action")
 _SHOWN = 4
+#: What can be looked at over time: the table, the rows of it, and the column.
+_OVER_TIME = {
+    "p50_ns": ("latency_over_time", ("measure", "delivered"), "p50_ns"),
+    "p99_ns": ("latency_over_time", ("measure", "delivered"), "p99_ns"),
+    "delivered_per_s": ("throughput", ("dimension", "consumer"), "messages_per_s"),
+}
+_AROUND = 10  # a tenth of the session before something was done, and one after it
+
+
+class Otherwise(NamedTuple):
+    """Something that was set or done in one session and not in the other; `at_ns` None where it held all the time."""
+
+    words: str
+    at_ns: int | None = None
 
 
 def comparison_findings(
@@ -39,57 +53,53 @@ def comparison_findings(
         *_wrong(made, labels),
         *_unlike(runs),
         *(_did(labels[number], labels[0], told) for number, told in done.items() if told),
-        *_differences(runs, compared, made, done),
+        *_differences(compared, made, done),
         *_groups(made, labels),
     ]
     return sorted(found, key=lambda finding: ORDER.index(finding.level))
 
 
-def _done_differently(number: int, made: Sequence[Made], settings: Sequence[Settings]) -> list[str]:
+def _done_differently(number: int, made: Sequence[Made], settings: Sequence[Settings]) -> list[Otherwise]:
     """What was set or done otherwise in this session than in the first."""
     told = []
     if settings:
         first, this = settings[0].flat(), settings[number].flat()
         told = [
-            f"{name} is {this.get(name, 'not set')} instead of {first.get(name, 'not set')}"
+            Otherwise(f"{name} is {this.get(name, 'not set')} instead of {first.get(name, 'not set')}")
             for name in [*first, *(name for name in this if name not in first)]
             if first.get(name) != this.get(name)
         ]
     base, here = (_actions(one) for one in (made[0], made[number]))
-    told += [f"{what} at {text.clock(at)}" for what, at in here.items() if what not in base]
-    return told + [f"no {what}" for what in base if what not in here]
+    told += [Otherwise(f"{what} at {text.clock(at)}", at) for what, at in here.items() if what not in base]
+    return told + [Otherwise(f"no {what} at {text.clock(at)}", at) for what, at in base.items() if what not in here]
 
 
 def _actions(one: Made) -> Mapping[str, int]:
     """Faults and actions in words, with the first time of each."""
     found: dict[str, int] = {}
-    for row in rows_of(one, "markers"):
+    for row in one.rows("markers"):
         if row["kind"] in _DONE:
             who = row["client"] if row["client"] and row["client"] not in row["cause"] else ""
             found.setdefault(f"{row['cause'] or row['kind']}{f' ({who})' if who else ''}", row["time_ns"])
     return found
 
 
-def _did(label: str, first: str, told: Sequence[str]) -> Finding:
-    return Finding(INFO, f"What was otherwise in {label} than in {first}", f"{text.listed(told, _SHOWN)}.", "sessions")
+def _did(label: str, first: str, done: Sequence[Otherwise]) -> Finding:
+    told = text.listed([one.words for one in done], _SHOWN)
+    return Finding(INFO, f"What was otherwise in {label} than in {first}", f"{told}.", "sessions")
 
 
 def _wrong(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
     """A session that is not whole or broke a rule is no fair comparison; told as far as somebody looked."""
     for one, label in zip(made, labels, strict=True):
-        broken = [row["check"] for row in rows_of(one, "audit") if not row["ok"]]
-        unequal = [row["name"] for row in rows_of(one, "reconciliation") if not row["equal"]]
-        missing = sum(row["missing"] for row in rows_of(one, "recording"))
+        broken = [row["check"] for row in one.rows("audit") if not row["ok"]]
+        unequal = [row["name"] for row in one.rows("reconciliation") if not row["equal"]]
+        missing = sum(row["missing"] for row in one.rows("recording"))
         parts = [f"messages were {check.split(':')[0]}" for check in broken]
         parts += [f"{text.plural(len(unequal), 'total differs', 'totals differ')} from the broker's"] if unequal else []
         parts += [f"{text.plural(missing, 'event is', 'events are')} missing from the recording"] if missing else []
         if parts:
             yield Finding(BAD, f"{label} is not sound", f"{text.listed(parts, 4)}.".capitalize(), "sessions")
-
-
-def rows_of(made: Made, name: str) -> list[Row]:
-    """The rows of a table; none where it belongs to no part that was asked for."""
-    return made.tables[name].to_pylist() if name in made.tables else []
 
 
 def _unlike(runs: Rows) -> Iterator[Finding]:
@@ -108,67 +118,75 @@ def _unlike(runs: Rows) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _differences(
-    runs: Rows, compared: Rows, made: Sequence[Made], done: Mapping[int, Sequence[str]]
-) -> Iterator[Finding]:
-    """What differs by more than a tenth and by more than chance."""
+def _differences(compared: Rows, made: Sequence[Made], done: Mapping[int, Sequence[Otherwise]]) -> Iterator[Finding]:
+    """Every figure that the table `comparison` calls better or worse, and no other."""
     names = {row["session"]: row["name"] for row in compared}
-    same = any(row["measure"] in _TOLD for row in compared)
+    judged = [row for row in compared if row["verdict"] in _JUDGED]
     for measure in _TOLD:
-        rows = [row for row in compared if row["measure"] == measure and row["session"] > 0]
-        worth = [row for row in rows if _is_worth(row) and _beyond_chance(row, runs, made)]
-        for row in worth:
-            same = False
+        for row in (one for one in judged if one["measure"] == measure):
             better = row["verdict"] == "better"
-            first, label = names[0], MEASURES[measure].label
+            label, value, base = MEASURES[measure].label, shown(measure, row["value"]), shown(measure, row["base"])
             yield Finding(
                 GOOD if better else WARN,
-                f"{label}: {shown(measure, row['value'])} in {row['name']}, {shown(measure, row['base'])} in {first}",
-                f"That is {'better' if better else 'worse'}: {change(row['change'], row['difference'])}.",
+                f"{label}: {value} in {row['name']}, {base} in {names[0]}",
+                f"That is {row['verdict']}: {change(row['change'], row['difference'])}.",
                 "figures",
-                why=_because(done.get(row["session"], ())),
+                why=_because(row, made, done.get(row["session"], ())),
             )
-    if same and len(names) > 1:
+    for session, verdict in ((session, verdict) for session in names for verdict in _JUDGED):
+        rest = [row for row in judged if (row["session"], row["verdict"]) == (session, verdict)]
+        told = [
+            f"{MEASURES[row['measure']].label} ({change(row['change'], row['difference'])})"
+            for row in rest
+            if row["measure"] not in _TOLD
+        ]
+        if told:
+            also = "Also" if len(told) < len(rest) else "Only this is"
+            level = GOOD if verdict == "better" else WARN
+            yield Finding(level, f"{also} {verdict} in {names[session]}", f"{text.listed(told, _SHOWN)}.", "figures")
+    if not judged and len(names) > 1 and any(row["measure"] in BETTER for row in compared):
         headline = "No figure differs by more than a tenth and by more than chance"
         yield Finding(GOOD, headline, "What differs below may come of nothing.", "figures")
 
 
-def _is_worth(row: Row) -> bool:
-    if row["verdict"] not in ("better", "worse"):
-        return False
-    return row["change"] is None or abs(row["change"]) >= WORTH_TELLING
-
-
-def _beyond_chance(row: Row, runs: Rows, made: Sequence[Made]) -> bool:
-    """Whether a difference is more than what counts, and the percentiles of single time buckets, vary by themselves."""
-    measure, difference = row["measure"], abs(row["difference"])
-    if MEASURES[measure].unit == "count":
-        return bool(difference > CHANCE * math.sqrt(row["base"] + row["value"]))
-    if measure in _PERCENTILES:
-        series = [_over_time(made[number], measure) for number in (0, row["session"])]
-        if min(map(len, series)) > 1:
-            error = math.sqrt(sum(float(one.var(ddof=1)) / len(one) for one in series))
-            return bool(difference > CHANCE * error)
-    if measure == "delivered_per_s":
-        counts = [one.get("delivered") for one in runs if one["session"] in (0, row["session"])]
-        if all(counts):
-            error = math.sqrt(sum(1 / count for count in counts if count)) * row["base"]
-            return bool(difference > CHANCE * error)
-    return True
-
-
-def _over_time(one: Made, column: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    rows = rows_of(one, "latency_over_time")
-    return np.array([row[column] for row in rows if row["measure"] == "delivered"], np.float64)
-
-
-def _because(done: Sequence[str]) -> str:
-    """As far as the data show: where one thing alone was otherwise, it may have been that."""
+def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
+    """As far as the data show: where one thing alone was otherwise, or where the difference begins with it."""
     if not done:
         return ""
     if len(done) == 1:
-        return f"One thing was otherwise: {done[0]}."
-    return f"{len(done)} things were otherwise, so it may be any of them."
+        return f"One thing was otherwise: {done[0].words}."
+    begun = max(((_step(row, made, one.at_ns), one.words) for one in done if one.at_ns is not None), default=None)
+    if begun is not None and begun[0] > 0:
+        return f"It begins with one of the {len(done)} things that were otherwise: {begun[1]}."
+    words = text.listed([one.words for one in done], _SHOWN)
+    return f"{len(done)} things were otherwise, and the data do not show which it was: {words}."
+
+
+def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:
+    """By how much more the sessions differ just after `at_ns` than just before; 0 where that is less than the whole
+    difference, or where they differed by half as much before.
+    """
+    if row["measure"] not in _OVER_TIME or made[0].scale != made[row["session"]].scale:
+        return 0.0
+    first, this = (_over_time(made[number], row["measure"]) for number in (0, row["session"]))
+    apart = (this - first) * math.copysign(1, row["difference"])
+    at, around = made[0].scale.bucket(at_ns), max(len(apart) // _AROUND, 2)
+    before, after = (part[~np.isnan(part)] for part in (apart[max(at - around, 0) : at], apart[at + 1 :][:around]))
+    if not len(before) or not len(after):
+        return 0.0
+    step = float(after.mean() - before.mean())
+    return step if step >= abs(row["difference"]) and abs(before.mean()) < step / 2 else 0.0
+
+
+def _over_time(one: Made, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The figure of each bucket: of a rate nothing is 0, of a duration it is not a number."""
+    table, (column, wanted), value = _OVER_TIME[measure]
+    found = np.full(one.scale.buckets, 0.0 if table == "throughput" else np.nan)
+    for row in one.rows(table):
+        if row[column] == wanted:
+            at = one.scale.bucket(row["start_ns"])
+            found[at] = row[value] + (found[at] if table == "throughput" else 0.0)
+    return found
 
 
 def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
@@ -176,13 +194,13 @@ def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
     rows = [
         (row["unserved_ns"], row["changed"], row["group"], label)
         for one, label in zip(made, labels, strict=True)
-        for row in rows_of(one, "groups")
+        for row in one.rows("groups")
         if row["rebalances"] > 1
     ]
     if len(rows) < 2:
         return
     best, worst = min(rows), max(rows)
-    if worst[0] > best[0] * (1 + WORTH_TELLING):
+    if worst[0] > best[0] * (1 + TELLING):
         several = len(set(labels)) > 1
 
         def place(row: tuple[int, int, str, str]) -> str:

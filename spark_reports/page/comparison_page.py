@@ -7,12 +7,12 @@ from typing import Any
 
 from resources.measures import MEASURES
 from spark_reports.collect import Made
-from spark_reports.findings.comparison import rows_of
 from spark_reports.findings.finding import Finding, Row
 from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.measures import change, shown
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, titles
+from spark_reports.scale import Scale
 from spark_reports.sessions import Found
 
 #: Sections with their titles, and the parts of a report of which one must be there; what was compared always is.
@@ -40,9 +40,7 @@ def render_comparison(
     by_measure: dict[str, list[Row]] = {}
     for row in compared:
         by_measure.setdefault(row["measure"], []).append(row)
-    groups = [
-        {"session": label, **row} for one, label in zip(made, labels, strict=True) for row in rows_of(one, "groups")
-    ]
+    groups = [{"session": label, **row} for one, label in zip(made, labels, strict=True) for row in one.rows("groups")]
     parts = made[0].parts
     sections = [(name, title) for name, title, of in _SECTIONS if not of or parts & of]
     return document(
@@ -77,19 +75,22 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
     """What is drawn: one line a session, in the seconds of its own session time."""
     sessions = []
     for one, label in zip(made, labels, strict=True):
-        scale = one.scale
+
+        def over_time(values: Mapping[int, float], nothing: float | None, scale: Scale = one.scale) -> Any:
+            """[second, value] of each bucket; `nothing` where none is known."""
+            starts = (scale.from_ns + number * scale.width_ns for number in range(scale.buckets))
+            return [[round((at + scale.width_ns / 2) / 1e9, 4), values.get(at, nothing)] for at in starts]
 
         def summed(name: str, value: str, where: tuple[str, str] | None = None, *, made: Made = one) -> Any:
+            """Of what flows a bucket without any has 0; of what stands it has no row."""
+            rows = [row for row in made.rows(name) if where is None or row[where[0]] == where[1]]
             totals: dict[int, float] = {}
-            for row in rows_of(made, name):
-                if where is None or row[where[0]] == where[1]:
-                    totals[row["start_ns"]] = totals.get(row["start_ns"], 0) + (row[value] or 0)
-            middle = made.scale.width_ns / 2
-            return [[round((at + middle) / 1e9, 4), round(totals[at], 3)] for at in sorted(totals)]
+            for row in rows:
+                totals[row["start_ns"]] = round(totals.get(row["start_ns"], 0) + (row[value] or 0), 3)
+            return over_time(totals, None if where is None else 0) if rows else []
 
-        middle_ns = scale.width_ns / 2
-        late = [row for row in rows_of(one, "latency_over_time") if row["measure"] == "delivered"]
-        curve = [row for row in rows_of(one, "latency_curve") if row["measure"] == "delivered"]
+        late = [row for row in one.rows("latency_over_time") if row["measure"] == "delivered"]
+        curve = [row for row in one.rows("latency_curve") if row["measure"] == "delivered"]
         total = sum(row["messages"] for row in curve) or 1
         sessions.append(
             {
@@ -99,7 +100,7 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
                 "lag": summed("lag", "lag"),
                 "waiting": summed("queues", "waiting"),
                 **{
-                    name: [[round((row["start_ns"] + middle_ns) / 1e9, 4), row[f"{name}_ns"] / 1e6] for row in late]
+                    name: over_time({row["start_ns"]: row[f"{name}_ns"] / 1e6 for row in late}, None) if late else []
                     for name in ("p50", "p99")
                 },
                 "curve": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from resources.measures import MEASURES
@@ -14,6 +15,8 @@ from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.sessions import Found
 
 DRAWN = ("delivered_per_s", "p50_ns", "p99_ns", "dead_lettered", "turned_away", "rebalancing_ns", "blocked_ns", "moved")
+MOST_POINTS = 120
+MOST_DRAWN = 10  # scenarios
 _COLUMNS = {
     "published": "Published",
     "delivered_per_s": "Delivered/s",
@@ -52,6 +55,8 @@ def render_history(
         scenarios=sorted({row["scenario"] for row in runs}),
         measures=MEASURES,
         drawn=[name for name in DRAWN if any(row.get(name) for row in runs)],
+        most_drawn=MOST_DRAWN,
+        runs_a_point=runs_a_point(len(runs)),
         columns=columns,
         heads=[(_COLUMNS[name], 1) for name in columns],
         sections=[("trends", "Trends"), ("runs", "Runs")],
@@ -65,11 +70,21 @@ def render_history(
     )
 
 
+def runs_a_point(runs: int) -> int:
+    """How many runs, one after the other, are one point: a plot is too narrow for more than `MOST_POINTS`."""
+    return max(1, -(-runs // MOST_POINTS))
+
+
 def history_data(runs: Rows) -> dict[str, Any]:
-    """What is drawn: a plot a figure, one line a scenario, a point a run."""
-    scenarios: dict[str, list[Any]] = {}
-    for row in runs:
-        scenarios.setdefault(row["scenario"], []).append(row)
+    """What is drawn: a plot a figure, a line a scenario. A point is a run, [number, value], or several runs, [number,
+    median, least, most], with the name of the first and of the last of them.
+    """
+    together = runs_a_point(len(runs))
+    scenarios: dict[str, dict[int, list[Row]]] = {}
+    for place, row in enumerate(runs):
+        scenarios.setdefault(row["scenario"], {}).setdefault(place // together, []).append(row)
+    names = [row["name"] for row in runs]
+    named = [names[at : at + together] for at in range(0, len(names), together)]
     return {
         "from_s": 0,
         "to_s": 1,
@@ -77,17 +92,30 @@ def history_data(runs: Rows) -> dict[str, Any]:
         "buckets": 1,
         "rebalances": [],
         "markers": [],
-        "names": [row["name"] for row in runs],
+        "names": [some[0] if len(some) == 1 else f"{some[0]} to {some[-1]}" for some in named],
+        "runs_a_point": together,
         "trends": {
             name: {
                 "unit": MEASURES[name].unit,
                 "label": MEASURES[name].label,
                 "lines": [
-                    {"name": scenario or "unnamed", "points": [[row["session"], row[name]] for row in mine]}
-                    for scenario, mine in list(scenarios.items())[:10]
+                    {
+                        "name": scenario or "unnamed",
+                        "points": [
+                            _point(place, [row[name] for row in some], together) for place, some in mine.items()
+                        ],
+                    }
+                    for scenario, mine in list(scenarios.items())[:MOST_DRAWN]
                 ],
             }
             for name in DRAWN
             if any(row.get(name) for row in runs)
         },
     }
+
+
+def _point(place: int, values: Sequence[float | None], together: int) -> list[float | None]:
+    known = [value for value in values if value is not None]
+    if together == 1:
+        return [place, known[0] if known else None]
+    return [place, *((median(known), min(known), max(known)) if known else (None, None, None))]

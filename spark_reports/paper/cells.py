@@ -100,7 +100,8 @@ def _difference(row: Mapping[str, Any]) -> str:
     if row["verdict"] == "same":
         return "same"
     told = change(row["change"], row["difference"])
-    return f"{told}, {row['verdict']}" if row["verdict"] in ("better", "worse") else told
+    said = {"better": ", better", "worse": ", worse", "noise": " by chance"}
+    return told + said.get(row["verdict"], "")
 
 
 def trends_table(trends: Rows) -> PrintedTable:

@@ -91,7 +91,7 @@ def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding], parts
         [],
         findings,
         [trends_table(in_order(tables["trends"])), runs_table(tables["runs"])],
-        [("", plot) for plot in history_plots(history_data(tables["runs"])["trends"])],
+        [("", plot) for plot in history_plots(history_data(tables["runs"]))],
     )
 
 

@@ -45,21 +45,27 @@ def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]
     draw_legend(ax, len(lines))
 
 
-def history_plots(trends: Mapping[str, Any]) -> Iterator[Plot]:
+def history_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
     """One plot a figure, one line a scenario, from the data of the history's page."""
-    for name, trend in trends.items():
-        yield Plot(f"trend-{name.removesuffix('_ns')}", trend["label"], partial(_runs, trend=trend))
+    together = data["runs_a_point"]
+    for name, trend in data["trends"].items():
+        draw = partial(_runs, trend=trend, together=together)
+        yield Plot(f"trend-{name.removesuffix('_ns')}", trend["label"], draw)
 
 
-def _runs(ax: Axes, trend: Mapping[str, Any]) -> None:
+def _runs(ax: Axes, trend: Mapping[str, Any], together: int) -> None:
     for place, line in enumerate(trend["lines"]):
-        numbers = [number + 1 for number, _value in line["points"]]
-        values = [np.nan if value is None else value for _number, value in line["points"]]
+        points = np.array(line["points"], dtype=np.float64)
+        numbers = points[:, 0] * together + (together + 1) / 2  # from 1, in the middle of those that are one point
+        colour = LIGHT_HUES[place % HUES]
+        if together > 1:
+            ax.fill_between(numbers, points[:, 2], points[:, 3], color=colour, alpha=0.16, linewidth=0)
         ax.plot(
-            numbers, values, label=plain(line["name"], 24), color=LIGHT_HUES[place % HUES], marker="o",
+            numbers, points[:, 1], label=plain(line["name"], 24), color=colour, marker="" if together > 1 else "o",
             markersize=2.5, linewidth=0.9,
         )  # fmt: skip
-    ax.set_xlabel("run, in the order of their beginning")
+    each = f"; median, least and most of {together} at a time" if together > 1 else ""
+    ax.set_xlabel(f"run, in the order of their beginning{each}")
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(FuncFormatter(partial(_with_unit, unit=trend["unit"])))

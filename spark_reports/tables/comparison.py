@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 import polars as pl
 
-from resources.measures import AS_LONG, SAME
+from resources.measures import AS_LONG, MEASURES, SAME, noise, unlike, verdict
+from spark_reports.tables.latency import DONE, FIRST
 from spark_reports.tables.runs import BETTER, SUMS
+from spark_reports.tables.schema import rows
 
 SCHEMA = (
     "measure STRING, better STRING, session INT, name STRING, value DOUBLE, base DOUBLE, difference DOUBLE, "
-    "change DOUBLE, verdict STRING"
+    "change DOUBLE, noise DOUBLE, verdict STRING"
 )
 TRENDS_SCHEMA = (
     "scenario STRING, measure STRING, better STRING, `runs` BIGINT, first DOUBLE, last DOUBLE, median DOUBLE, "
@@ -18,29 +23,60 @@ TRENDS_SCHEMA = (
 )
 ODD = 3.0  # times the usual distance from the median
 
+#: Rates with what they count: one of n messages varies by a share of 1 / sqrt(n).
+_RATES = {"published_per_s": "published", "delivered_per_s": "delivered", "bytes_per_s": "published"}
+#: Percentiles with their measure and column over time.
+_PERCENTILES = {
+    **{name: (FIRST, name) for name in ("p50_ns", "p99_ns", "p999_ns", "max_ns")},
+    "acknowledged_p99_ns": (DONE, "p99_ns"),
+}
 
-def comparison(measures: pl.DataFrame) -> pl.DataFrame:
+
+def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
+    """How much each figure varies by itself, as a standard error: session, measure, error; a row where something says
+    so. `over_time` is the table latency_over_time by session, of those that have it.
+
+    A percentile varies as those of single time buckets do; the maximum by all of that,
+    for it is no mean of many.
+    """
+    rates = [
+        (pl.col(name) / pl.col(of).cast(pl.Float64).sqrt()).alias(name)
+        for name, of in _RATES.items()
+        if name in runs.columns and of in runs.columns
+    ]
+    found = runs.select("session", *rates)
+    parts = [found.unpivot(index="session", variable_name="measure", value_name="error")]
+    for session, told in over_time.items():
+        for name, (measure, column) in _PERCENTILES.items():
+            values = told.filter(pl.col("measure") == measure)[column].cast(pl.Float64)
+            spread = values.std()
+            error = None if spread is None else spread / (1.0 if name == "max_ns" else len(values) ** 0.5)
+            parts.append(pl.DataFrame({"session": [session], "measure": [name], "error": [error]}))
+    return pl.concat(part.cast({"session": pl.Int32, "error": pl.Float64}) for part in parts).drop_nulls().drop_nans()
+
+
+def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
     """One row per measure and session: its value beside that of the first session.
 
-    `change` is the difference as a share of the base; null where the base is 0. `verdict` is better, worse, same or
-    different, the last where nobody can say what is better: so are sums over sessions of different lengths.
+    `change` is the difference as a share of the base; null where the base is 0. `noise` is the difference up to which
+    nothing is judged, and `verdict` what `resources.measures` says of it.
     """
-    value = pl.col("value")
-    base = measures.filter(pl.col("session") == 0).select("measure", value.alias("base"))
-    length = measures.filter(pl.col("measure") == "length_ns")
-    first = length.filter(pl.col("session") == 0).select(value.first()).item() if length.height else None
-    unlike = length.select("session", ((value - pl.lit(first)).abs() > pl.lit(first) * AS_LONG).alias("unlike"))
-    difference = value - pl.col("base")
-    return (
-        measures.join(base, on="measure", how="left")
-        .join(unlike, on="session", how="left")
-        .with_columns(better=_better(), difference=difference)
-        .with_columns(
-            change=pl.col("difference") / pl.when(pl.col("base") != 0).then("base"),
-            verdict=_verdict(pl.col("difference"), pl.col("base").abs()),
-        )
-        .sort("measure", "session")
-    )
+    known = {(session, name): error for session, name, error in errors.select("session", "measure", "error").rows()}
+    values = {(row["session"], row["measure"]): row["value"] for row in measures.rows(named=True)}
+    found = []
+    for row in measures.sort("measure", "session").rows(named=True):
+        session, name, value = row["session"], row["measure"], row["value"]
+        base, measure = values.get((0, name)), MEASURES[name]
+        lengths = [values.get((each, "length_ns")) for each in (session, 0)]
+        differ = None not in lengths and unlike(*lengths)
+        error = math.hypot(known.get((0, name), 0.0), known.get((session, name), 0.0))
+        difference = chance = None
+        if value is not None and base is not None:
+            difference, chance = value - base, noise(measure, value, base, error)
+        change = difference / base if base and difference is not None else None
+        judged = verdict(measure, value, base, lengths_differ=differ, error=error) or None
+        found.append((name, measure.better, session, row["name"], value, base, difference, change, chance, judged))
+    return rows(SCHEMA, found)
 
 
 def _better() -> pl.Expr:

@@ -6,7 +6,7 @@ from typing import Any
 
 from spark_reports.findings.comparison import comparison_findings
 from spark_reports.findings.finding import GOOD, INFO, WARN
-from spark_reports.page.comparison_page import render_comparison
+from spark_reports.page.comparison_page import comparison_data, render_comparison
 from spark_reports.session import SessionInfo
 from spark_reports.sessions import Found
 from tests.spark_reports.page.tables_by_hand import S, equal, made
@@ -85,6 +85,21 @@ def test_a_page_names_the_files_that_are_there_and_no_others() -> None:
     assert "as CSV and Parquet in the folder tables" in page("CSV", "Parquet")
     assert "as CSV in the folder tables" in page("CSV")
     assert "in the folder tables" not in page()
+
+
+def test_a_stretch_without_messages_is_drawn_as_one() -> None:
+    """A line from the last message before it to the first one after it would say that some came."""
+    ends = (0, 59)
+    flows = [
+        {"dimension": "topic", "topic": "t", "name": "t", "start_ns": at * S, "messages_per_s": 5.0} for at in ends
+    ]
+    late = [{"measure": "delivered", "start_ns": at * S, "p50_ns": S, "p99_ns": S} for at in ends]
+    one = made(throughput=flows, latency_over_time=late)
+    first, _second = comparison_data([one, made()], LABELS)["sessions"]
+    assert [value for _at, value in first["published"]] == [5.0] + [0] * 58 + [5.0]
+    assert [value for _at, value in first["p99"]] == [1_000.0] + [None] * 58 + [1_000.0]
+    assert first["published"][1] == [1.5, 0]
+    assert _second["published"] == _second["p99"] == []
 
 
 class Rows(list[dict[str, Any]]):

@@ -21,20 +21,68 @@ def _measures(values: dict[str, list[float | None]]) -> pl.DataFrame:
     return rows(runs.MEASURES_SCHEMA, found)
 
 
+NO_ERRORS = rows("session INT, measure STRING, error DOUBLE", [])
+
+
+def _judged(
+    measure: str,
+    values: list[float | None],
+    told: list[dict[str, object]],
+    late: dict[int, list[float]] | None = None,
+) -> str:
+    """What is said of the second of two sessions, of which these figures are told."""
+    over_time = {
+        number: pl.DataFrame({"measure": ["delivered"] * len(each)} | dict.fromkeys(_LATE, each))
+        for number, each in (late or {}).items()
+    }
+    errors = comparison.errors(pl.DataFrame(told), over_time)
+    found = comparison.comparison(_measures({measure: values}), errors).filter(pl.col("session") == 1)
+    return str(found["verdict"].item())
+
+
+_LATE = ("p50_ns", "p99_ns", "p999_ns", "max_ns")
+
+
+@pytest.mark.parametrize(("died", "verdict"), [(125, "noise"), (140, "worse"), (60, "better"), (101, "same")])
+def test_a_count_is_judged_only_beyond_chance(died: int, verdict: str) -> None:
+    told: list[dict[str, object]] = [{"session": 0, "dead_lettered": 100}, {"session": 1, "dead_lettered": died}]
+    assert _judged("dead_lettered", [100.0, died], told) == verdict
+
+
+@pytest.mark.parametrize(("delivered", "verdict"), [(100, "noise"), (10_000, "worse")])
+def test_a_rate_of_few_messages_is_judged_only_beyond_chance(delivered: int, verdict: str) -> None:
+    told: list[dict[str, object]] = [
+        {"session": 0, "delivered": delivered, "delivered_per_s": 10.0},
+        {"session": 1, "delivered": delivered, "delivered_per_s": 8.0},
+    ]
+    assert _judged("delivered_per_s", [10.0, 8.0], told) == verdict
+
+
+@pytest.mark.parametrize("measure", _LATE)
+@pytest.mark.parametrize(("spread_s", "verdict"), [(0.1, "worse"), (30.0, "noise")])
+def test_a_percentile_is_judged_only_beyond_what_it_varies(measure: str, spread_s: float, verdict: str) -> None:
+    late = {
+        number: [(around + spread_s * (at % 2 - 0.5)) * S for at in range(20)]
+        for number, around in enumerate((50.0, 58.0))
+    }
+    told: list[dict[str, object]] = [{"session": 0}, {"session": 1}]
+    assert _judged(measure, [50.0 * S, 58.0 * S], told, late) == verdict
+
+
 def test_differences_have_a_size_and_a_direction() -> None:
     measures = _measures(
         {"p99_ns": [100.0, 50.0, 101.0], "dead_lettered": [0.0, 3.0, 0.0], "published": [5.0, 9.0, None]}
     )
     check(
-        comparison.comparison(measures).filter(pl.col("session") > 0),
+        comparison.comparison(measures, NO_ERRORS).filter(pl.col("session") > 0),
         comparison.SCHEMA,
         [
-            ("dead_lettered", "less", 1, "run-1", 3.0, 0.0, 3.0, None, "worse"),
-            ("dead_lettered", "less", 2, "run-2", 0.0, 0.0, 0.0, None, "same"),
-            ("p99_ns", "less", 1, "run-1", 50.0, 100.0, -50.0, -0.5, "better"),
-            ("p99_ns", "less", 2, "run-2", 101.0, 100.0, 1.0, 0.01, "same"),
-            ("published", "", 1, "run-1", 9.0, 5.0, 4.0, 0.8, "different"),
-            ("published", "", 2, "run-2", None, 5.0, None, None, None),
+            ("dead_lettered", "less", 1, "run-1", 3.0, 0.0, 3.0, None, 0.0, "worse"),
+            ("dead_lettered", "less", 2, "run-2", 0.0, 0.0, 0.0, None, 0.0, "same"),
+            ("p99_ns", "less", 1, "run-1", 50.0, 100.0, -50.0, -0.5, 10.0, "better"),
+            ("p99_ns", "less", 2, "run-2", 101.0, 100.0, 1.0, 0.01, 10.0, "same"),
+            ("published", "", 1, "run-1", 9.0, 5.0, 4.0, 0.8, 0.5, "different"),
+            ("published", "", 2, "run-2", None, 5.0, None, None, 0.5, None),
         ],
     )  # fmt: skip
 
@@ -47,7 +95,7 @@ def test_sums_over_sessions_of_different_lengths_are_not_judged() -> None:
     }
     verdicts = {
         (row["measure"], row["session"]): row["verdict"]
-        for row in comparison.comparison(_measures(told)).rows(named=True)
+        for row in comparison.comparison(_measures(told), NO_ERRORS).rows(named=True)
     }
     assert [verdicts["dead_lettered", session] for session in range(3)] == ["same", "different", "worse"]
     assert [verdicts["p99_ns", session] for session in range(3)] == ["same", "worse", "worse"]
