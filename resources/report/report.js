@@ -144,15 +144,15 @@
     "plot-dead": (box) => bars(box, data.dead_letters.map((one) => `${one.cause} (${one.group})`), [
       ["Redriven", data.dead_letters.map((one) => one.redriven), "good"], ["Still dead", data.dead_letters.map((one) => one.dead - one.redriven), "bad"]]),
     "plot-pressure": () => {
-      const lost = data.backpressure.flatMap((one) => [["rejected", one.rejected, "bad"], ["dropped", one.dropped, "warn"]].filter(([, values]) => values.some(Boolean)).map(([word, values, paint]) => [`${one.name}, ${word}`, values, paint]));
+      const turnedAway = data.backpressure.flatMap((one) => [["rejected", one.rejected, "bad"], ["dropped", one.dropped, "warn"]].filter(([, values]) => values.some(Boolean)).map(([word, values, paint]) => [`${one.name}, ${word}`, values, paint]));
       const blocked = data.backpressure.filter((one) => one.blocked.some(Boolean));
       const most = Math.max(0, ...blocked.flatMap((one) => one.blocked));
       const format = (v, name) => (blocked.some((one) => `${one.name}, blocked` === name) ? share(v) : number(v));
       return withTooltip(frame({
-        grid: { left: 8, right: lost.length ? 8 : 26, top: 34, bottom: 6, containLabel: true },
-        xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: lost.length > 0, splitLine: { show: false } })],
+        grid: { left: 8, right: turnedAway.length ? 8 : 26, top: 34, bottom: 6, containLabel: true },
+        xAxis: time(), yAxis: [value((v) => share(v), most > 1 ? { min: 0 } : { min: 0, max: 1, interval: 0.25 }), value(number, { show: turnedAway.length > 0, splitLine: { show: false } })],
         series: [context(), ...blocked.map((one) => line(`${one.name}, blocked`, points(one.blocked), one.hue, { step: "middle", areaStyle: { opacity: 0.13 }, lineStyle: { width: 1.2, color: series(one.hue) } })),
-          ...lost.map(([name, values, paint]) => ({ name, type: "bar", stack: "lost", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: colour(paint), borderRadius: [2, 2, 0, 0] } }))],
+          ...turnedAway.map(([name, values, paint]) => ({ name, type: "bar", stack: "turned away", z: 3, yAxisIndex: 1, data: points(values), barMaxWidth: 7, itemStyle: { color: colour(paint), borderRadius: [2, 2, 0, 0] } }))],
       }), overTime(format));
     },
     "plot-partitions": (box) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from resources.outcomes import OUTCOMES
 from spark_reports.page import text
 
 Row = Mapping[str, Any]
@@ -12,15 +13,17 @@ Rows = Sequence[Row]
 
 BAD, WARN, INFO, GOOD = "bad", "warn", "info", "good"
 ORDER = (BAD, WARN, INFO, GOOD)
-FAILED_WEIGHS_S: Final = 60.0  # a message that is lost or a dead letter, as much as one that waits so long
+FAILED_WEIGHS_S: Final = 60.0  # a message that is rejected, lost or a dead letter, as much as one that waits so long
 
 
 class Harm(NamedTuple):
-    """`lost` messages that nobody got, `dead` ones that lie in the dead letters, `delayed` ones that waited `delayed_s`
+    """`rejected` messages, of which the producer was told, `lost` ones, that were dropped, evicted or expired, `dead`
+    ones, that lie in the dead letters, `delayed` ones that waited `delayed_s`
     each on average, how long `waiting` clients stood still, `waiting_s` in all, and of a backlog how many messages
     waited `at_once` at the most and all of them together, in `message_s`.
     """
 
+    rejected: int = 0
     lost: int = 0
     dead: int = 0
     delayed: int = 0
@@ -32,14 +35,14 @@ class Harm(NamedTuple):
 
     @property
     def weight_s(self) -> float:
-        """What findings are ordered by: seconds of waiting, a lost message or a dead letter for a minute."""
-        return (
-            (self.lost + self.dead) * FAILED_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
-        )
+        """What findings are ordered by: seconds of waiting, a message that got nowhere for a minute."""
+        failed = self.rejected + self.lost + self.dead
+        return failed * FAILED_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
 
     def words(self) -> str:
-        """22 messages lost, 48 messages delayed by 1.2 s each; "" for none."""
-        parts = [f"{text.plural(self.lost, 'message')} lost"] if self.lost else []
+        """3 messages rejected, 22 messages lost, 48 messages delayed by 1.2 s each; "" for none."""
+        failed = {OUTCOMES["rejected"].lower(): self.rejected, "lost": self.lost}
+        parts = [f"{text.plural(count, 'message')} {word}" for word, count in failed.items() if count]
         if self.dead:
             parts.append(text.plural(self.dead, "message is a dead letter", "messages are dead letters"))
         if self.at_once:

@@ -8,6 +8,7 @@ from resources.outcomes import OUTCOMES
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
+from spark_reports.tables.refusals import DEAD_LETTERED
 
 HELPLESS = 0.05  # of the retries that helped: below it they help nobody
 FEWEST_RETRIES = 5
@@ -121,36 +122,43 @@ def refused_by_schema(rows: Rows) -> Iterator[Finding]:
             "schemas",
             worst["first_ns"],
             "schema",
-            harm=Harm(lost=total),
+            harm=Harm(**_fates(rows)),
         )
+
+
+def _fates(rows: Rows) -> dict[str, int]:
+    """What became of what schemas refused, as harm."""
+    found = {"rejected": 0, "dead": 0}
+    for row in rows:
+        found["dead" if row["outcome"] == DEAD_LETTERED else "rejected"] += row["messages"]
+    return found
 
 
 def turned_away(rows: Rows, blockers: Rows) -> Iterator[Finding]:
     """What was refused or discarded, and for want of what?"""
-    kinds = {kind: word.lower() for kind, word in OUTCOMES.items()}
     by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
-    losses = {word: sum(row[kind] for row in rows) for kind, word in kinds.items()}
-    losses["rejected"] -= by_schema  # a finding of its own
-    total = sum(losses.values())
+    counts = {kind: sum(row[kind] for row in rows) for kind in OUTCOMES}
+    counts["rejected"] -= by_schema  # a finding of its own
+    total = sum(counts.values())
     if total > 0:
-        topics = sorted({row["topic"] for row in rows if any(row[kind] for kind in kinds)})
-        parts = [f"{lost:,} {word}" for word, lost in losses.items() if lost]
+        topics = sorted({row["topic"] for row in rows if any(row[kind] for kind in OUTCOMES)})
+        parts = [f"{counts[kind]:,} {word.lower()}" for kind, word in OUTCOMES.items() if counts[kind]]
         yield Finding(
             WARN,
             f"{text.plural(total, 'message was', 'messages were')} turned away or discarded",
             f"{text.listed(parts, 4)}, on {text.listed(topics)}.{_for_want(blockers)}",
             "backpressure",
             kind="turned-away",
-            harm=Harm(lost=total),
+            harm=Harm(rejected=counts["rejected"], lost=total - counts["rejected"]),
         )
 
 
 def _for_want(blockers: Rows) -> str:
-    def lost(row: Row) -> int:
+    def messages(row: Row) -> int:
         return int(row["rejected"] + row["dropped"] + row["evicted"])
 
-    worst = max((row for row in blockers if row["reason"] != "schema"), key=lost, default=None)
-    if worst is None or not lost(worst):
+    worst = max((row for row in blockers if row["reason"] != "schema"), key=messages, default=None)
+    if worst is None or not messages(worst):
         return ""
     reader = f", with {worst['blocker']} furthest behind" if worst["blocker"] else ""
     return f" Most because {worst['topic']} was {worst['reason']}{reader}." if "full" in worst["reason"] else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from resources.outcomes import OUTCOMES
 from spark_reports.scale import Scale
 
 SCHEMA = "topic STRING, client STRING, cause STRING, from_ns BIGINT, to_ns BIGINT, blocked_ns BIGINT, ended BOOLEAN"
@@ -12,7 +13,7 @@ SERIES_SCHEMA = (
     "evicted BIGINT, expired BIGINT"
 )
 TIME_SCHEMA = "topic STRING, start_ns BIGINT, blocked_ns BIGINT, rejected BIGINT, dropped BIGINT"
-_LOST = ("rejected", "dropped", "evicted", "expired")
+_TURNED_AWAY = tuple(OUTCOMES)
 
 
 def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -37,20 +38,20 @@ def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def backpressure_series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    """One row per topic that blocked, refused or lost anything."""
+    """One row per topic that blocked or turned anything away."""
     blocked = pl.col("blocked_ns")
     waits = blocks.group_by("topic").agg(
         pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns")
     )
-    lost = _lost(rollup, _LOST).group_by("topic").agg(pl.col(_LOST).sum())
+    turned_away = _messages(rollup, _TURNED_AWAY).group_by("topic").agg(pl.col(_TURNED_AWAY).sum())
     return (
-        waits.join(lost, on="topic", how="full", coalesce=True)
+        waits.join(turned_away, on="topic", how="full", coalesce=True)
         .with_columns(pl.exclude("topic").fill_null(0))
         .sort("blocked_ns", "topic", descending=[True, False])
     )
 
 
-def _lost(rollup: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
+def _messages(rollup: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
     """The rows of these kinds, with their messages in a column for each."""
     kind, messages = pl.col("kind"), pl.col("messages")
     counts = (pl.when(kind == name).then(messages).otherwise(0).alias(name) for name in kinds)
@@ -73,9 +74,9 @@ def backpressure_over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Sc
         .with_columns(blocked_ns=end - pl.max_horizontal("from_ns", "start_ns"), rejected=none, dropped=none)
         .select(columns)
     )
-    lost = _lost(rollup, ("rejected", "dropped")).with_columns(blocked_ns=none).select(columns)
+    turned_away = _messages(rollup, ("rejected", "dropped")).with_columns(blocked_ns=none).select(columns)
     return (
-        pl.concat([shares, lost])
+        pl.concat([shares, turned_away])
         .group_by("topic", "start_ns")
         .agg(pl.col(columns[2:]).sum())
         .filter(pl.any_horizontal(pl.col(columns[2:]) > 0))

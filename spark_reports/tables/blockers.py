@@ -8,7 +8,7 @@ SCHEMA = (
     "topic STRING, client STRING, reason STRING, blocker STRING, blocks BIGINT, blocked_ns BIGINT, longest_ns BIGINT, "
     "rejected BIGINT, dropped BIGINT, evicted BIGINT"
 )
-_LOST = ("rejected", "dropped", "evicted")
+_TURNED_AWAY = ("rejected", "dropped", "evicted")
 _SLOWEST = r"slowest reader (.+)$"
 _REASONS = {
     r"is full: .* messages": "full of messages",
@@ -45,19 +45,19 @@ def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
         .agg(pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns"))
     )
     evicted = kind == "evicted"
-    lost = (
-        rollup.filter(kind.is_in(_LOST))
+    turned_away = (
+        rollup.filter(kind.is_in(_TURNED_AWAY))
         .with_columns(
             client=pl.when(evicted).then(pl.lit("")).otherwise("client"),
             reason=_reason(),
             blocker=pl.when(evicted & (pl.col("group") != pl.col("topic"))).then("group").otherwise(_blocker()),
         )
         .group_by(keys)
-        .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _LOST)
+        .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _TURNED_AWAY)
     )
-    sums = ("blocked_ns", *_LOST)
+    sums = ("blocked_ns", *_TURNED_AWAY)
     return (
-        waits.join(lost, on=keys, how="full", coalesce=True)
+        waits.join(turned_away, on=keys, how="full", coalesce=True)
         .with_columns(pl.exclude(keys).fill_null(0))
         .sort(*sums, *keys, descending=[True] * len(sums) + [False] * len(keys))
     )

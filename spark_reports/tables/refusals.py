@@ -8,6 +8,7 @@ SCHEMA = (
     "topic STRING, subject STRING, place STRING, outcome STRING, messages BIGINT, producers BIGINT, first_ns BIGINT, "
     "last_ns BIGINT"
 )
+DEAD_LETTERED = "dead-lettered"
 #: How the broker says it: "schema orders refused /amount", or "... refused the value".
 _CAUSE = r"^schema (\S+) refused (.*)$"
 
@@ -21,7 +22,7 @@ def refusals(rollup: pl.DataFrame) -> pl.DataFrame:
         .with_columns(
             subject=cause.str.extract(_CAUSE, 1),
             place=cause.str.extract(_CAUSE, 2),
-            outcome=pl.when(kind == "rejected").then(pl.lit("refused")).otherwise(pl.lit("dead-lettered")),
+            outcome=pl.when(kind == "rejected").then(pl.lit("refused")).otherwise(pl.lit(DEAD_LETTERED)),
         )
         .group_by(keys)
         .agg(

@@ -109,6 +109,8 @@ def test_dead_letters_are_not_called_lost_and_weigh_as_much() -> None:
     (one,) = (one for one in told if one.section == "dead-letters")
     assert one.harm.words() == "17 messages are dead letters"
     assert one.harm.weight_s == Harm(lost=17).weight_s
+    assert Harm(rejected=17).weight_s == Harm(lost=17).weight_s
+    assert Harm(rejected=3).words() == "3 messages rejected"
     assert Harm(lost=2, dead=1).words() == "2 messages lost, 1 message is a dead letter"
 
 
@@ -126,3 +128,26 @@ def test_the_greatest_harm_comes_first_after_what_cannot_be_relied_on() -> None:
         "torn", "lost", "waited", "stood still", "a bit", "no harm", "well",
     ]  # fmt: skip
     assert found[4].harm.words() == "2 clients waited 90\u00a0s in all"
+
+
+def _refusal(outcome: str, messages: int) -> dict[str, Any]:
+    where = {"topic": "t", "subject": "order", "place": "/amount", "outcome": outcome}
+    return {**where, "messages": messages, "producers": 1, "first_ns": S, "last_ns": 2 * S}
+
+
+def test_what_a_schema_refused_is_rejected_or_dead_and_never_lost() -> None:
+    """The producer was told, or the message lies in the dead letters: nobody has to look for it."""
+    (one,) = (
+        one for one in findings(refusals=[_refusal("refused", 3), _refusal("dead-lettered", 2)]) if one.kind == "schema"
+    )
+    assert (one.harm.rejected, one.harm.dead, one.harm.lost) == (3, 2, 0)
+    assert one.harm.words() == "3 messages rejected, 2 messages are dead letters"
+
+
+def test_what_a_full_topic_rejected_is_told_apart_from_what_it_discarded() -> None:
+    row = {"topic": "t", "blocks": 0, "blocked_ns": 0, "longest_ns": 0}
+    counts = {"rejected": 4, "dropped": 3, "evicted": 2, "expired": 1}
+    (one,) = (one for one in findings(backpressure_series=[{**row, **counts}]) if one.kind == "turned-away")
+    assert one.detail.startswith("4 rejected, 3 dropped, 2 evicted and 1 expired, on t.")
+    assert (one.harm.rejected, one.harm.lost) == (4, 6)
+    assert one.harm.words() == "4 messages rejected, 6 messages lost"
