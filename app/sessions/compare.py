@@ -159,9 +159,8 @@ def comparison(one: Figures, other: Figures) -> FactsTable:
         else tr("The two runs are the same in every figure.")
     )
     note = tr(
-        "Figures that differ by no more than 2 % are the same; up to a tenth, and counts that are no further apart than "
-        "chance puts them, are not judged. Greatest lag and depth are of the moments that were "
-        "kept, about one a second."
+        "Figures that differ by no more than 2 % are the same. Up to a tenth, and counts up to what chance does to "
+        "them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second."
     )
     if lengths_differ:
         note = tr("The sessions lasted differently long: sums are not judged.") + " " + note

@@ -63,12 +63,12 @@ def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
     """
     known = {(session, name): error for session, name, error in errors.select("session", "measure", "error").rows()}
     values = {(row["session"], row["measure"]): row["value"] for row in measures.rows(named=True)}
-    found = []
+    found: list[tuple[object, ...]] = []
     for row in measures.sort("measure", "session").rows(named=True):
         session, name, value = row["session"], row["measure"], row["value"]
         base, measure = values.get((0, name)), MEASURES[name]
-        lengths = [values.get((each, "length_ns")) for each in (session, 0)]
-        differ = None not in lengths and unlike(*lengths)
+        length, first = (values.get((each, "length_ns")) for each in (session, 0))
+        differ = length is not None and first is not None and unlike(length, first)
         error = math.hypot(known.get((0, name), 0.0), known.get((session, name), 0.0))
         difference = chance = None
         if value is not None and base is not None:

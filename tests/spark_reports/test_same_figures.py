@@ -34,7 +34,8 @@ def test_window_and_report_compare_sessions_by_the_same_figures(spark: SparkSess
         simulation.run(60)
         recorder.close(time_ns=60 * NS_PER_S)
     found = find_sessions([str(tmp_path)])
-    runs = make_runs(*(read_all(spark, found.infos, kind) for kind in ("messages", "control")), about(found.infos))
+    messages, control = (read_all(spark, found.infos, kind) for kind in ("messages", "control"))
+    runs = make_runs(messages, control, about(found.infos))
     seen = set()
     for info, run in zip(found.infos, runs.to_dicts(), strict=True):
         figures = figures_of(Path(info.location), Work(lambda _part, _words: None), (0, 1))

@@ -71,18 +71,18 @@ def test_a_percentile_is_judged_only_beyond_what_it_varies(measure: str, spread_
 
 def test_differences_have_a_size_and_a_direction() -> None:
     measures = _measures(
-        {"p99_ns": [100.0, 50.0, 101.0], "dead_lettered": [0.0, 3.0, 0.0], "published": [5.0, 9.0, None]}
+        {"p99_ns": [100.0, 50.0, 101.0], "dead_lettered": [0.0, 30.0, 0.0], "published": [50.0, 90.0, None]}
     )
     check(
         comparison.comparison(measures, NO_ERRORS).filter(pl.col("session") > 0),
         comparison.SCHEMA,
         [
-            ("dead_lettered", "less", 1, "run-1", 3.0, 0.0, 3.0, None, 0.0, "worse"),
+            ("dead_lettered", "less", 1, "run-1", 30.0, 0.0, 30.0, None, pytest.approx(2 * 30**0.5), "worse"),
             ("dead_lettered", "less", 2, "run-2", 0.0, 0.0, 0.0, None, 0.0, "same"),
             ("p99_ns", "less", 1, "run-1", 50.0, 100.0, -50.0, -0.5, 10.0, "better"),
             ("p99_ns", "less", 2, "run-2", 101.0, 100.0, 1.0, 0.01, 10.0, "same"),
-            ("published", "", 1, "run-1", 9.0, 5.0, 4.0, 0.8, 0.5, "different"),
-            ("published", "", 2, "run-2", None, 5.0, None, None, 0.5, None),
+            ("published", "", 1, "run-1", 90.0, 50.0, 40.0, 0.8, pytest.approx(2 * 140**0.5), "different"),
+            ("published", "", 2, "run-2", None, 50.0, None, None, None, None),
         ],
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_differences_have_a_size_and_a_direction() -> None:
 def test_sums_over_sessions_of_different_lengths_are_not_judged() -> None:
     told: dict[str, list[float | None]] = {
         "length_ns": [10.0 * S, 20.0 * S, 10.5 * S],
-        "dead_lettered": [10.0, 20.0, 20.0],
+        "dead_lettered": [100.0, 200.0, 200.0],
         "p99_ns": [1.0, 2.0, 2.0],
     }
     verdicts = {
