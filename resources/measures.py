@@ -69,8 +69,8 @@ def unlike(length_ns: float, base_ns: float) -> bool:
 
 
 def noise(measure: Measure, value: float, base: float, error: float = 0.0) -> float:
-    """The difference up to which nothing is judged: a tenth of `base`, or what chance does. Counts of messages vary by their
-    square roots; of other figures `error` is the standard error of the difference, where one is known.
+    """The difference up to which nothing is judged: a tenth of `base`, or what chance does. Counts of messages vary by
+    their square roots; of other figures `error` is the standard error of the difference, where one is known.
     """
     varies = (value + base) ** 0.5 if (measure.unit, measure.section) == ("count", "Messages") else error
     return max(abs(base) * TELLING, varies * CHANCE)
