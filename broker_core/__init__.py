@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from broker_core.clients.effects import SqliteEffects, resume_from
     from broker_core.clients.group_consumer import GroupConsumer
     from broker_core.clients.host import Host
+    from broker_core.clients.http_broker import HttpBroker
     from broker_core.clients.membership import ConsumerConfig
     from broker_core.clients.middleware import (
         Context,
@@ -138,6 +139,7 @@ __all__ = [
     "GuardConfig",
     "Host",
     "HostConfig",
+    "HttpBroker",
     "JsonSchema",
     "JsonSchemaSerializer",
     "JsonSerializer",
@@ -224,6 +226,7 @@ _ROOMS = {
     ),
     "clients.group_consumer": ("GroupConsumer",),
     "clients.host": ("Host",),
+    "clients.http_broker": ("HttpBroker",),
     "clients.membership": ("ConsumerConfig",),
     "clients.middleware": (
         "Context",

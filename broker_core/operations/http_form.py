@@ -11,10 +11,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import FieldInfo
 
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.entry import Entry
 from broker_core.operations.request import Request
 
 _UNSENT = (None, msgspec.UNSET)
+_PATTERN = re.compile(r"`str` matching regex '.*'")
 
 
 class HttpParts(NamedTuple):
@@ -65,8 +67,13 @@ class HttpForm:
         )
 
     def parts(self, request: Request[Any]) -> HttpParts:
-        """`request` as it is sent, without being checked."""
-        values = {name: quote(str(getattr(request, name)), safe="") for name in self.path}
+        """`request` as it is sent; only its path is checked. Raises MALFORMED_REQUEST as a listener does."""
+        values = {}
+        for name, kind in self.path.items():
+            try:
+                values[name] = quote(str(msgspec.convert(getattr(request, name), kind)), safe="")
+            except msgspec.ValidationError as error:
+                raise unreadable(f"{name} in the path", error) from error
         path = self.entry.path.format_map(values)
         given = {sent: getattr(request, name) for name, sent in self._names.items()}
         if self.query is not None:
@@ -76,6 +83,12 @@ class HttpForm:
             return HttpParts(self.entry.verb, path, {}, None)
         body = getattr(request, self.entry.body) if self.entry.body else self.body(**given)
         return HttpParts(self.entry.verb, path, {}, msgspec.json.encode(body))
+
+
+def unreadable(what: str, error: Exception) -> BrokerError:
+    """MALFORMED_REQUEST for `what` does not decode."""
+    sentence = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", str(error).replace("\n", " "))
+    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} ({sentence[:300]})")
 
 
 def _named(field: FieldInfo, sent: str) -> tuple[str, Any, Any]:

@@ -18,6 +18,7 @@ from broker_core import (
     Delivery,
     Filter,
     GroupConsumer,
+    HttpBroker,
     JsonSchemaSerializer,
     JsonSerializer,
     Logging,
@@ -43,6 +44,7 @@ from broker_core import (
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.operations.topics import ListTopics
 
 MESSAGES = 25  # more than there are absurd values: a call may take one
 TEXT = '{"type": "integer"}'
@@ -101,6 +103,7 @@ MADE: dict[str, Callable[[BrokerFixture], Any]] = {
     "Receipt": lambda fixture: fixture.producer.send("t", b"1"),
     "SimpleQueue": lambda fixture: SimpleQueue(fixture.host, "simple"),
     "BrokerHost": lambda fixture: fixture.host,
+    "HttpBroker": lambda fixture: HttpBroker("http://127.0.0.1:1"),
     "AvroSerializer": lambda fixture: AvroSerializer(_registry(fixture), "avro"),
     "JsonSchemaSerializer": lambda fixture: JsonSchemaSerializer(_registry(fixture), "numbers"),
     "JsonSerializer": lambda fixture: JsonSerializer(),
@@ -177,6 +180,8 @@ RIGHT: dict[str, Callable[[BrokerFixture], Any]] = {
     "operation": lambda fixture: "read",
     "kind": lambda fixture: "topic",
     "address": lambda fixture: "127.0.0.1",
+    "url": lambda fixture: "http://127.0.0.1:1",
+    "request": lambda fixture: ListTopics(),
 }
 RIGHT_FOR: dict[tuple[str, str], Callable[[BrokerFixture], Any]] = {
     ("create_topic", "name"): lambda fixture: "new",

@@ -17,11 +17,11 @@ from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.decompression import Inflater
 from broker_core.listeners.access.limits import GuardConfig, too_large
 from broker_core.operations.fields import MAX_INT
+from broker_core.operations.http_form import unreadable
 
 T = TypeVar("T")
 
 _ANYTHING = msgspec.json.Decoder()
-_PATTERN = re.compile(r"`str` matching regex '.*'")
 _JSON_TYPE = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
 
 
@@ -80,7 +80,7 @@ def decoded(body: bytes, kind: type[T]) -> T:
             # In JSON, 3.0 is a whole number.
             found = msgspec.convert(_whole(_ANYTHING.decode(body)), kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _unreadable("the body", error) from error
+        raise unreadable("the body", error) from error
     except RecursionError as error:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the body is nested too deeply") from error
     return found
@@ -105,7 +105,7 @@ def query_of(request: Request, kind: type[T]) -> T:
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise _unreadable("the query", error) from error
+        raise unreadable("the query", error) from error
 
 
 def converted(text: str, kind: Any, what: str) -> Any:
@@ -113,12 +113,7 @@ def converted(text: str, kind: Any, what: str) -> Any:
     try:
         return msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise _unreadable(f"{what} in the path", error) from error
-
-
-def _unreadable(what: str, error: Exception) -> BrokerError:
-    sentence = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", str(error).replace("\n", " "))
-    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} ({sentence[:300]})")
+        raise unreadable(f"{what} in the path", error) from error
 
 
 __all__ = ["ClientDisconnect", "Held", "converted", "decoded", "query_of", "read_body", "too_large"]

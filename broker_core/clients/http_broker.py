@@ -1,0 +1,267 @@
+"""A broker elsewhere, reached through its HTTP listener: what it can be asked, and the errors, are those in process."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
+
+import msgspec
+import urllib3
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    LocationParseError,
+    NewConnectionError,
+    ReadTimeoutError,
+    SSLError,
+)
+from urllib3.util import parse_url
+
+from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.operations.catalogue import entry_of
+from broker_core.operations.entry import Entry
+from broker_core.operations.http_form import HttpParts, form_of
+from broker_core.operations.request import Problem, Request
+from broker_core.settings import TIMEOUT, TimeS, checked_class, judged
+
+T = TypeVar("T")
+
+DEFAULT_PORT = 8_080
+_CONNECTIONS = 8  # that are kept; more are closed after use
+_CONNECT_S = 10.0
+_PAUSES_S = (0.05, 0.2, 0.8)  # before repeating what is safe to repeat
+_PIECE_BYTES = 1 << 16
+_MOST_BYTES = 256 * 1_048_576  # of one response
+# Problems that HTTP names and the broker does not.
+_BY_STATUS = {
+    401: ErrorCode.UNAUTHORIZED,
+    403: ErrorCode.FORBIDDEN,
+    413: ErrorCode.REQUEST_TOO_LARGE,
+    429: ErrorCode.THROTTLED,
+    500: ErrorCode.INTERNAL_ERROR,
+    503: ErrorCode.CLOSED,
+}
+Waiting = Callable[[BrokerError, float], object]
+
+
+class _BrokenOffError(BrokerError):
+    """The connection ended before the answer."""
+
+
+class _Response(NamedTuple):
+    status: int
+    headers: Any
+    data: bytes
+
+
+@checked_class(fast=("ask",))
+class HttpBroker:
+    """The broker whose HTTP listener is at `url`: http:// or https:// with host and port. From any thread.
+
+    `ca_file` holds the certificates that are trusted for https, in PEM; without, the system's are. `timeout_s` is how
+    long a request may take beside the time for which it asks to wait itself. `on_wait(error, seconds)` is called before
+    each wait for a broker that cannot serve a request yet. Raises INVALID_CONFIG for what is no such URL or token.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        ca_file: Path | str | None = None,
+        timeout_s: TimeS = 30.0,
+        on_wait: Callable[..., object] | None = None,
+    ) -> None:
+        self.url = checked_url(url)
+        self._timeout_s = timeout_s
+        self._on_wait: Waiting = on_wait or (lambda _error, _seconds: None)
+        self._headers = {"Accept": "application/json", "User-Agent": "brokerscope"}
+        if token is not None:
+            if not (token.isascii() and token.isprintable()):
+                raise ConfigError("a token is made of ASCII letters, digits and signs; HTTP carries no other")
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._pool = urllib3.connection_from_url(
+            self.url, maxsize=_CONNECTIONS, retries=False, **_trust(self.url, ca_file)
+        )
+        self._closed = False
+
+    def ask(self, request: Request[T], timeout_s: float | None = None) -> T:
+        """The result of an operation of the catalogue; its errors are those of `BrokerHost.ask`.
+
+        What is safe to repeat is repeated where the connection fails, and after a wait where the broker asks for one;
+        so is whatever the broker has refused with "too many requests". Raises CONNECTION_LOST where nothing listens, no
+        broker answers, or the answer breaks off, and REQUEST_TIMED_OUT: what changes something may be done all the
+        same.
+        """
+        judged("timeout_s", TIMEOUT, timeout_s)
+        entry = entry_of(request)
+        parts = form_of(entry).parts(request)
+        ends_s = time.monotonic() + (self._timeout_s + _own_wait_s(entry, request) if timeout_s is None else timeout_s)
+        pauses = iter(_PAUSES_S)
+        while True:
+            error: BrokerError
+            try:
+                response = self._sent(entry, parts, ends_s)
+            except _BrokenOffError as broken:
+                error, pause_s = broken, next(pauses, None) if entry.is_repeatable else None
+            else:
+                if 200 <= response.status < 300:
+                    result: T = self._result(entry, response)
+                    return result
+                error, pause_s = self._refused(entry, response)
+            if pause_s is None or time.monotonic() + pause_s >= ends_s:
+                raise error
+            self._on_wait(error, pause_s)
+            time.sleep(pause_s)
+
+    def close(self) -> None:
+        """Close the connections. The second call does nothing."""
+        self._closed = True
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside
+
+    def _sent(self, entry: Entry, parts: HttpParts, ends_s: float) -> _Response:
+        """The whole response. Raises CONNECTION_LOST, REQUEST_TIMED_OUT."""
+        if self._closed:
+            raise BrokerError(ErrorCode.CLOSED, f"the client of {self.url}")
+        headers = self._headers if parts.body is None else {**self._headers, "Content-Type": "application/json"}
+        left_s = max(0.001, ends_s - time.monotonic())
+        doubt = "" if entry.is_repeatable else "; it may be done all the same"
+        try:
+            response = self._pool.request(
+                parts.verb,
+                parts.path,
+                fields=parts.query or None,
+                body=parts.body,
+                headers=headers,
+                timeout=urllib3.Timeout(connect=min(_CONNECT_S, left_s), read=left_s),
+                redirect=False,
+                preload_content=False,
+            )
+            data = _read(response, ends_s)
+            if not data and response.status != 204 and "Content-Length" not in response.headers:
+                raise HTTPError("the end of the headers is missing")
+            return _Response(response.status, response.headers, data)
+        except (ReadTimeoutError, TimeoutError) as error:
+            about = f"{parts.verb} {parts.path} has no answer of {self.url}{doubt}"
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=bool(doubt)) from error
+        except (NewConnectionError, ConnectTimeoutError) as error:
+            about = f"nothing listens at {self.url}; brokerscope serve opens a broker"
+            raise BrokerError(ErrorCode.CONNECTION_LOST, about) from error
+        except SSLError as error:
+            raise self._no_broker(f"TLS fails: {_reason(error)}") from error
+        except (HTTPError, OSError) as error:
+            if _is_no_http(error):
+                raise self._no_broker("it does not speak HTTP") from error
+            about = f"{self.url} broke off its answer to {parts.verb} {parts.path}{doubt}"
+            raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
+
+    def _result(self, entry: Entry, response: _Response) -> Any:
+        if entry.result is None:
+            return None
+        try:
+            return msgspec.json.decode(response.data, type=entry.result)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise self._no_broker("its answer is none of a broker") from None
+
+    def _refused(self, entry: Entry, response: _Response) -> tuple[BrokerError, float | None]:
+        """The error of a response, and after how many seconds to try again, if at all."""
+        status, headers = response.status, response.headers
+        if 300 <= status < 400:
+            return self._no_broker(f"it redirects to {headers.get('Location', 'another address')}; use that one"), None
+        try:
+            problem = msgspec.json.decode(response.data, type=Problem)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return self._no_broker(f"it answers {status}, and not as a broker does"), None
+        error = error_of(problem, status)
+        # "Too many requests" is told before anything is done.
+        again = status == 429 or (entry.is_repeatable and error.retriable)
+        return error, _seconds(headers.get("Retry-After")) if again else None
+
+    def _no_broker(self, why: str) -> BrokerError:
+        return BrokerError(ErrorCode.CONNECTION_LOST, f"{self.url} is no HTTP listener of a broker: {why}")
+
+
+def checked_url(text: str) -> str:
+    """`text` as a URL, http:// where it names no scheme. Raises INVALID_CONFIG."""
+    try:
+        found = parse_url(text if "://" in text else f"http://{text}")
+    except LocationParseError as error:
+        raise ConfigError(f"{text!r} is no URL such as http://127.0.0.1:{DEFAULT_PORT}") from error
+    if found.scheme not in {"http", "https"} or not found.host or found.auth or found.query or found.port == 0:
+        raise ConfigError(f"{text!r} is no URL such as http://127.0.0.1:{DEFAULT_PORT}")
+    if found.path not in {None, "", "/"}:
+        raise ConfigError(f"{text!r} has a path; a broker's URL ends with its port")
+    port = "" if found.port is None and "://" in text else f":{found.port or DEFAULT_PORT}"
+    return f"{found.scheme}://{found.host}{port}"
+
+
+def error_of(problem: Problem, status: int) -> BrokerError:
+    """The error that the broker raised."""
+    code = ErrorCode.__members__.get(problem.error) or _BY_STATUS.get(status, ErrorCode.MALFORMED_REQUEST)
+    about = problem.message.removesuffix(".")
+    if about == code.sentence:
+        about = ""
+    about = about.removeprefix(f"{code.sentence}: ")
+    return BrokerError(code, about, possibly_stored=problem.possibly_stored is True)
+
+
+def _trust(url: str, ca_file: Path | str | None) -> dict[str, Any]:
+    if not url.startswith("https:"):
+        return {}
+    try:
+        return {"ssl_context": ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))}
+    except OSError as error:  # an SSLError is one
+        reason = getattr(error, "reason", None) or error.strerror or str(error)
+        raise ConfigError(f"{ca_file} holds no certificates to trust ({reason}); give a PEM file") from error
+
+
+def _own_wait_s(entry: Entry, request: Request[Any]) -> float:
+    """How long the request itself asks to wait."""
+    holder = getattr(request, entry.body) if entry.body else request
+    return float(getattr(holder, "timeout_ms", 0)) / 1_000
+
+
+def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
+    """The body, in time and within bounds. Raises TimeoutError, HTTPError."""
+    pieces: list[bytes] = []
+    size_bytes = 0
+    with contextlib.ExitStack() as undo:
+        undo.callback(response.close)
+        for piece in response.stream(_PIECE_BYTES):
+            pieces.append(piece)
+            size_bytes += len(piece)
+            if size_bytes > _MOST_BYTES:
+                raise HTTPError(f"a response of more than {_MOST_BYTES} bytes")
+            if time.monotonic() > ends_s:
+                raise TimeoutError
+        undo.pop_all()
+    response.release_conn()
+    return b"".join(pieces)
+
+
+def _is_no_http(error: Exception) -> bool:
+    return "BadStatusLine" in repr(error) or "LineTooLong" in repr(error)
+
+
+def _reason(error: Exception) -> str:
+    cause = error.args[0] if error.args else error
+    return str(getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or cause)
+
+
+def _seconds(text: str | None) -> float | None:
+    return float(text) if text is not None and text.isdecimal() else None

@@ -1,0 +1,435 @@
+"""A broker elsewhere answers as one in process does: the same results, the same errors; and lines that fail."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core import BrokerError, BrokerHost, ErrorCode, HttpBroker
+from broker_core.clients.http_broker import checked_url, error_of
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.http.listener import HttpListener
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.operations.catalogue import CATALOGUE
+from broker_core.operations.dead_letters import (
+    DeadLettersByCause,
+    ListDeadLetters,
+    PurgeLetters,
+    Redrive,
+    RedriveProgress,
+    StopRedrive,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+)
+from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ListOffsets, ResetOffsets
+from broker_core.operations.leases import Nack, Take
+from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
+from broker_core.operations.messages import PublishBatch, PublishMessages, ReadMessages, Record, SendMessages
+from broker_core.operations.observe import CutConnection, DescribeBroker, ListConnections, ListSlowReaders
+from broker_core.operations.queues import (
+    CreateQueue,
+    CreateSubscription,
+    DeleteQueue,
+    DescribeQueue,
+    ListQueues,
+    Peek,
+    PurgeQueue,
+    QueueSettings,
+    UndoPurgeQueue,
+)
+from broker_core.operations.request import Problem, Request, Status
+from broker_core.operations.schemas import (
+    CheckSchema,
+    DeleteSubject,
+    DeleteVersion,
+    DescribeSubject,
+    DescribeVersion,
+    DiffSchemas,
+    ListSubjects,
+    RegisterSchema,
+    SchemaText,
+    SetCompatibility,
+    SetDefaultCompatibility,
+)
+from broker_core.operations.topics import (
+    AddPartitions,
+    ConfigureTopic,
+    CreateTopic,
+    DeleteRecords,
+    DeleteTopic,
+    DescribeTopic,
+    FlowSettings,
+    ListTopics,
+    LogSettings,
+    RemoveSchemaRule,
+    Rule,
+    SetSchemaRule,
+    TopicConfig,
+)
+from tests.broker_core.listeners.certificates import make
+
+TOKEN = "correct-horse-battery"
+TEXT = SchemaText(schema={"type": "object"})
+MORE = SchemaText(schema={"type": "object", "title": "more"})
+
+# Each operation that a host takes, in an order in which each finds what it needs; most of them fail, too.
+ASKED: list[Request[Any]] = [
+    CreateTopic(name="orders", partitions=2, log=LogSettings(retention_ms=60_000), flow=FlowSettings(max_messages=9)),
+    CreateTopic(name="orders"),
+    CreateTopic(name="Orders"),
+    CreateTopic(name="compacted", log=LogSettings(cleanup="compact"), rule=Rule(subject="nothing")),
+    ListTopics(),
+    DescribeTopic(topic="orders"),
+    DescribeTopic(topic="nothing"),
+    TopicConfig(topic="orders"),
+    ConfigureTopic(topic="orders", log=LogSettings(retention_ms=None)),
+    ConfigureTopic(topic="nothing"),
+    AddPartitions(topic="orders", total=3),
+    AddPartitions(topic="orders", total=1),
+    ReadMessages(topic="orders", partition=0),
+    ReadMessages(topic="orders", partition=7),
+    ReadMessages(topic="orders", partition=0, offset=99),
+    DeleteRecords(topic="orders", before={"0": 0}),
+    CreateQueue(name="mail", settings=QueueSettings(priorities=2)),
+    CreateQueue(name="mail"),
+    CreateSubscription(name="copy", topic="orders", max_messages=5, policy="block"),
+    CreateSubscription(name="copy2", topic="nothing"),
+    ListQueues(),
+    DescribeQueue(queue="mail"),
+    DescribeQueue(queue="nothing"),
+    Peek(queue="mail"),
+    PurgeQueue(queue="mail"),
+    UndoPurgeQueue(queue="mail"),
+    ListDeadLetters(queue="mail", text="ä & b"),
+    ListDeadLetters(queue="nothing"),
+    DeadLettersByCause(queue="mail"),
+    Redrive(queue="mail", offsets=[3]),
+    Redrive(queue="mail", dry_run=True),
+    RedriveProgress(queue="mail"),
+    StopRedrive(queue="mail"),
+    PurgeLetters(queue="mail"),
+    UndoRedrive(queue="mail"),
+    UndoPurgeDeadLetters(queue="mail"),
+    RegisterSchema(subject="order", text=TEXT),
+    RegisterSchema(subject="order", text=SchemaText(schema="{")),
+    RegisterSchema(subject="order", text=MORE),
+    CheckSchema(subject="order", text=TEXT),
+    ListSubjects(),
+    DescribeSubject(subject="order"),
+    DescribeSubject(subject="nothing"),
+    DescribeVersion(subject="order", version=1),
+    DescribeVersion(subject="order", version=9),
+    DiffSchemas(subject="order", before=1),
+    SetDefaultCompatibility(mode="FULL"),
+    SetCompatibility(subject="order", mode="NONE"),
+    SetSchemaRule(topic="orders", rule=Rule(subject="order")),
+    RemoveSchemaRule(topic="orders"),
+    DeleteVersion(subject="order", version=1),
+    DeleteSubject(subject="order"),
+    ListGroups(),
+    DescribeGroup(group="nobody"),
+    ListOffsets(group="nobody"),
+    ResetOffsets(group="nobody", form="earliest"),
+    DeleteGroup(group="nobody"),
+    ListSlowReaders(max_lag=1),
+    DeleteQueue(queue="mail"),
+    DeleteQueue(queue="nothing"),
+    DeleteTopic(topic="orders"),
+    DeleteTopic(topic="compacted"),
+]
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[tuple[HttpBroker, BrokerHost]]:
+    with BrokerHost() as host, HttpListener(host) as listener, HttpBroker(listener.url) as broker:
+        yield broker, host
+
+
+def outcome(ask: Callable[[Request[Any]], Any], request: Request[Any]) -> Any:
+    try:
+        return ask(request)
+    except BrokerError as error:
+        return error.code, str(error), error.retriable, error.possibly_stored
+
+
+def test_every_operation_has_the_same_outcome_in_process_and_elsewhere(elsewhere: tuple[HttpBroker, BrokerHost]):
+    broker, _ = elsewhere
+    asked = {type(request) for request in ASKED}
+    assert asked == {entry.request for entry in CATALOGUE if entry.served_by == "broker"}
+    with BrokerHost() as here:
+        for request in ASKED:
+            assert outcome(broker.ask, request) == outcome(here.ask, request), request
+
+
+def test_what_a_listener_serves_is_asked_for_as_well(elsewhere: tuple[HttpBroker, BrokerHost]):
+    broker, _ = elsewhere
+    broker.ask(CreateTopic(name="orders"))
+    records = [Record(value="a", key="k"), Record(value={"n": 1}), Record(value="/wA=", encoding="base64")]
+    assert broker.ask(PublishMessages(topic="orders", batch=PublishBatch(messages=records))).failed == 0
+    member = broker.ask(Join(group="billing", topics=("orders",), client_id="me"))
+    polled = broker.ask(Poll(group="billing", member=member.member, timeout_ms=5_000))
+    assert [(each.value, each.encoding) for each in polled.messages] == [
+        ("a", "text"),
+        ({"n": 1}, "text"),
+        ("/wA=", "base64"),
+    ]
+    place = CommitPlace(topic="orders", partition=0, offset=3)
+    assert broker.ask(CommitOffsets(group="billing", member=member.member, offsets=[place])) == Status()
+    assert broker.ask(Leave(group="billing", member=member.member)) is None
+    assert broker.ask(DescribeGroup(group="billing")).offsets[0].committed == 3
+    broker.ask(CreateQueue(name="mail", settings=QueueSettings(max_attempts=1)))
+    broker.ask(SendMessages(queue="mail", batch=PublishBatch(messages=[Record(value="x")])))
+    [delivery] = broker.ask(Take(queue="mail", timeout_ms=1_000)).deliveries
+    assert broker.ask(Nack(queue="mail", leases=[delivery.lease], cause="bad")).done == 1
+    assert broker.ask(DeadLettersByCause(queue="mail")).causes == {"bad": 1}
+    [connection] = broker.ask(ListConnections()).connections
+    assert broker.ask(DescribeBroker()).totals.published == 4
+    assert connection.listener == "http"
+    with pytest.raises(BrokerError):
+        broker.ask(CutConnection(connection=10_000))
+
+
+def test_what_a_path_cannot_hold_is_refused_before_it_is_sent(elsewhere: tuple[HttpBroker, BrokerHost]):
+    for name in ("..", ".", "", "a/b", "a b", "x" * 300):
+        with pytest.raises(BrokerError, match="topic in the path") as refused:
+            elsewhere[0].ask(DescribeTopic(topic=name))
+        assert refused.value.code is ErrorCode.MALFORMED_REQUEST
+
+
+@pytest.mark.parametrize("code", ErrorCode)
+def test_any_error_arrives_as_it_was_raised(code: ErrorCode):
+    for about in ("", "orders", "it ended with a dot.", "one: two"):
+        error = BrokerError(code, about, possibly_stored=True)
+        arrived = error_of(Problem(error=code.name, message=str(error), possibly_stored=True), 500)
+        assert (arrived.code, str(arrived), arrived.possibly_stored) == (code, str(error), True)
+
+
+def test_one_connection_is_kept_for_many_requests(elsewhere: tuple[HttpBroker, BrokerHost]):
+    broker, _ = elsewhere
+    for _ in range(20):
+        broker.ask(ListTopics())
+    assert len(broker.ask(ListConnections()).connections) == 1
+
+
+def test_many_threads_ask_at_once(elsewhere: tuple[HttpBroker, BrokerHost]):
+    broker, host = elsewhere
+    failed: list[BaseException] = []
+
+    def ask(number: int) -> None:
+        try:
+            broker.ask(CreateTopic(name=f"t{number}"))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not failed
+    assert len(host.ask(ListTopics()).topics) == 20
+
+
+def test_a_token_is_asked_for():
+    with BrokerHost() as host, HttpListener(host, access=Access.of_token(TOKEN)) as listener:
+        with HttpBroker(listener.url, token=TOKEN) as broker:
+            assert broker.ask(ListTopics()).topics == []
+        for token in (None, "x" * 20):
+            with HttpBroker(listener.url, token=token) as broker, pytest.raises(BrokerError) as refused:
+                broker.ask(ListTopics())
+            assert refused.value.code is ErrorCode.UNAUTHORIZED
+
+
+def test_tls_is_spoken_and_a_certificate_must_be_trusted(tmp_path: Path):
+    tls = make(tmp_path)
+    with BrokerHost() as host, HttpListener(host, tls=tls) as listener:
+        with HttpBroker(listener.url, ca_file=tls.certificate) as broker:
+            assert broker.ask(ListTopics()).topics == []
+        with HttpBroker(listener.url) as broker, pytest.raises(BrokerError, match=r"TLS fails: .*self.signed"):
+            broker.ask(ListTopics())
+        plain = listener.url.replace("https", "http")
+        with HttpBroker(plain) as broker, pytest.raises(BrokerError) as refused:
+            broker.ask(ListTopics())
+        assert refused.value.code is ErrorCode.CONNECTION_LOST
+    with pytest.raises(BrokerError, match="holds no certificates"):
+        HttpBroker("https://127.0.0.1:1", ca_file=tls.key)
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("127.0.0.1:9330", "http://127.0.0.1:9330"),
+        ("localhost", "http://localhost:8080"),
+        ("http://localhost", "http://localhost"),
+        ("https://broker.example:443/", "https://broker.example:443"),
+        ("[::1]:80", "http://[::1]:80"),
+    ],
+)
+def test_urls(text: str, url: str):
+    assert checked_url(text) == url
+
+
+@pytest.mark.parametrize("text", ["", ":", "host:abc", "host:70000", "ftp://a", "http://a/v1", "http://u:p@a", "a?b"])
+def test_what_is_no_url(text: str):
+    with pytest.raises(BrokerError) as refused:
+        checked_url(text)
+    assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+# -- what answers in its own way
+
+
+@contextmanager
+def answering(*answers: bytes | None, then_s: float = 0.0) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that gives one answer after the other, a connection each, and hangs up `then_s` later; None hangs up
+    at once. Its URL, and what it was asked.
+    """
+    asked: list[bytes] = []
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            for answer in answers:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with closing(connection):
+                    asked.append(connection.recv(65_536))
+                    if answer is not None:
+                        connection.sendall(answer)
+                        over.wait(then_s)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
+        finally:
+            over.set()
+            server.close()
+
+
+def response(status: str, body: bytes, *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+NONE = response("200 OK", b'{"topics":[]}')
+BUSY = response("429 Too Many Requests", b'{"error":"THROTTLED","message":"Later.","retriable":true}', "Retry-After: 0")
+CLOSING = response("503 Service Unavailable", b'{"error":"CLOSED","message":"It is closed."}', "Retry-After: 0")
+FULL = response(
+    "503 Service Unavailable",
+    b'{"error":"REQUEST_TIMED_OUT","message":"x.","retriable":true,"possibly_stored":true}',
+    "Retry-After: 0",
+)
+
+
+def told(url: str, request: Request[Any], timeout_s: float = 10.0) -> BrokerError:
+    with HttpBroker(url, timeout_s=timeout_s) as broker, pytest.raises(BrokerError) as refused:
+        broker.ask(request)
+    return refused.value
+
+
+def test_what_only_looks_is_asked_again_where_the_line_breaks():
+    with answering(None, NONE[:30], NONE) as (url, asked), HttpBroker(url) as broker:
+        assert broker.ask(ListTopics()).topics == []
+        assert len(asked) == 3
+    with answering(*[None] * 9) as (url, asked):
+        assert "broke off its answer" in str(told(url, ListTopics()))
+        assert len(asked) == 4
+
+
+def test_what_changes_something_is_asked_once_and_may_be_done():
+    for answer in (None, NONE[:30]):
+        with answering(answer, NONE) as (url, asked):
+            error = told(url, PurgeQueue(queue="mail"))
+            assert (error.code, error.possibly_stored) == (ErrorCode.CONNECTION_LOST, True)
+            assert "it may be done all the same" in str(error)
+            assert len(asked) == 1
+
+
+def test_a_broker_that_asks_for_a_wait_is_given_it():
+    waits: list[tuple[ErrorCode, float]] = []
+    done = response("200 OK", b'{"messages":3}')
+    with answering(BUSY, BUSY, done) as (url, _asked):
+        with HttpBroker(url, on_wait=lambda error, wait_s: waits.append((error.code, wait_s))) as broker:
+            assert broker.ask(PurgeQueue(queue="mail")).messages == 3
+    assert waits == [(ErrorCode.THROTTLED, 0.0)] * 2
+    late = response("429 Too Many Requests", b'{"error":"THROTTLED","message":"Later."}', "Retry-After: 60")
+    with answering(late) as (url, asked):
+        assert told(url, ListTopics()).code is ErrorCode.THROTTLED
+        assert len(asked) == 1, "who has no such time does not begin to wait"
+
+
+def test_what_may_be_done_already_is_not_repeated_after_a_wait_either():
+    with answering(FULL, NONE) as (url, asked):
+        error = told(url, PurgeQueue(queue="mail"))
+        assert (error.code, error.possibly_stored, len(asked)) == (ErrorCode.REQUEST_TIMED_OUT, True, 1)
+    with answering(CLOSING) as (url, asked):
+        assert told(url, ListTopics()).code is ErrorCode.CLOSED
+        assert len(asked) == 1
+
+
+def test_an_answer_that_does_not_come_or_not_whole_is_not_waited_for_longer():
+    for answer in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n{"):
+        with answering(answer, then_s=30) as (url, _asked):
+            began_s = time.monotonic()
+            error = told(url, ListTopics(), timeout_s=0.3)
+            assert error.code is ErrorCode.REQUEST_TIMED_OUT
+            assert "GET /v1/topics has no answer" in str(error)
+            assert time.monotonic() - began_s < 20
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (response("200 OK", b"<html>hello</html>"), "its answer is none of a broker"),
+        (response("404 Not Found", b"<html>hello</html>"), "answers 404, and not as a broker does"),
+        (response("302 Found", b"", "Location: https://elsewhere/"), "redirects to https://elsewhere/"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "does not speak HTTP"),
+        (b"\0\0\0\1x", "does not speak HTTP"),
+    ],
+)
+def test_what_is_no_broker_is_said_to_be_none(answer: bytes, why: str):
+    with answering(*[answer] * 4) as (url, _asked):
+        error = told(url, ListTopics())
+    assert error.code is ErrorCode.CONNECTION_LOST
+    assert why in str(error)
+
+
+def test_where_nothing_listens_that_is_said():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    error = told(f"http://127.0.0.1:{port}", CreateTopic(name="t"))
+    assert (error.code, error.possibly_stored) == (ErrorCode.CONNECTION_LOST, False)
+    assert "nothing listens at" in str(error)
+    assert error.code is told("http://no-such-host.invalid", ListTopics()).code
+
+
+def test_the_port_of_another_protocol_is_told():
+    with BrokerHost() as host, KafkaListener(host, port=0) as listener:
+        error = told(f"http://127.0.0.1:{listener.port}", ListTopics())
+    assert error.code is ErrorCode.CONNECTION_LOST
+
+
+def test_a_closed_client_says_so():
+    broker = HttpBroker("http://127.0.0.1:1")
+    broker.close()
+    broker.close()
+    with pytest.raises(BrokerError) as refused:
+        broker.ask(ListTopics())
+    assert refused.value.code is ErrorCode.CLOSED
+
+
+def test_a_token_that_http_cannot_carry_is_refused():
+    for token in ("ä" * 20, "a\nb"):
+        with pytest.raises(BrokerError) as refused:
+            HttpBroker("http://127.0.0.1:1", token=token)
+        assert refused.value.code is ErrorCode.INVALID_CONFIG
