@@ -20,6 +20,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.catalogue import entry_of
+from broker_core.operations.checking import check
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.settings import TIMEOUT, checked, judged
@@ -150,9 +151,10 @@ class HostLoop:
         """The result of an operation of the catalogue; what it changes is saved by then.
 
         Raises what the operation raises, READ_ONLY, STORAGE_ERROR, CLOSED, REQUEST_TIMED_OUT, and INVALID_REQUEST for
-        what only a listener can answer.
+        a field of a wrong type and for what only a listener can answer.
         """
         saved = entry_of(request).saved
+        check(request)
         call = self.admin if saved == "catalog" else self.call
         result = self.wait(call(lambda now_ns: self.broker.handle(now_ns, request)), timeout_s)
         if saved == "offsets":

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from broker_core.kinds import Range
 from broker_core.messages import Headers
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
@@ -213,7 +214,7 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
     text: Annotated[str, Meta(max_length=1_000)] = ""
     min_redrives: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     offset: Offset = 0
-    limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
+    limit: Annotated[int, Meta(ge=1, le=1_000), Range(1, 1_000)] = 100
     encoding: Encoding = "text"
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-import msgspec
-
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import JsonValue, Name, Version
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
+from broker_core.operations.values import json_of
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
@@ -31,8 +30,8 @@ class SchemaText(Input, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The schema as a text."""
-        return self.schema if isinstance(self.schema, str) else msgspec.json.encode(self.schema).decode()
+        """The schema as a text. Raises MALFORMED_REQUEST."""
+        return self.schema if isinstance(self.schema, str) else json_of(self.schema, "schema").decode()
 
 
 class VersionAnswer(Result, frozen=True, kw_only=True):

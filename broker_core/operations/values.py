@@ -29,10 +29,12 @@ def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -
     """The bytes that `text` stands for. Raises MALFORMED_REQUEST for what is no Base64."""
     if text is None:
         return None
-    if encoding == "text":
-        return text.encode()
     try:
+        if encoding == "text":
+            return text.encode()
         return base64.b64decode(text, validate=True)
+    except UnicodeEncodeError as error:
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the {what} has half a character, which is no text") from error
     except (binascii.Error, ValueError) as error:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the {what} is marked as base64, but is not") from error
 
@@ -45,7 +47,16 @@ def stored_value(value: Any, encoding: Encoding, headers: Headers) -> tuple[byte
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the value is marked as base64, but is not a string")
     if not any(name == CONTENT_TYPE for name, _ in headers):
         headers = (*headers, _JSON_HEADER)
-    return _encode(value), headers
+    return json_of(value, "value"), headers
+
+
+def json_of(value: Any, what: str) -> bytes:
+    """`value` as JSON. Raises MALFORMED_REQUEST where it cannot be written so."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        told = f"the {what} cannot be written as JSON ({error})"
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, told) from error
 
 
 def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
