@@ -78,6 +78,6 @@ def test_an_absurd_field_is_refused_in_a_sentence(entry: Entry):
             told[repr(request)[:300]] = f"{type(error).__name__}: {error}"[:200]
         fixture.close()
         fixture = BrokerFixture()
-    assert fixture.host.call(lambda _now: fixture.host.broker.topic_names())
+    assert fixture.host.call(lambda _now: fixture.host.broker.topics.names())
     fixture.close()
     assert not told, "\n".join(f"{request}: {what}" for request, what in told.items())
