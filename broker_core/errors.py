@@ -47,6 +47,11 @@ class ErrorCode(enum.Enum):
     FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False)
     INVALID_RECORD = (87, "The message was refused", False)
     THROTTLED = (89, "The limit is reached; try again later", True)
+    FENCED_MEMBER_EPOCH = (110, "The member's epoch is not the one that the group knows; it must join again", False)
+    UNRELEASED_INSTANCE_ID = (111, "Another member still uses the same group instance id", False)
+    UNSUPPORTED_ASSIGNOR = (112, "The broker has no such assignor", False)
+    STALE_MEMBER_EPOCH = (113, "The member's epoch is old; its next heartbeat tells the new one", True)
+    INVALID_REGULAR_EXPRESSION = (128, "The regular expression is not valid", False)
     # Queues and the rest, which Kafka's classic protocol has no number for.
     UNKNOWN_QUEUE = (1001, "There is no such queue", False)
     INVALID_LEASE = (1002, "The lease has expired, or belongs to somebody else", False)

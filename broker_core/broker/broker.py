@@ -72,6 +72,7 @@ class Broker:
             held=self.fetches.held,
             published_ns=logs.published_ns,
             reads_anew=logs.make_room,
+            topic_names=lambda: self.views.topic_names(),
         )
         self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets)
         self.backpressure = Backpressure(logs, self.groups, self.fetches, events, timers)

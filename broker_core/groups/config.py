@@ -16,6 +16,8 @@ class GroupConfig(Settings, frozen=True):
     network.
 
     `initial_rebalance_delay_ms`: how long an empty group waits for more members after each join.
+    `consumer_session_timeout_ms`, `consumer_heartbeat_interval_ms`: of consumer groups (KIP-848), where the broker sets
+    them: `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`.
     `rebalances_kept`: how many rebalances the coordinator remembers.
     """
 
@@ -24,6 +26,8 @@ class GroupConfig(Settings, frozen=True):
     max_session_timeout_ms: WaitMs = 1_800_000
     max_members: Annotated[int, Range(1, MAX_MEMBERS)] = MAX_MEMBERS
     rebalances_kept: Positive = REBALANCES_KEPT
+    consumer_session_timeout_ms: WaitMs = 45_000
+    consumer_heartbeat_interval_ms: WaitMs = 5_000
 
     def __post_init__(self) -> None:
         super().__post_init__()

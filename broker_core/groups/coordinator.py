@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.groups.commits import Advance, Commits, Held
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.group import Group
+from broker_core.groups.group import Group, GroupType
 from broker_core.groups.history import RebalanceHistory
 from broker_core.groups.joining import Joining, JoinRequest
 from broker_core.groups.members import JoinResult, Member, SyncResult
@@ -17,6 +17,13 @@ from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
 from broker_core.groups.protocol import TopicPartition
 from broker_core.groups.rebalancing import Rebalancer, rebalancing
+from broker_core.groups.reconciling import (
+    JOINING,
+    ConsumerHeartbeat,
+    ConsumerHeartbeatResult,
+    ConsumerMember,
+    Reconciler,
+)
 from broker_core.groups.states import GroupState
 from broker_core.names import check_name
 from broker_core.replies import Reply
@@ -49,6 +56,7 @@ class GroupCoordinator:
         held: Held = lambda *_place: 0,
         published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
         reads_anew: Callable[[int], object] = lambda now_ns: None,
+        topic_names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """`reads_anew(now_ns)` comes whenever a group has settled what it reads, which may be less than before."""
         self.config = config or GroupConfig()
@@ -58,6 +66,9 @@ class GroupCoordinator:
         self._commits = Commits(offsets, end_offset, positions, held, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
+        self._reconciler = Reconciler(
+            events, timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew
+        )
         self._joining = Joining(events, timers, self.config, self._rebalancer, self._expel)
         self._groups: dict[str, Group] = {}
         for name in offsets.groups():
@@ -117,6 +128,7 @@ class GroupCoordinator:
             self._joining.check(request)
             # A member of a group that is not there is unknown; only newcomers found one.
             found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
+            self._set_type(found, "classic")
             self._joining.join(found, now_ns, request, reply)
         except BrokerError as error:
             reply.fail(error)
@@ -164,6 +176,28 @@ class GroupCoordinator:
         found.current(member_id, generation).heard(now_ns)
         if found.state is GroupState.PREPARING:
             raise rebalancing(found)
+
+    def consumer_heartbeat(self, now_ns: int, group: str, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+        """A heartbeat of the consumer group protocol (KIP-848), by which a member joins, reconciles and leaves, too.
+
+        Raises as `Reconciler.heartbeat`, INVALID_GROUP_ID, and INCONSISTENT_GROUP_PROTOCOL for a group whose members
+        speak the classic protocol.
+        """
+        joins = said.member_epoch == JOINING
+        found = self._found(now_ns, group) if joins else self._member_group(group, said.member_id)
+        self._set_type(found, "consumer")
+        result = self._reconciler.heartbeat(found, now_ns, said)
+        found.settle()
+        return result
+
+    def type(self, group: str) -> GroupType:
+        """Which protocol the members of `group` speak. Raises GROUP_ID_NOT_FOUND."""
+        return self._existing(group).type
+
+    def consumer_members(self, group: str) -> tuple[ConsumerMember, ...]:
+        """The members of a consumer group. Raises GROUP_ID_NOT_FOUND."""
+        members = self._existing(group).members.values()
+        return tuple(member for member in members if isinstance(member, ConsumerMember))
 
     def polled(self, now_ns: int, group: str, member_id: str) -> None:
         """The member asked for messages: it is not stuck. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
@@ -237,12 +271,16 @@ class GroupCoordinator:
         count = self._count(topic)
         if count == 0:
             self.offsets.delete_topic(topic)
-        for group in [each for each in self._groups.values() if topic in each.topics]:
-            known = group.topics[topic]
-            if known == count:
+        for group in list(self._groups.values()):
+            known = group.topics.get(topic)
+            what = "was deleted" if count == 0 else "got more partitions" if known else "was created"
+            if group.type == "consumer":
+                self._reconciler.topic_changed(group, now_ns, topic, what)
+                group.settle()
+                continue
+            if known is None or known == count:
                 continue
             group.topics[topic] = count
-            what = "was deleted" if count == 0 else "got more partitions" if known else "was created"
             self._rebalancer.begin(group, now_ns, f"topic {topic} {what}")
             self._rebalancer.proceed(group, now_ns)
             group.settle()
@@ -309,7 +347,21 @@ class GroupCoordinator:
 
     # Inside.
 
+    @staticmethod
+    def _set_type(group: Group, wanted: GroupType) -> None:
+        """A group without members takes the protocol of the next. Raises INCONSISTENT_GROUP_PROTOCOL."""
+        if group.members and group.type != wanted:
+            raise BrokerError(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"the members of group {group.name} speak the {group.type} protocol; stop them first",
+            )
+        group.type = wanted
+
     def _expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
+        if isinstance(member, ConsumerMember):
+            self._reconciler.expel(group, now_ns, member, cause, heard_ns)
+            group.settle()
+            return
         self._rebalancer.expel(group, now_ns, member, cause, heard_ns)
         self._rebalancer.proceed(group, now_ns)
         group.settle()

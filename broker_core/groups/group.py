@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.history import Causes, Owned
@@ -17,6 +17,9 @@ _FENCED_KEPT = 1_000  # ids of replaced static members; older ones are merely un
 COOPERATIVE = frozenset({"cooperative-sticky"})
 
 
+GroupType = Literal["classic", "consumer"]  # which protocol its members speak, in Kafka's words
+
+
 class Group:
     """The table of members, and the counters that keep every question about it O(1)."""
 
@@ -25,6 +28,7 @@ class Group:
         self.state = GroupState.EMPTY
         self.state_since_ns = 0
         self.generation = generation
+        self.type: GroupType = "classic"
         self.protocol_type = ""
         self.protocol = ""
         self.leader = ""
@@ -126,8 +130,18 @@ class Group:
         )
 
     def current(self, member_id: str, generation: int) -> Member:
-        """The member, if it is in the current generation. Raises as `find`, and ILLEGAL_GENERATION."""
+        """The member, if it is in the current generation.
+
+        Raises as `find`, and ILLEGAL_GENERATION, or STALE_MEMBER_EPOCH in the consumer group protocol.
+        """
         member = self.find(member_id)
+        if member.epoch is not None:
+            if generation != member.epoch:
+                raise BrokerError(
+                    ErrorCode.STALE_MEMBER_EPOCH,
+                    f"{member_id} of group {self.name} says {generation}, and is at {member.epoch}",
+                )
+            return member
         if generation != self.generation:
             raise BrokerError(
                 ErrorCode.ILLEGAL_GENERATION,

@@ -82,6 +82,7 @@ class Member:
     __slots__ = (
         "assignment",
         "client",
+        "epoch",
         "instance_id",
         "join",
         "joined_ns",
@@ -109,6 +110,7 @@ class Member:
         self.sync: Reply[SyncResult] | None = None
         self.assignment = b""
         self.owned: tuple[TopicPartition, ...] = ()
+        self.epoch: int | None = None  # of its own, in the consumer group protocol (KIP-848)
 
     @property
     def waiting(self) -> bool:

@@ -41,6 +41,25 @@ class Rebalancer:
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
         """Start a rebalance, or add a cause to the running one; in an eager group all lose everything."""
+        self.started(group, now_ns, cause)
+        if group.state is GroupState.PREPARING:
+            return
+        for member in group.members.values():
+            if member.sync is not None:
+                group.fail_waiting(member, rebalancing(group))
+        group.unsynced.clear()
+        old = self.move(group, now_ns, GroupState.PREPARING)
+        if not group.cooperative:
+            for member in group.members.values():
+                self.revoke(group, now_ns, member, member.owned)
+        if old is GroupState.EMPTY:
+            group.initial_until_ns = now_ns + group.max_rebalance_timeout_ns()
+            self._await_more(group, now_ns)
+        else:
+            self._await_joins(group, now_ns)
+
+    def started(self, group: Group, now_ns: int, cause: str) -> None:
+        """Report that a rebalance begins, or one more cause of the running one."""
         if self._history.running(group.name) is None:
             group.causes = Causes()
             group.causes.add(cause)
@@ -51,21 +70,6 @@ class Rebalancer:
         else:
             group.causes.add(cause)
             self._history.update(group.name, cause=str(group.causes))
-        if group.state is GroupState.PREPARING:
-            return
-        for member in group.members.values():
-            if member.sync is not None:
-                group.fail_waiting(member, rebalancing(group))
-        group.unsynced.clear()
-        old = self.move(group, now_ns, GroupState.PREPARING)
-        if not group.cooperative:
-            for member in group.members.values():
-                self._revoke(group, now_ns, member, member.owned)
-        if old is GroupState.EMPTY:
-            group.initial_until_ns = now_ns + group.max_rebalance_timeout_ns()
-            self._await_more(group, now_ns)
-        else:
-            self._await_joins(group, now_ns)
 
     def expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
         """Take a member out and rebalance what it leaves behind; `heard_ns` where a deadline after that was missed."""
@@ -81,7 +85,7 @@ class Rebalancer:
             detail=detail,
         )
         self.begin(group, now_ns, cause)
-        self._revoke(group, now_ns, member, member.owned)
+        self.revoke(group, now_ns, member, member.owned)
         group.remove(
             member,
             BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left group {group.name}: {cause}"),
@@ -102,12 +106,12 @@ class Rebalancer:
         """
         plan = self._read(group, assignments)
         for member in group.members.values():
-            self._revoke(group, now_ns, member, set(member.owned) - set(plan[member.member_id]))
+            self.revoke(group, now_ns, member, set(member.owned) - set(plan[member.member_id]))
         for member in group.members.values():
             member.assignment = assignments.get(member.member_id, b"")
-            self._assign(group, now_ns, member, plan[member.member_id])
+            self.assign(group, now_ns, member, plan[member.member_id])
         self.move(group, now_ns, GroupState.STABLE)
-        self._complete(group, now_ns)
+        self.complete(group, now_ns)
         for member in group.members.values():
             self.answer_sync(group, now_ns, member)
 
@@ -185,7 +189,7 @@ class Rebalancer:
             group.protocol = group.protocol_type = group.leader = ""
             group.topics = {}
             self.move(group, now_ns, GroupState.EMPTY)
-            self._complete(group, now_ns)
+            self.complete(group, now_ns)
             return
         group.protocol = group.elect_protocol()
         group.topics = {topic: self._partitions_of(topic) for topic in sorted(group.subscribe())}
@@ -204,7 +208,8 @@ class Rebalancer:
             member.polled(now_ns)
         self._reads_anew(now_ns)
 
-    def _complete(self, group: Group, now_ns: int) -> None:
+    def complete(self, group: Group, now_ns: int) -> None:
+        """Report that the running rebalance is over."""
         after = group.owned()
         done = self._history.update(group.name, ended_ns=now_ns, generation_after=group.generation, after=after)
         assert done is not None
@@ -237,14 +242,16 @@ class Rebalancer:
     def _partitions(self, group: Group, assignment: bytes) -> tuple[TopicPartition, ...]:
         return decode_assignment(assignment).partitions if group.protocol_type == CONSUMER else ()
 
-    def _revoke(self, group: Group, now_ns: int, member: Member, gone: Iterable[TopicPartition]) -> None:
+    def revoke(self, group: Group, now_ns: int, member: Member, gone: Iterable[TopicPartition]) -> None:
+        """Take `gone` of what `member` owns from it."""
         lost = sorted(gone)
         if not lost:
             return
         member.owned = tuple(sorted(set(member.owned) - set(lost)))
         self._ownership(group, now_ns, EventKind.PARTITIONS_REVOKED, member, lost)
 
-    def _assign(self, group: Group, now_ns: int, member: Member, plan: tuple[TopicPartition, ...]) -> None:
+    def assign(self, group: Group, now_ns: int, member: Member, plan: tuple[TopicPartition, ...]) -> None:
+        """`member` owns what `plan` says from now on."""
         gained = sorted(set(plan) - set(member.owned))
         member.owned = plan
         if gained:

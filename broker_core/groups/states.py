@@ -17,6 +17,8 @@ class GroupState(enum.StrEnum):
     COMPLETING: the new generation is announced; waits for the leader's assignment. Heartbeats are taken,
     commits
         are not. Leads to STABLE, or back to PREPARING where somebody joins, leaves or fails.
+    RECONCILING: members of a consumer group (KIP-848) give up and take over partitions, and go on reading. Leads to
+        STABLE, or to EMPTY without members.
     STABLE: everybody has partitions. Any change leads to PREPARING.
     DEAD: deleted; nothing follows.
     """
@@ -24,6 +26,7 @@ class GroupState(enum.StrEnum):
     STABLE = "Stable"
     PREPARING = "Preparing rebalance"
     COMPLETING = "Completing rebalance"
+    RECONCILING = "Reconciling"
     EMPTY = "Empty"
     DEAD = "Dead"
 
@@ -31,7 +34,8 @@ class GroupState(enum.StrEnum):
 VALID_PREVIOUS: Mapping[GroupState, frozenset[GroupState]] = {
     GroupState.PREPARING: frozenset({GroupState.EMPTY, GroupState.STABLE, GroupState.COMPLETING}),
     GroupState.COMPLETING: frozenset({GroupState.PREPARING}),
-    GroupState.STABLE: frozenset({GroupState.COMPLETING}),
-    GroupState.EMPTY: frozenset({GroupState.PREPARING}),
+    GroupState.RECONCILING: frozenset({GroupState.EMPTY, GroupState.STABLE}),
+    GroupState.STABLE: frozenset({GroupState.COMPLETING, GroupState.RECONCILING}),
+    GroupState.EMPTY: frozenset({GroupState.PREPARING, GroupState.RECONCILING, GroupState.STABLE}),
     GroupState.DEAD: frozenset({GroupState.EMPTY}),
 }

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from broker_core.listeners.kafka import (
     alter_configs,
     api_versions,
+    consumer_group_describe,
+    consumer_group_heartbeat,
     create_partitions,
     create_topics,
     delete_groups,
@@ -88,6 +90,8 @@ APIS = (
     Api("IncrementalAlterConfigs", alter_configs.KEY, 0, 1, alter_configs.handle),
     Api("OffsetDelete", offset_delete.KEY, 0, 0, offset_delete.handle),
     Api("DescribeCluster", describe_cluster.KEY, 0, 2, describe_cluster.handle),
+    Api("ConsumerGroupHeartbeat", consumer_group_heartbeat.KEY, 0, 1, consumer_group_heartbeat.handle),
+    Api("ConsumerGroupDescribe", consumer_group_describe.KEY, 0, 1, consumer_group_describe.handle),
     Api("DescribeTopicPartitions", describe_topic_partitions.KEY, 0, 0, describe_topic_partitions.handle),
 )
 VERSIONS = [(api.key, api.oldest, api.newest) for api in APIS]

@@ -1,4 +1,4 @@
-"""ListGroups: the groups that the client may read, all of them of the classic protocol."""
+"""ListGroups: the groups that the client may read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from broker_core.listeners.kafka.call import READ, Answer, Call, given
 from broker_core.listeners.kafka.describe_groups import state_of
 
 KEY = 16
-_CLASSIC = "classic"
 
 
 def handle(call: Call, request: Any) -> Answer:
@@ -17,9 +16,10 @@ def handle(call: Call, request: Any) -> Answer:
     kinds = {kind.lower() for kind in given(request, "types_filter", ())}
     groups = []
     for name in call.broker.groups.groups():
-        if not call.may(READ, "group", name) or (kinds and _CLASSIC not in kinds):
+        kind = call.broker.groups.type(name)
+        if not call.may(READ, "group", name) or (kinds and kind not in kinds):
             continue
         state = state_of(str(call.broker.groups.state(name)))
         if not states or state.lower() in states:
-            groups.append({"group_id": name, "protocol_type": "consumer", "group_state": state, "group_type": _CLASSIC})
+            groups.append({"group_id": name, "protocol_type": "consumer", "group_state": state, "group_type": kind})
     return {"error_code": 0, "groups": groups}

@@ -1,0 +1,380 @@
+"""The consumer group protocol of Kafka 4 (KIP-848): the coordinator assigns, members reconcile, nobody stops reading.
+
+Every change of members, subscriptions or topics makes a new group epoch and a target assignment. A member's heartbeat
+tells it what it has now; what it must give up it gives up first, what it gains it gets when its owner has given it up.
+A member has reached the group's epoch when nothing is left for it to give up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+import re2
+
+from broker_core.clock import NS_PER_MS, s_from_ns
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.groups.assignors import assign
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.group import Group
+from broker_core.groups.members import CONSUMER, Member
+from broker_core.groups.offsets import OffsetStore
+from broker_core.groups.protocol import Subscription, TopicPartition
+from broker_core.groups.rebalancing import Rebalancer
+from broker_core.groups.states import GroupState
+from broker_core.timers import Timer, Timers
+
+ASSIGNORS = {"uniform": "sticky", "range": "range"}  # Kafka's server-side assignors, by ours
+DEFAULT_ASSIGNOR = "uniform"
+JOINING, LEAVING, LEAVING_FOR_A_WHILE = 0, -1, -2  # member epochs of heartbeats with a meaning
+
+
+class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """What a member says. None is "as before"; `owned` is what it reads now."""
+
+    client_id: str
+    member_id: str
+    member_epoch: int
+    instance_id: str = ""
+    rebalance_timeout_ms: int | None = None
+    topics: tuple[str, ...] | None = None
+    topic_regex: str | None = None
+    assignor: str | None = None
+    owned: tuple[TopicPartition, ...] | None = None
+
+
+class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
+    """What it is told. `assignment` is everything that it may read now, None where that is as it was told before."""
+
+    member_id: str
+    member_epoch: int
+    heartbeat_interval_ms: int
+    assignment: tuple[TopicPartition, ...] | None
+
+
+class ConsumerMember(Member):
+    """A member that reconciles: `target` is what it is to own, `revoking` what it must give up first."""
+
+    __slots__ = ("assignor", "away", "names", "previous_epoch", "regex", "revoking", "target", "timer", "told")
+
+    def __init__(self, member_id: str, client: str, instance_id: str, now_ns: int) -> None:
+        super().__init__(member_id, client, instance_id, now_ns)
+        self.epoch: int = 0
+        self.previous_epoch = 0
+        self.names: tuple[str, ...] = ()
+        self.regex = ""
+        self.assignor = ""
+        self.away = False  # a static member that will come back
+        self.target: tuple[TopicPartition, ...] = ()
+        self.revoking: frozenset[TopicPartition] = frozenset()
+        self.told: tuple[TopicPartition, ...] | None = None
+        self.timer: Timer | None = None
+
+    def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
+        """Nothing: it offers no assignors of its own."""
+
+    @property
+    def may_read(self) -> tuple[TopicPartition, ...]:
+        """What it owns and need not give up."""
+        return tuple(each for each in self.owned if each not in self.revoking)
+
+    def stop_timer(self) -> None:
+        """Its revocation is waited for no longer."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = None
+
+
+class Reconciler:
+    """Serves the heartbeats of groups whose type is "consumer"."""
+
+    def __init__(
+        self,
+        events: EventStream,
+        timers: Timers,
+        offsets: OffsetStore,
+        rebalancer: Rebalancer,
+        config: GroupConfig,
+        partitions_of: Callable[[str], int],
+        topic_names: Callable[[], Iterable[str]],
+        reads_anew: Callable[[int], object],
+    ) -> None:
+        self._events = events
+        self._timers = timers
+        self._offsets = offsets
+        self._rebalancer = rebalancer
+        self._config = config
+        self._partitions_of = partitions_of
+        self._topic_names = topic_names
+        self._reads_anew = reads_anew
+
+    def heartbeat(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+        """Take in what a member says, and tell it what it has.
+
+        Raises UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR,
+        INVALID_REGULAR_EXPRESSION, INVALID_REQUEST, GROUP_MAX_SIZE_REACHED.
+        """
+        self._check(said)
+        if said.member_epoch < JOINING:
+            return self._leaves(group, now_ns, said)
+        member = self._joined(group, now_ns, said) if said.member_epoch == JOINING else self._known(group, said)
+        member.heard(now_ns)
+        if said.member_epoch != JOINING:
+            self._subscribe(group, now_ns, member, said)
+        self._reconcile(group, now_ns, member, said.owned)
+        self._settle(group, now_ns)
+        asked_for_all = said.member_epoch == JOINING or said.topics is not None
+        told = member.may_read
+        news = told if asked_for_all or told != member.told else None
+        member.told = told
+        return ConsumerHeartbeatResult(
+            member.member_id, member.epoch, self._config.consumer_heartbeat_interval_ms, news
+        )
+
+    def expel(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, heard_ns: int | None = None) -> None:
+        """The member goes; what it had is assigned to others."""
+        detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
+        if heard_ns is not None:
+            detail["heard_ns"] = heard_ns
+        self._emit(group, now_ns, EventKind.MEMBER_LEFT, member, cause, detail)
+        self._rebalancer.started(group, now_ns, cause)
+        self._rebalancer.revoke(group, now_ns, member, member.owned)
+        member.stop_timer()
+        group.remove(member, BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left: {cause}"))
+        self.assign_anew(group, now_ns, cause)
+
+    def topic_changed(self, group: Group, now_ns: int, topic: str, what: str) -> None:
+        """A topic was created, deleted or got more partitions: a group that wants it has a new target."""
+        before = dict(group.topics)
+        self._read_subscriptions(group)
+        if group.topics != before:
+            self.assign_anew(group, now_ns, f"topic {topic} {what}")
+
+    # -- members
+
+    def _check(self, said: ConsumerHeartbeat) -> None:
+        if said.member_epoch < LEAVING_FOR_A_WHILE:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{said.client_id} says member epoch {said.member_epoch}")
+        if said.member_epoch == JOINING and said.topics is None and said.topic_regex is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{said.client_id} joins without a subscription")
+        if said.assignor and said.assignor not in ASSIGNORS:
+            raise BrokerError(
+                ErrorCode.UNSUPPORTED_ASSIGNOR,
+                f"{said.assignor} for {said.client_id}; there are {', '.join(ASSIGNORS)}",
+            )
+        if said.topic_regex:
+            _compiled(said.topic_regex)
+
+    def _joined(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerMember:
+        replaced = ""
+        member = self._find(group, said.member_id) if said.member_id in group.members else None
+        if member is None and said.instance_id in group.static:
+            member = self._find(group, group.static[said.instance_id])
+            if not member.away:
+                raise BrokerError(
+                    ErrorCode.UNRELEASED_INSTANCE_ID,
+                    f"{said.instance_id} of group {group.name} is still {member.member_id}",
+                )
+            replaced = member.member_id
+            group.replace(member, said.member_id)
+            member.away = False
+            member.client, member.joined_ns = said.client_id, now_ns
+        if member is None:
+            return self._enter(group, now_ns, said)
+        # Whoever joins anew reads nothing: what it was told to give up it has given up.
+        member.told = None
+        self._watch(group, now_ns, member, said)
+        if replaced:
+            self._say_joined(group, now_ns, member, f"{member.client} came back as {member.instance_id}", replaced)
+        self._subscribe(group, now_ns, member, said)
+        return member
+
+    def _enter(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerMember:
+        if len(group.members) >= self._config.max_members:
+            raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
+        member = ConsumerMember(said.member_id, said.client_id, said.instance_id, now_ns)
+        group.members_seen += 1
+        group.add(member, CONSUMER, {})
+        self._take(member, said)
+        self._watch(group, now_ns, member, said)
+        self._read_subscriptions(group)
+        cause = f"{member.client} joined"
+        self._say_joined(group, now_ns, member, cause, "")
+        self.assign_anew(group, now_ns, cause)
+        return member
+
+    def _known(self, group: Group, said: ConsumerHeartbeat) -> ConsumerMember:
+        member = self._find(group, said.member_id)
+        repeated = said.member_epoch == member.previous_epoch and set(said.owned or ()) <= set(member.owned)
+        if said.member_epoch != member.epoch and not repeated:
+            raise BrokerError(
+                ErrorCode.FENCED_MEMBER_EPOCH,
+                f"{said.member_id} of group {group.name} says {said.member_epoch}, and is at {member.epoch}",
+            )
+        return member
+
+    def _leaves(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+        member = self._find(group, said.member_id)
+        if said.member_epoch == LEAVING_FOR_A_WHILE and member.instance_id:
+            member.away, member.told = True, None
+            member.revoking = frozenset()
+            member.stop_timer()
+        else:
+            self.expel(group, now_ns, member, f"{member.client} left")
+        return ConsumerHeartbeatResult(said.member_id, said.member_epoch, 0, None)
+
+    def _find(self, group: Group, member_id: str) -> ConsumerMember:
+        member = group.find(member_id)
+        assert isinstance(member, ConsumerMember)
+        return member
+
+    def _watch(self, group: Group, now_ns: int, member: ConsumerMember, said: ConsumerHeartbeat) -> None:
+        if said.rebalance_timeout_ms is not None and said.rebalance_timeout_ms > 0:
+            member.rebalance_timeout_ns = said.rebalance_timeout_ms * NS_PER_MS
+
+        def missed(at_ns: int, _late: Member, sentence: str, heard_ns: int) -> None:
+            self.expel(group, at_ns, member, sentence, heard_ns)
+            group.settle()
+
+        member.watch(self._timers, now_ns, self._config.consumer_session_timeout_ms, 0, missed)
+
+    # -- subscriptions and targets
+
+    @staticmethod
+    def _take(member: ConsumerMember, said: ConsumerHeartbeat) -> bool:
+        """Take over what is said; whether anything is new."""
+        before = (member.names, member.regex, member.assignor)
+        member.names = member.names if said.topics is None else tuple(sorted(said.topics))
+        member.regex = member.regex if said.topic_regex is None else said.topic_regex
+        member.assignor = member.assignor if said.assignor is None else said.assignor
+        return before != (member.names, member.regex, member.assignor)
+
+    def _subscribe(self, group: Group, now_ns: int, member: ConsumerMember, said: ConsumerHeartbeat) -> None:
+        if said.rebalance_timeout_ms is not None and said.rebalance_timeout_ms > 0:
+            member.rebalance_timeout_ns = said.rebalance_timeout_ms * NS_PER_MS
+        if self._take(member, said):
+            self._read_subscriptions(group)
+            cause = f"{member.client} changed its subscription"
+            self.assign_anew(group, now_ns, cause)
+
+    def _read_subscriptions(self, group: Group) -> None:
+        names = sorted(self._topic_names())
+        wanted: set[str] = set()
+        for each in group.members.values():
+            assert isinstance(each, ConsumerMember)
+            topics = set(each.names)
+            if each.regex:
+                pattern = _compiled(each.regex)
+                topics |= {name for name in names if pattern.fullmatch(name)}
+            each.subscription = Subscription(tuple(sorted(topics)), instance_id=each.instance_id)
+            wanted |= topics
+        group.topics = {topic: self._partitions_of(topic) for topic in sorted(wanted)}
+
+    def assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
+        """The next group epoch, and what everybody is to own in it."""
+        self._rebalancer.started(group, now_ns, cause)
+        group.generation += 1
+        self._offsets.set_numbers(group.name, group.generation, group.members_seen)
+        if not group.members:
+            group.protocol = group.protocol_type = ""
+            group.topics = {}
+            self._rebalancer.move(group, now_ns, GroupState.EMPTY)
+            self._rebalancer.complete(group, now_ns)
+            self._reads_anew(now_ns)
+            return
+        self._read_subscriptions(group)
+        members = {key: member for key, member in group.members.items() if isinstance(member, ConsumerMember)}
+        group.protocol = _elected(members.values())
+        claims = {
+            key: msgspec.structs.replace(member.subscription, owned=member.target, generation=0)
+            for key, member in members.items()
+        }
+        plan = assign(ASSIGNORS[group.protocol], claims, group.topics)
+        for key, member in members.items():
+            member.target = tuple(plan[key])
+        if group.state is not GroupState.RECONCILING:
+            self._rebalancer.move(group, now_ns, GroupState.RECONCILING)
+        self._reads_anew(now_ns)
+
+    # -- from what a member has to what it is to have
+
+    def _reconcile(
+        self, group: Group, now_ns: int, member: ConsumerMember, owned: tuple[TopicPartition, ...] | None
+    ) -> None:
+        if member.told is None:
+            owned = ()  # it has just joined, and reads nothing
+        if member.revoking and owned is not None and not member.revoking & set(owned):
+            self._rebalancer.revoke(group, now_ns, member, member.revoking)
+            member.revoking = frozenset()
+            member.stop_timer()
+        if member.revoking:
+            return
+        lost = frozenset(member.owned) - frozenset(member.target)
+        if lost and member.told is not None:
+            member.revoking = lost
+            if member.rebalance_timeout_ns:
+                member.timer = self._timers.at(
+                    now_ns + member.rebalance_timeout_ns, lambda at_ns: self._overdue(group, at_ns, member)
+                )
+            return
+        self._rebalancer.revoke(group, now_ns, member, lost)
+        if member.epoch != group.generation:
+            member.previous_epoch, member.epoch = member.epoch, group.generation
+        others = {place for other in group.members.values() if other is not member for place in other.owned}
+        free = [place for place in member.target if place not in others]
+        self._rebalancer.assign(group, now_ns, member, tuple(sorted({*member.owned, *free})))
+
+    def _overdue(self, group: Group, now_ns: int, member: ConsumerMember) -> None:
+        limit_s = s_from_ns(member.rebalance_timeout_ns)
+        self.expel(group, now_ns, member, f"{member.client} did not give up its partitions within {limit_s:.1f} s")
+        group.settle()
+
+    def _settle(self, group: Group, now_ns: int) -> None:
+        """The group is stable when everybody has what it is to have."""
+        if group.state is not GroupState.RECONCILING:
+            return
+        for member in group.members.values():
+            assert isinstance(member, ConsumerMember)
+            if member.epoch != group.generation or member.revoking or set(member.owned) != set(member.target):
+                return
+        self._rebalancer.move(group, now_ns, GroupState.STABLE)
+        self._rebalancer.complete(group, now_ns)
+
+    # -- events
+
+    def _say_joined(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, replaces: str) -> None:
+        detail: dict[str, object] = {
+            "member_id": member.member_id,
+            "instance_id": member.instance_id,
+            "topics": list(member.subscription.topics),
+            "replaces": replaces,
+        }
+        self._emit(group, now_ns, EventKind.MEMBER_JOINED, member, cause, detail)
+
+    def _emit(
+        self, group: Group, now_ns: int, kind: EventKind, member: Member, cause: str, detail: dict[str, object]
+    ) -> None:
+        self._events.emit(
+            now_ns,
+            kind,
+            group=group.name,
+            client=member.client,
+            generation=group.generation,
+            cause=cause,
+            detail=detail,
+        )
+
+
+def _elected(members: Iterable[ConsumerMember]) -> str:
+    """The assignor that most ask for; the default where nobody asks, or as many for each."""
+    votes = [member.assignor for member in members if member.assignor]
+    return max(ASSIGNORS, key=lambda name: (votes.count(name), name == DEFAULT_ASSIGNOR))
+
+
+def _compiled(pattern: str) -> Any:
+    try:
+        return re2.compile(pattern)
+    except re2.error as error:
+        raise BrokerError(ErrorCode.INVALID_REGULAR_EXPRESSION, f"{pattern[:100]!r} ({error})") from error

@@ -1,0 +1,79 @@
+"""ConsumerGroupHeartbeat (KIP-848): a member joins, reconciles and leaves; the broker assigns.
+
+Left out: racks, and members of the classic and of this protocol in one running group: a group takes the protocol of its
+first member, and another when it is empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError
+from broker_core.groups.protocol import TopicPartition
+from broker_core.groups.reconciling import JOINING, ConsumerHeartbeat
+from broker_core.listeners.kafka.call import READ, Answer, Call, given, kafka_code, topic_id
+
+KEY = 68
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Note what the member says, and tell it what it has."""
+    group, member_id = request.group_id, request.member_id
+    pending, clients = call.shared.pending, call.broker.groups.clients(group)
+    try:
+        call.must(READ, "group", group)
+        if request.member_epoch == JOINING and not member_id:
+            member_id = pending.new(call.client)
+        others = [client for known, client in clients.items() if known != member_id]
+        timeout_ms = given(request, "rebalance_timeout", -1)
+        result = call.broker.groups.consumer_heartbeat(
+            call.now_ns,
+            group,
+            ConsumerHeartbeat(
+                client_id=clients.get(member_id) or pending.label(call.client, others, member_id),
+                member_id=member_id,
+                member_epoch=request.member_epoch,
+                instance_id=given(request, "instance_id", ""),
+                rebalance_timeout_ms=timeout_ms if timeout_ms > 0 else None,
+                topics=_allowed(call, request.subscribed_topic_names),
+                topic_regex=getattr(request, "subscribed_topic_regex", None),
+                assignor=request.server_assignor,
+                owned=_owned(call, request.topic_partitions),
+            ),
+        )
+    except BrokerError as error:
+        call.connection.failed(str(error))
+        return {
+            "error_code": kafka_code(error),
+            "error_message": str(error),
+            "member_id": member_id,
+            "member_epoch": request.member_epoch,
+            "assignment": None,
+        }
+    return {
+        "error_code": 0,
+        "member_id": result.member_id,
+        "member_epoch": result.member_epoch,
+        "heartbeat_interval": result.heartbeat_interval_ms,
+        "assignment": None if result.assignment is None else {"topic_partitions": by_topic(result.assignment)},
+    }
+
+
+def by_topic(places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:
+    """(topic, partition) as this protocol's messages list them."""
+    found: dict[str, list[int]] = {}
+    for topic, partition in places:
+        found.setdefault(topic, []).append(partition)
+    return [{"topic_id": topic_id(name), "topic_name": name, "partitions": rows} for name, rows in found.items()]
+
+
+def _allowed(call: Call, topics: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The topics that the client may read: what it may not see is as if it were not there."""
+    return None if topics is None else tuple(name for name in topics if call.may(READ, "topic", name))
+
+
+def _owned(call: Call, rows: Any) -> tuple[TopicPartition, ...] | None:
+    if rows is None:
+        return None
+    names = {topic_id(name): name for name in call.broker.topic_names()}
+    return tuple((names[row.topic_id], number) for row in rows if row.topic_id in names for number in row.partitions)
