@@ -87,7 +87,7 @@ class MemberView(msgspec.Struct, frozen=True):
 
 
 class GroupView(msgspec.Struct, frozen=True):
-    """A consumer group. `state` is one of Stable, Preparing rebalance, Completing rebalance, Empty, Dead."""
+    """A consumer group. `state` is a word of `groups.states.GroupState`."""
 
     name: str
     state: str

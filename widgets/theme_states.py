@@ -23,6 +23,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("rebalancing", "rebalancing", "Preparing rebalance"),
         StateStyle("rebalancing", "rebalancing", "Completing rebalance"),
         StateStyle("rebalancing", "rebalancing", "Rebalancing"),
+        StateStyle("rebalancing", "rebalancing", "Reconciling"),
         StateStyle("idle", "empty", "Empty"),
         StateStyle("failure", "dead", "Dead"),
         # actors

@@ -36,7 +36,7 @@ from widgets.formats import count
 from widgets.i18n import tr
 
 RINGS_MAX = 24
-REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance"})
+REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance", "Reconciling"})
 
 
 class CanvasModel:

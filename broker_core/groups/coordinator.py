@@ -9,21 +9,23 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.groups.commits import Advance, Commits, Held
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.group import Group, GroupType
-from broker_core.groups.history import RebalanceHistory
-from broker_core.groups.joining import Joining, JoinRequest
-from broker_core.groups.members import JoinResult, Member, SyncResult
-from broker_core.groups.offset_reset import Change
-from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
-from broker_core.groups.protocol import TopicPartition
-from broker_core.groups.rebalancing import Rebalancer, rebalancing
-from broker_core.groups.reconciling import (
+from broker_core.groups.consumer_member import (
     JOINING,
     ConsumerHeartbeat,
     ConsumerHeartbeatResult,
     ConsumerMember,
-    Reconciler,
 )
+from broker_core.groups.group import Group, GroupType
+from broker_core.groups.group_view import view_of
+from broker_core.groups.history import RebalanceHistory
+from broker_core.groups.joining import Joining, JoinRequest
+from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult
+from broker_core.groups.mixed_group import MixedGroups
+from broker_core.groups.offset_reset import Change
+from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.protocol import TopicPartition
+from broker_core.groups.rebalancing import Rebalancer, rebalancing
+from broker_core.groups.reconciling import Reconciler
 from broker_core.groups.states import GroupState
 from broker_core.names import check_name
 from broker_core.replies import Reply
@@ -34,13 +36,12 @@ __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 
 
 class GroupCoordinator:
-    """Who reads what, after the classic protocol of Kafka (KIP-62, 134, 345, 429, 800).
+    """Who reads what, after the protocols of Kafka: the classic one (KIP-62, 134, 345, 429, 800), and KIP-848.
 
     `end_offset(topic, partition)` and `partitions_of(topic)` ask the log; either may raise
     UNKNOWN_TOPIC_OR_PARTITION.
-    `positions(group, topic, partition)` is what the owner reads next, `held` what it has not committed of what it
-    was handed, `published_ns(topic, partition, offset)` the time of a stored message: all only for views, None where
-    not known.
+    `positions(group, topic, partition)` is what the owner reads next, `held` what it has not committed of what it was
+    handed, `published_ns(topic, partition, offset)` the time of a stored message: for views, None where not known.
     """
 
     def __init__(
@@ -67,8 +68,9 @@ class GroupCoordinator:
         self._history = RebalanceHistory(self.config.rebalances_kept)
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
         self._reconciler = Reconciler(
-            events, timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew
+            events, timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew, self._expel
         )
+        self._mixed = MixedGroups(self._reconciler, self._rebalancer, self.config)
         self._joining = Joining(events, timers, self.config, self._rebalancer, self._expel)
         self._groups: dict[str, Group] = {}
         for name in offsets.groups():
@@ -105,10 +107,9 @@ class GroupCoordinator:
     ) -> Reply[JoinResult]:
         """Become a member, or rejoin as `member_id`; answered when the next generation begins.
 
-        `cause` is the human sentence that the rebalance shows; without it there is one that fits.
-        `max_poll_interval_ms` 0 leaves the polls unwatched, else `polled` must be called. A newcomer gets
-        `new_member_id`, or one that the group makes up, which can be guessed. The reply fails
-        with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
+        `cause` is the sentence that the rebalance shows; "" makes one that fits. `max_poll_interval_ms` 0 leaves the
+        polls unwatched, else `polled` must be called. A newcomer gets `new_member_id`, or one that can be guessed. The
+        reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. It never raises.
         """
         reply: Reply[JoinResult] = Reply()
@@ -126,9 +127,12 @@ class GroupCoordinator:
                 new_member_id,
             )
             self._joining.check(request)
-            # A member of a group that is not there is unknown; only newcomers found one.
-            found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
-            self._set_type(found, "classic")
+                found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
+            if found.type == "consumer" and found.members:
+                reply.resolve(self._mixed.classic_join(found, now_ns, request))
+                found.settle()
+                return reply
+            found.type = "classic"
             self._joining.join(found, now_ns, request, reply)
         except BrokerError as error:
             reply.fail(error)
@@ -148,6 +152,9 @@ class GroupCoordinator:
         reply: Reply[SyncResult] = Reply()
         try:
             found = self._member_group(group, member_id)
+            if found.type == "consumer":
+                reply.resolve(self._mixed.classic_sync(found, now_ns, member_id, generation))
+                return reply
             member = found.current(member_id, generation)
             if found.state is GroupState.PREPARING:
                 raise rebalancing(found)
@@ -173,19 +180,28 @@ class GroupCoordinator:
         REBALANCE_IN_PROGRESS.
         """
         found = self._member_group(group, member_id)
+        if found.type == "consumer":
+            self._mixed.classic_heartbeat(found, now_ns, member_id, generation)
+            return
         found.current(member_id, generation).heard(now_ns)
         if found.state is GroupState.PREPARING:
             raise rebalancing(found)
 
     def consumer_heartbeat(self, now_ns: int, group: str, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
-        """A heartbeat of the consumer group protocol (KIP-848), by which a member joins, reconciles and leaves, too.
+        """A heartbeat of the consumer group protocol (KIP-848), by which a member joins, reconciles and leaves.
 
-        Raises as `Reconciler.heartbeat`, INVALID_GROUP_ID, and INCONSISTENT_GROUP_PROTOCOL for a group whose members
-        speak the classic protocol.
+        A group of classic consumers is upgraded by the first of them. Raises as `Reconciler.heartbeat`,
+        INVALID_GROUP_ID, and INCONSISTENT_GROUP_PROTOCOL for a group whose members are no consumers.
         """
         joins = said.member_epoch == JOINING
         found = self._found(now_ns, group) if joins else self._member_group(group, said.member_id)
-        self._set_type(found, "consumer")
+        if found.members and found.type == "classic":
+            if found.protocol_type != CONSUMER:
+                raise BrokerError(
+                    ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"the members of group {found.name} are no consumers"
+                )
+            self._mixed.upgrade(found, now_ns)
+        found.type = "consumer"
         result = self._reconciler.heartbeat(found, now_ns, said)
         found.settle()
         return result
@@ -321,25 +337,7 @@ class GroupCoordinator:
 
     def view(self, now_ns: int, group: str) -> GroupView:
         """The group as the panels show it. Raises GROUP_ID_NOT_FOUND."""
-        found = self._existing(group)
-        owners = {(topic, number): client for topic, number, client in found.owned()}
-        wanted = {topic for member in found.members.values() for topic in member.subscription.topics}
-        topics = sorted(wanted | {topic for topic, _ in self.offsets.fetch_all(group)})
-        return GroupView(
-            name=group,
-            state=str(found.state),
-            generation=found.generation,
-            assignor=found.protocol,
-            leader=found.members[found.leader].client if found.leader else "",
-            topics=tuple(sorted(wanted)),
-            members=tuple(member.view() for member in found.members.values()),
-            offsets=tuple(
-                self._commits.view(now_ns, group, topic, number, owners.get((topic, number), ""))
-                for topic in topics
-                for number in range(self._count(topic))
-            ),
-            state_since_ns=found.state_since_ns,
-        )
+        return view_of(now_ns, self._existing(group), self.offsets, self._commits, self._count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
         """All groups, by name."""
@@ -347,19 +345,10 @@ class GroupCoordinator:
 
     # Inside.
 
-    @staticmethod
-    def _set_type(group: Group, wanted: GroupType) -> None:
-        """A group without members takes the protocol of the next. Raises INCONSISTENT_GROUP_PROTOCOL."""
-        if group.members and group.type != wanted:
-            raise BrokerError(
-                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-                f"the members of group {group.name} speak the {group.type} protocol; stop them first",
-            )
-        group.type = wanted
-
     def _expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
         if isinstance(member, ConsumerMember):
             self._reconciler.expel(group, now_ns, member, cause, heard_ns)
+            self._mixed.downgrade(group, now_ns, cause)
             group.settle()
             return
         self._rebalancer.expel(group, now_ns, member, cause, heard_ns)

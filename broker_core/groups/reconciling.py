@@ -7,7 +7,7 @@ A member has reached the group's epoch when nothing is left for it to give up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -18,73 +18,24 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.groups.assignors import assign
 from broker_core.groups.config import GroupConfig
+from broker_core.groups.consumer_member import (
+    JOINING,
+    LEAVING_FOR_A_WHILE,
+    ConsumerHeartbeat,
+    ConsumerHeartbeatResult,
+    ConsumerMember,
+)
 from broker_core.groups.group import Group
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, Member
 from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.protocol import Subscription, TopicPartition
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.states import GroupState
-from broker_core.timers import Timer, Timers
+from broker_core.timers import Timers
 
 ASSIGNORS = {"uniform": "sticky", "range": "range"}  # Kafka's server-side assignors, by ours
 DEFAULT_ASSIGNOR = "uniform"
-JOINING, LEAVING, LEAVING_FOR_A_WHILE = 0, -1, -2  # member epochs of heartbeats with a meaning
-
-
-class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """What a member says. None is "as before"; `owned` is what it reads now."""
-
-    client_id: str
-    member_id: str
-    member_epoch: int
-    instance_id: str = ""
-    rebalance_timeout_ms: int | None = None
-    topics: tuple[str, ...] | None = None
-    topic_regex: str | None = None
-    assignor: str | None = None
-    owned: tuple[TopicPartition, ...] | None = None
-
-
-class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
-    """What it is told. `assignment` is everything that it may read now, None where that is as it was told before."""
-
-    member_id: str
-    member_epoch: int
-    heartbeat_interval_ms: int
-    assignment: tuple[TopicPartition, ...] | None
-
-
-class ConsumerMember(Member):
-    """A member that reconciles: `target` is what it is to own, `revoking` what it must give up first."""
-
-    __slots__ = ("assignor", "away", "names", "previous_epoch", "regex", "revoking", "target", "timer", "told")
-
-    def __init__(self, member_id: str, client: str, instance_id: str, now_ns: int) -> None:
-        super().__init__(member_id, client, instance_id, now_ns)
-        self.epoch: int = 0
-        self.previous_epoch = 0
-        self.names: tuple[str, ...] = ()
-        self.regex = ""
-        self.assignor = ""
-        self.away = False  # a static member that will come back
-        self.target: tuple[TopicPartition, ...] = ()
-        self.revoking: frozenset[TopicPartition] = frozenset()
-        self.told: tuple[TopicPartition, ...] | None = None
-        self.timer: Timer | None = None
-
-    def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Nothing: it offers no assignors of its own."""
-
-    @property
-    def may_read(self) -> tuple[TopicPartition, ...]:
-        """What it owns and need not give up."""
-        return tuple(each for each in self.owned if each not in self.revoking)
-
-    def stop_timer(self) -> None:
-        """Its revocation is waited for no longer."""
-        if self.timer is not None:
-            self.timer.cancel()
-        self.timer = None
 
 
 class Reconciler:
@@ -100,7 +51,10 @@ class Reconciler:
         partitions_of: Callable[[str], int],
         topic_names: Callable[[], Iterable[str]],
         reads_anew: Callable[[int], object],
+        expel: Callable[[Group, int, Member, str, int | None], object],
     ) -> None:
+        """`expel(group, now_ns, member, cause, heard_ns)` is called for a member that leaves or misses a deadline."""
+        self._expel = expel
         self._events = events
         self._timers = timers
         self._offsets = offsets
@@ -119,12 +73,12 @@ class Reconciler:
         self._check(said)
         if said.member_epoch < JOINING:
             return self._leaves(group, now_ns, said)
-        member = self._joined(group, now_ns, said) if said.member_epoch == JOINING else self._known(group, said)
+        member = self.joined(group, now_ns, said) if said.member_epoch == JOINING else self._known(group, said)
         member.heard(now_ns)
         if said.member_epoch != JOINING:
-            self._subscribe(group, now_ns, member, said)
-        self._reconcile(group, now_ns, member, said.owned)
-        self._settle(group, now_ns)
+            self.subscribe(group, now_ns, member, said)
+        self.reconcile(group, now_ns, member, said.owned)
+        self.settle(group, now_ns)
         asked_for_all = said.member_epoch == JOINING or said.topics is not None
         told = member.may_read
         news = told if asked_for_all or told != member.told else None
@@ -143,14 +97,14 @@ class Reconciler:
         self._rebalancer.revoke(group, now_ns, member, member.owned)
         member.stop_timer()
         group.remove(member, BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left: {cause}"))
-        self.assign_anew(group, now_ns, cause)
+        self._assign_anew(group, now_ns, cause)
 
     def topic_changed(self, group: Group, now_ns: int, topic: str, what: str) -> None:
         """A topic was created, deleted or got more partitions: a group that wants it has a new target."""
         before = dict(group.topics)
         self._read_subscriptions(group)
         if group.topics != before:
-            self.assign_anew(group, now_ns, f"topic {topic} {what}")
+            self._assign_anew(group, now_ns, f"topic {topic} {what}")
 
     # -- members
 
@@ -167,12 +121,15 @@ class Reconciler:
         if said.topic_regex:
             _compiled(said.topic_regex)
 
-    def _joined(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerMember:
+    def joined(
+        self, group: Group, now_ns: int, said: ConsumerHeartbeat, classic: JoinRequest | None = None
+    ) -> ConsumerMember:
+        """The member that joins, or that comes back; `classic` is its request where it speaks the classic protocol."""
         replaced = ""
-        member = self._find(group, said.member_id) if said.member_id in group.members else None
+        member = self.find(group, said.member_id) if said.member_id in group.members else None
         if member is None and said.instance_id in group.static:
-            member = self._find(group, group.static[said.instance_id])
-            if not member.away:
+            member = self.find(group, group.static[said.instance_id])
+            if not member.away and classic is None:
                 raise BrokerError(
                     ErrorCode.UNRELEASED_INSTANCE_ID,
                     f"{said.instance_id} of group {group.name} is still {member.member_id}",
@@ -182,31 +139,34 @@ class Reconciler:
             member.away = False
             member.client, member.joined_ns = said.client_id, now_ns
         if member is None:
-            return self._enter(group, now_ns, said)
+            return self._enter(group, now_ns, said, classic)
+        group.offer(member, {} if classic is None else classic.protocols)
+        member.is_classic = classic is not None
         # Whoever joins anew reads nothing: what it was told to give up it has given up.
         member.told = None
-        self._watch(group, now_ns, member, said)
+        self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         if replaced:
             self._say_joined(group, now_ns, member, f"{member.client} came back as {member.instance_id}", replaced)
-        self._subscribe(group, now_ns, member, said)
+        self.subscribe(group, now_ns, member, said)
         return member
 
-    def _enter(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerMember:
+    def _enter(self, group: Group, now_ns: int, said: ConsumerHeartbeat, classic: JoinRequest | None) -> ConsumerMember:
         if len(group.members) >= self._config.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         member = ConsumerMember(said.member_id, said.client_id, said.instance_id, now_ns)
         group.members_seen += 1
-        group.add(member, CONSUMER, {})
+        member.is_classic = classic is not None
+        group.add(member, CONSUMER, {} if classic is None else classic.protocols)
         self._take(member, said)
-        self._watch(group, now_ns, member, said)
+        self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         self._read_subscriptions(group)
         cause = f"{member.client} joined"
         self._say_joined(group, now_ns, member, cause, "")
-        self.assign_anew(group, now_ns, cause)
+        self._assign_anew(group, now_ns, cause)
         return member
 
     def _known(self, group: Group, said: ConsumerHeartbeat) -> ConsumerMember:
-        member = self._find(group, said.member_id)
+        member = self.find(group, said.member_id)
         repeated = said.member_epoch == member.previous_epoch and set(said.owned or ()) <= set(member.owned)
         if said.member_epoch != member.epoch and not repeated:
             raise BrokerError(
@@ -216,48 +176,50 @@ class Reconciler:
         return member
 
     def _leaves(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
-        member = self._find(group, said.member_id)
+        member = self.find(group, said.member_id)
         if said.member_epoch == LEAVING_FOR_A_WHILE and member.instance_id:
             member.away, member.told = True, None
             member.revoking = frozenset()
             member.stop_timer()
         else:
-            self.expel(group, now_ns, member, f"{member.client} left")
+            self._expel(group, now_ns, member, f"{member.client} left", None)
         return ConsumerHeartbeatResult(said.member_id, said.member_epoch, 0, None)
 
-    def _find(self, group: Group, member_id: str) -> ConsumerMember:
+    def find(self, group: Group, member_id: str) -> ConsumerMember:
+        """The member. Raises as `Group.find`."""
         member = group.find(member_id)
         assert isinstance(member, ConsumerMember)
         return member
 
-    def _watch(self, group: Group, now_ns: int, member: ConsumerMember, said: ConsumerHeartbeat) -> None:
-        if said.rebalance_timeout_ms is not None and said.rebalance_timeout_ms > 0:
-            member.rebalance_timeout_ns = said.rebalance_timeout_ms * NS_PER_MS
-
-        def missed(at_ns: int, _late: Member, sentence: str, heard_ns: int) -> None:
-            self.expel(group, at_ns, member, sentence, heard_ns)
-            group.settle()
-
-        member.watch(self._timers, now_ns, self._config.consumer_session_timeout_ms, 0, missed)
+    def watch(self, group: Group, now_ns: int, member: Member, session_timeout_ms: int) -> None:
+        """Arm the deadline of its session."""
+        member.watch(
+            self._timers,
+            now_ns,
+            session_timeout_ms,
+            0,
+            lambda at_ns, late, sentence, heard_ns: self._expel(group, at_ns, late, sentence, heard_ns),
+        )
 
     # -- subscriptions and targets
 
     @staticmethod
     def _take(member: ConsumerMember, said: ConsumerHeartbeat) -> bool:
         """Take over what is said; whether anything is new."""
+        if said.rebalance_timeout_ms is not None:
+            member.rebalance_timeout_ns = said.rebalance_timeout_ms * NS_PER_MS
         before = (member.names, member.regex, member.assignor)
         member.names = member.names if said.topics is None else tuple(sorted(said.topics))
         member.regex = member.regex if said.topic_regex is None else said.topic_regex
         member.assignor = member.assignor if said.assignor is None else said.assignor
         return before != (member.names, member.regex, member.assignor)
 
-    def _subscribe(self, group: Group, now_ns: int, member: ConsumerMember, said: ConsumerHeartbeat) -> None:
-        if said.rebalance_timeout_ms is not None and said.rebalance_timeout_ms > 0:
-            member.rebalance_timeout_ns = said.rebalance_timeout_ms * NS_PER_MS
+    def subscribe(self, group: Group, now_ns: int, member: ConsumerMember, said: ConsumerHeartbeat) -> None:
+        """Take over what a member says it wants; the group is assigned anew where that is new."""
         if self._take(member, said):
             self._read_subscriptions(group)
             cause = f"{member.client} changed its subscription"
-            self.assign_anew(group, now_ns, cause)
+            self._assign_anew(group, now_ns, cause)
 
     def _read_subscriptions(self, group: Group) -> None:
         names = sorted(self._topic_names())
@@ -272,7 +234,7 @@ class Reconciler:
             wanted |= topics
         group.topics = {topic: self._partitions_of(topic) for topic in sorted(wanted)}
 
-    def assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
+    def _assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
         """The next group epoch, and what everybody is to own in it."""
         self._rebalancer.started(group, now_ns, cause)
         group.generation += 1
@@ -300,10 +262,11 @@ class Reconciler:
 
     # -- from what a member has to what it is to have
 
-    def _reconcile(
+    def reconcile(
         self, group: Group, now_ns: int, member: ConsumerMember, owned: tuple[TopicPartition, ...] | None
     ) -> None:
-        if member.told is None:
+        """Let a member that reads `owned` give up and gain what it can now; None is "as before"."""
+        if member.told is None and not member.is_classic:
             owned = ()  # it has just joined, and reads nothing
         if member.revoking and owned is not None and not member.revoking & set(owned):
             self._rebalancer.revoke(group, now_ns, member, member.revoking)
@@ -322,16 +285,21 @@ class Reconciler:
         self._rebalancer.revoke(group, now_ns, member, lost)
         if member.epoch != group.generation:
             member.previous_epoch, member.epoch = member.epoch, group.generation
-        others = {place for other in group.members.values() if other is not member for place in other.owned}
+        others = self.owned_by_others(group, member)
         free = [place for place in member.target if place not in others]
         self._rebalancer.assign(group, now_ns, member, tuple(sorted({*member.owned, *free})))
 
+    @staticmethod
+    def owned_by_others(group: Group, member: Member) -> set[TopicPartition]:
+        """What every other member still owns."""
+        return {place for other in group.members.values() if other is not member for place in other.owned}
+
     def _overdue(self, group: Group, now_ns: int, member: ConsumerMember) -> None:
         limit_s = s_from_ns(member.rebalance_timeout_ns)
-        self.expel(group, now_ns, member, f"{member.client} did not give up its partitions within {limit_s:.1f} s")
-        group.settle()
+        sentence = f"{member.client} did not give up its partitions within {limit_s:.1f} s"
+        self._expel(group, now_ns, member, sentence, None)
 
-    def _settle(self, group: Group, now_ns: int) -> None:
+    def settle(self, group: Group, now_ns: int) -> None:
         """The group is stable when everybody has what it is to have."""
         if group.state is not GroupState.RECONCILING:
             return

@@ -32,9 +32,13 @@ class GroupState(enum.StrEnum):
 
 
 VALID_PREVIOUS: Mapping[GroupState, frozenset[GroupState]] = {
-    GroupState.PREPARING: frozenset({GroupState.EMPTY, GroupState.STABLE, GroupState.COMPLETING}),
+    GroupState.PREPARING: frozenset(
+        {GroupState.EMPTY, GroupState.STABLE, GroupState.COMPLETING, GroupState.RECONCILING}
+    ),
     GroupState.COMPLETING: frozenset({GroupState.PREPARING}),
-    GroupState.RECONCILING: frozenset({GroupState.EMPTY, GroupState.STABLE}),
+    GroupState.RECONCILING: frozenset(
+        {GroupState.EMPTY, GroupState.STABLE, GroupState.PREPARING, GroupState.COMPLETING}
+    ),
     GroupState.STABLE: frozenset({GroupState.COMPLETING, GroupState.RECONCILING}),
     GroupState.EMPTY: frozenset({GroupState.PREPARING, GroupState.RECONCILING, GroupState.STABLE}),
     GroupState.DEAD: frozenset({GroupState.EMPTY}),

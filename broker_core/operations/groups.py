@@ -55,7 +55,7 @@ class MemberAnswer(Result, frozen=True, kw_only=True):
 
 
 class GroupAnswer(Result, frozen=True, kw_only=True):
-    """A group. `state` is Stable, Preparing rebalance, Completing rebalance, Empty or Dead."""
+    """A group. `state` is Stable, Preparing rebalance, Completing rebalance, Reconciling, Empty or Dead."""
 
     name: str
     state: str

@@ -67,7 +67,7 @@ class FoldedGroup:
         leader = str(detail.get("leader", self._view.leader))
         # One that leaves is told as gone before what its leaving changes.
         there = any(member.view.client == leader for member in self._members.values())
-        if event.cause in (GroupState.COMPLETING, GroupState.EMPTY):
+        if event.cause in (GroupState.COMPLETING, GroupState.RECONCILING, GroupState.EMPTY):
             self._read = self._wanted()
         self._view = msgspec.structs.replace(
             self._view,

@@ -117,7 +117,7 @@ def test_hues_past_the_palette_start_it_again() -> None:
     assert LIGHT.owner(HUES + 3) == LIGHT.owner_hues[3]
 
 
-GROUP_WORDS = ("Stable", "Preparing rebalance", "Completing rebalance", "Empty", "Dead")
+GROUP_WORDS = ("Stable", "Preparing rebalance", "Completing rebalance", "Reconciling", "Empty", "Dead")
 ACTOR_WORDS = (
     "idle", "running", "processing", "waiting", "blocked", "joining", "paused", "crashed", "stopped",
 )  # fmt: skip

@@ -1,7 +1,6 @@
 """ConsumerGroupHeartbeat (KIP-848): a member joins, reconciles and leaves; the broker assigns.
 
-Left out: racks, and members of the classic and of this protocol in one running group: a group takes the protocol of its
-first member, and another when it is empty.
+A running classic group is upgraded by the first member that comes by this protocol. Left out: racks.
 """
 
 from __future__ import annotations
@@ -9,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError
+from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
 from broker_core.groups.protocol import TopicPartition
-from broker_core.groups.reconciling import JOINING, ConsumerHeartbeat
 from broker_core.listeners.kafka.call import READ, Answer, Call, given, kafka_code, topic_id
 
 KEY = 68

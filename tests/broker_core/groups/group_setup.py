@@ -35,6 +35,7 @@ class GroupSetup:
             store or OffsetStore(),
             end_offset=self.end_offset,
             partitions_of=lambda topic: self.partitions.get(topic, 0),
+            topic_names=lambda: self.partitions,
             config=GroupConfig(**{"initial_rebalance_delay_ms": 1_000, **config}),
         )
 

@@ -18,6 +18,15 @@ ALLOWED = {
     ("Completing rebalance", "Stable"),
     ("Stable", "Preparing rebalance"),
     ("Empty", "Dead"),
+    # consumer groups
+    ("Empty", "Reconciling"),
+    ("Stable", "Reconciling"),
+    ("Preparing rebalance", "Reconciling"),
+    ("Completing rebalance", "Reconciling"),
+    ("Reconciling", "Stable"),
+    ("Reconciling", "Empty"),
+    ("Reconciling", "Preparing rebalance"),
+    ("Stable", "Empty"),
 }
 
 
@@ -38,6 +47,7 @@ def test_the_words_are_those_of_the_window():
         "Stable",
         "Preparing rebalance",
         "Completing rebalance",
+        "Reconciling",
         "Empty",
         "Dead",
     }

@@ -7,7 +7,7 @@ from typing import Any
 from tests.figures.expected.wording import Not, OneOf, holding, number
 from tests.figures.recount.session import Recount
 
-REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance"})
+REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance", "Reconciling"})
 
 
 def flow_of(recount: Recount, target: str) -> dict[str, Any] | None:

@@ -340,7 +340,7 @@ class Recount(Flows):
         leader = row["detail"]["leader"]
         # Who leaves is gone before the state that its leaving brings.
         group.leader = leader if any(member.client == leader for member in group.members.values()) else ""
-        if group.state in {"Completing rebalance", "Empty"}:
+        if group.state in {"Completing rebalance", "Reconciling", "Empty"}:
             group.reads = set(group.topics())
         if group.state == "Dead":
             del self.groups[row["group"]]

@@ -1,0 +1,119 @@
+"""Members of both protocols in one running group: it is upgraded, and downgraded, member by member (KIP-848).
+
+The first heartbeat of the consumer protocol makes a classic group a consumer group. Its classic members go on with
+JoinGroup, SyncGroup and Heartbeat, and are told by REBALANCE_IN_PROGRESS to ask again. When the last member of the
+consumer protocol leaves, the others are a classic group again.
+"""
+
+from __future__ import annotations
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat, ConsumerMember
+from broker_core.groups.group import Group
+from broker_core.groups.joining import JoinRequest
+from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult, read_subscription
+from broker_core.groups.protocol import encode_assignment
+from broker_core.groups.rebalancing import Rebalancer
+from broker_core.groups.reconciling import DEFAULT_ASSIGNOR, Reconciler
+
+
+class MixedGroups:
+    """Serves the classic members of consumer groups."""
+
+    def __init__(self, reconciler: Reconciler, rebalancer: Rebalancer, config: GroupConfig) -> None:
+        self._reconciler = reconciler
+        self._rebalancer = rebalancer
+        self._config = config
+
+    def upgrade(self, group: Group, now_ns: int) -> None:
+        """Make a classic group a consumer group; its members keep what they own, and go on as classic ones."""
+        group.set_timer(None)
+        group.joining.clear()
+        group.unsynced.clear()
+        waiting = BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name} is upgraded; join again")
+        for member in list(group.members.values()):
+            group.fail_waiting(member, waiting)
+            session_ms = member.session.timeout_ns // NS_PER_MS if member.session is not None else 0
+            member.unwatch()
+            upgraded = ConsumerMember(member.member_id, member.client, member.instance_id, member.joined_ns)
+            upgraded.is_classic = True
+            upgraded.offer(CONSUMER, member.protocols)
+            upgraded.names = tuple(sorted(member.subscription.topics))
+            upgraded.rebalance_timeout_ns = member.rebalance_timeout_ns
+            upgraded.owned = upgraded.target = upgraded.told = member.owned
+            upgraded.epoch = upgraded.previous_epoch = group.generation
+            group.members[member.member_id] = upgraded
+            self._reconciler.watch(group, now_ns, upgraded, session_ms or self._config.consumer_session_timeout_ms)
+        group.type, group.leader, group.protocol = "consumer", "", DEFAULT_ASSIGNOR
+
+    def classic_join(self, group: Group, now_ns: int, request: JoinRequest) -> JoinResult:
+        """A classic member joins a consumer group, or joins again; it is answered at once.
+
+        Raises INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, GROUP_MAX_SIZE_REACHED.
+        """
+        if request.protocol_type != CONSUMER:
+            raise BrokerError(
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+                f"{request.client_id} offers {request.protocol_type}, not {CONSUMER}",
+            )
+        name, metadata = next(iter(request.protocols.items()))
+        subscription = read_subscription(CONSUMER, metadata, request.instance_id)
+        said = ConsumerHeartbeat(
+            client_id=request.client_id,
+            member_id=request.member_id or request.new_member_id or group.new_member_id(request.client_id),
+            member_epoch=JOINING,
+            instance_id=request.instance_id,
+            rebalance_timeout_ms=request.rebalance_timeout_ms,
+            topics=subscription.topics,
+            owned=subscription.owned,
+        )
+        if request.member_id:
+            member = self._reconciler.find(group, request.member_id)
+            group.offer(member, request.protocols)
+            self._reconciler.subscribe(group, now_ns, member, said)
+        else:
+            member = self._reconciler.joined(group, now_ns, said, request)
+        self._reconciler.watch(group, now_ns, member, request.session_timeout_ms)
+        self._reconciler.reconcile(group, now_ns, member, said.owned)
+        self._reconciler.settle(group, now_ns)
+        return JoinResult(member.member_id, member.epoch, name, "")
+
+    def classic_sync(self, group: Group, now_ns: int, member_id: str, generation: int) -> SyncResult:
+        """What a classic member of a consumer group has now. Raises as `Group.current`."""
+        member = self._classic(group, member_id, generation)
+        member.heard(now_ns)
+        member.told = member.may_read
+        return SyncResult(encode_assignment(member.told), member.epoch, next(iter(member.protocols)))
+
+    def classic_heartbeat(self, group: Group, now_ns: int, member_id: str, generation: int) -> None:
+        """A sign of life. Raises REBALANCE_IN_PROGRESS where the member would be told something new."""
+        member = self._classic(group, member_id, generation)
+        member.heard(now_ns)
+        gains = set(member.target) - set(member.owned) - self._reconciler.owned_by_others(group, member)
+        if member.epoch != group.generation or member.told != member.may_read or gains:
+            raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name}: {group.causes}")
+
+    def _classic(self, group: Group, member_id: str, generation: int) -> ConsumerMember:
+        member = group.current(member_id, generation)
+        assert isinstance(member, ConsumerMember)
+        return member
+
+    def downgrade(self, group: Group, now_ns: int, cause: str) -> None:
+        """Where only classic members are left, they choose a leader and assign among themselves again."""
+        members = [each for each in group.members.values() if isinstance(each, ConsumerMember)]
+        if not members or not all(each.is_classic for each in members):
+            return
+        for old in members:
+            session_ms = old.session.timeout_ns // NS_PER_MS if old.session is not None else 0
+            old.unwatch()
+            old.stop_timer()
+            member = Member(old.member_id, old.client, old.instance_id, old.joined_ns)
+            member.owned, member.rebalance_timeout_ns = old.owned, old.rebalance_timeout_ns
+            member.offer(CONSUMER, old.protocols)
+            group.members[old.member_id] = member
+            self._reconciler.watch(group, now_ns, member, session_ms or self._config.consumer_session_timeout_ms)
+        group.type = "classic"
+        group.protocol = group.elect_protocol()
+        self._rebalancer.begin(group, now_ns, cause)

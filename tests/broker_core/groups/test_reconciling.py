@@ -1,0 +1,337 @@
+"""Consumer groups (KIP-848) in virtual time: members reconcile, nobody reads what another reads, all of it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+from broker_core.groups.assignors import lead
+from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
+from broker_core.groups.protocol import Subscription, TopicPartition, decode_assignment, encode_subscription
+from tests.broker_core.groups.world import GROUP, World
+
+SESSION_S, INTERVAL_S = 45.0, 5.0
+
+
+@dataclass
+class Client:
+    """A member as Kafka's own client is one: it gives up what it is told to before its next heartbeat."""
+
+    world: World
+    name: str
+    topics: tuple[str, ...] = ("commits",)
+    instance_id: str = ""
+    assignor: str | None = None
+    regex: str | None = None
+    epoch: int = 0
+    owned: tuple[TopicPartition, ...] = ()
+    news: list[tuple[TopicPartition, ...]] = field(default_factory=list)
+
+    def beat(self, epoch: int | None = None, **changes: object) -> None:
+        joining = self.epoch == 0 and epoch is None
+        said = {
+            "client_id": self.name,
+            "member_id": f"id-of-{self.name}",
+            "member_epoch": self.epoch if epoch is None else epoch,
+            "instance_id": self.instance_id,
+            "rebalance_timeout_ms": 60_000 if joining else None,
+            "topics": self.topics if joining else None,
+            "topic_regex": self.regex if joining else None,
+            "assignor": self.assignor if joining else None,
+            "owned": self.owned,
+            **changes,
+        }
+        result = self.world.coordinator.consumer_heartbeat(self.world.now_ns, GROUP, ConsumerHeartbeat(**said))  # type: ignore[arg-type]
+        self.epoch = max(0, result.member_epoch)
+        if result.assignment is not None:
+            self.news.append(result.assignment)
+            self.owned = result.assignment
+        if epoch in {LEAVING, LEAVING_FOR_A_WHILE}:
+            self.owned = ()
+
+
+def settled(world: World, *clients: Client) -> None:
+    """Everybody beats until nothing moves any more."""
+    for _ in range(8):
+        for client in clients:
+            client.beat()
+    assert world.state == "Stable"
+
+
+def numbers(client: Client) -> list[int]:
+    return [number for _, number in client.owned]
+
+
+def test_the_first_member_has_everything_at_once():
+    world = World()
+    one = Client(world, "one")
+    one.beat()
+    assert (one.epoch, numbers(one), world.state) == (1, [0, 1, 2, 3, 4, 5], "Stable")
+    assert [event.kind for event in world.events] == [
+        EventKind.MEMBER_JOINED,
+        EventKind.REBALANCE_STARTED,
+        EventKind.GROUP_STATE,
+        EventKind.PARTITIONS_ASSIGNED,
+        EventKind.GROUP_STATE,
+        EventKind.REBALANCE_COMPLETED,
+    ]
+
+
+def test_the_second_gets_what_the_first_has_given_up_and_no_more():
+    world = World()
+    one, two = Client(world, "one"), Client(world, "two")
+    one.beat()
+    two.beat()
+    assert numbers(two) == [] and two.epoch == 2
+    one.beat()  # told to give up three, still at its epoch
+    assert numbers(one) == [0, 1, 2] and one.epoch == 1
+    two.beat()
+    assert numbers(two) == [], "the first still may read them"
+    one.beat()  # they are given up
+    assert one.epoch == 2
+    two.beat()
+    assert numbers(two) == [3, 4, 5] and world.state == "Stable"
+    view = world.coordinator.view(world.now_ns, GROUP)
+    assert (view.assignor, view.generation, view.leader) == ("uniform", 2, "")
+
+
+def test_the_same_assignment_is_told_once_and_again_to_who_asks_for_all():
+    world = World()
+    one = Client(world, "one")
+    one.beat()
+    one.beat()
+    assert len(one.news) == 1
+    one.beat(topics=("commits",))
+    assert len(one.news) == 2
+
+
+def test_what_a_member_leaves_goes_to_the_others():
+    world = World()
+    one, two = Client(world, "one"), Client(world, "two")
+    one.beat()
+    settled(world, one, two)
+    one.beat(LEAVING)
+    settled(world, two)
+    assert numbers(two) == [0, 1, 2, 3, 4, 5]
+    two.beat(LEAVING)
+    assert world.state == "Empty"
+
+
+def test_a_member_that_says_nothing_is_out_after_its_session():
+    world = World()
+    one, two = Client(world, "one"), Client(world, "two")
+    one.beat()
+    settled(world, one, two)
+    for _ in range(10):
+        world.run(INTERVAL_S)
+        two.beat()
+    (left,) = world.kinds(EventKind.MEMBER_LEFT)
+    assert left.client == "one" and "missed its heartbeats for 45.0 s" in left.cause
+    settled(world, two)
+    assert numbers(two) == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(BrokerError) as unknown:
+        one.beat()
+    assert unknown.value.code is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_member_that_does_not_give_up_is_out_after_its_rebalance_timeout():
+    world = World(consumer_session_timeout_ms=300_000)
+    one, two = Client(world, "one"), Client(world, "two")
+    one.beat()
+    two.beat()
+    one.beat()
+    for _ in range(13):
+        world.run(INTERVAL_S)
+        two.beat()
+        if world.now_ns < 60 * 10**9:
+            one.beat(owned=tuple(("commits", number) for number in range(6)))
+    assert [event.client for event in world.kinds(EventKind.MEMBER_LEFT)] == ["one"]
+    assert "did not give up its partitions within 60.0 s" in world.kinds(EventKind.MEMBER_LEFT)[0].cause
+    settled(world, two)
+    assert numbers(two) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_static_member_keeps_its_partitions_while_it_is_away():
+    world = World()
+    one, two = Client(world, "one", instance_id="rack-1"), Client(world, "two")
+    one.beat()
+    settled(world, one, two)
+    kept, generation = one.owned, world.coordinator.view(0, GROUP).generation
+    one.beat(LEAVING_FOR_A_WHILE)
+    two.beat()
+    back = Client(world, "one again", instance_id="rack-1")
+    back.beat()
+    assert back.owned == kept
+    assert world.coordinator.view(0, GROUP).generation == generation, "nobody else has noticed"
+    thief = Client(world, "thief", instance_id="rack-1")
+    with pytest.raises(BrokerError) as taken:
+        thief.beat()
+    assert taken.value.code is ErrorCode.UNRELEASED_INSTANCE_ID
+
+
+def test_old_and_new_epochs_are_fenced_and_a_lost_answer_is_not():
+    world = World()
+    one, two = Client(world, "one"), Client(world, "two")
+    one.beat()
+    settled(world, one, two)
+    at = one.epoch
+    one.beat(at - 1)  # the answer that told the new epoch was lost
+    assert one.epoch == at
+    for wrong in (at + 1, at + 7):
+        with pytest.raises(BrokerError) as fenced:
+            one.beat(wrong)
+        assert fenced.value.code is ErrorCode.FENCED_MEMBER_EPOCH
+
+
+def test_commits_go_by_the_members_epoch():
+    world = World()
+    one = Client(world, "one")
+    one.beat()
+    world.coordinator.commit(0, GROUP, "id-of-one", one.epoch, {("commits", 0): 5})
+    with pytest.raises(BrokerError) as stale:
+        world.coordinator.commit(0, GROUP, "id-of-one", one.epoch + 1, {("commits", 0): 6})
+    assert stale.value.code is ErrorCode.STALE_MEMBER_EPOCH
+
+
+def test_a_pattern_takes_in_topics_as_they_come_and_go():
+    world = World()
+    one = Client(world, "one", topics=(), regex="(commits|issues).*")
+    one.beat()
+    assert {topic for topic, _ in one.owned} == {"commits", "issues"}
+    world.partitions["commits-2"] = 2
+    world.coordinator.topic_changed(world.now_ns, "commits-2")
+    settled(world, one)
+    assert {topic for topic, _ in one.owned} == {"commits", "issues", "commits-2"}
+    del world.partitions["issues"]
+    world.coordinator.topic_changed(world.now_ns, "issues")
+    settled(world, one)
+    assert {topic for topic, _ in one.owned} == {"commits", "commits-2"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"assignor": "mine"}, ErrorCode.UNSUPPORTED_ASSIGNOR),
+        ({"topic_regex": "(a"}, ErrorCode.INVALID_REGULAR_EXPRESSION),
+        ({"topics": None}, ErrorCode.INVALID_REQUEST),
+        ({"member_epoch": -3}, ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_what_makes_no_sense_is_refused(changes: dict[str, Any], code: ErrorCode):
+    with pytest.raises(BrokerError) as refused:
+        Client(World(), "one").beat(**changes)
+    assert refused.value.code is code
+
+
+def test_range_gives_neighbours_and_most_votes_decide():
+    world = World()
+    one, two, three = (Client(world, name, ("commits", "issues"), assignor="range") for name in ("a", "b", "c"))
+    three.assignor = "uniform"
+    one.beat()
+    settled(world, one, two, three)
+    assert world.coordinator.view(0, GROUP).assignor == "range"
+    assert one.owned == (("commits", 0), ("commits", 1), ("issues", 0))
+
+
+# -- classic members in the same group
+
+
+class Classic:
+    """A cooperative member of the classic protocol, as clients are: it gives up what it is not given, and rejoins."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world, self.name, self.member_id, self.generation = world, name, "", -1
+        self.owned: tuple[TopicPartition, ...] = ()
+
+    def join(self) -> None:
+        metadata = encode_subscription(Subscription(("commits",), owned=self.owned, generation=self.generation))
+        joined = self.world.coordinator.join(
+            self.world.now_ns,
+            GROUP,
+            client_id=self.name,
+            member_id=self.member_id,
+            session_timeout_ms=45_000,
+            rebalance_timeout_ms=60_000,
+            protocol_type="consumer",
+            protocols=[("cooperative-sticky", metadata)],
+        )
+        if not joined.done:
+            self.world.run(2)
+        result = joined.result()
+        self.member_id, self.generation = result.member_id, result.generation
+        assignments = {}
+        if result.leader == self.member_id:
+            assignments = lead(result.protocol, result.members, lambda topic: self.world.partitions[topic])
+        synced = self.world.coordinator.sync(
+            self.world.now_ns, GROUP, self.member_id, self.generation, assignments
+        ).result()
+        given = decode_assignment(synced.assignment).partitions
+        lost = set(self.owned) - set(given)
+        self.owned = given
+        if lost:
+            self.join()
+
+    def beat(self) -> None:
+        try:
+            self.world.coordinator.heartbeat(self.world.now_ns, GROUP, self.member_id, self.generation)
+        except BrokerError as error:
+            if error.code not in {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION}:
+                raise
+            self.join()
+
+
+def test_a_running_group_is_upgraded_and_downgraded_member_by_member():
+    world = World()
+    old = Classic(world, "old")
+    old.join()
+    assert len(old.owned) == 6 and world.coordinator.type(GROUP) == "classic"
+    new = Client(world, "new")
+    new.beat()
+    assert world.coordinator.type(GROUP) == "consumer"
+    for _ in range(6):
+        old.beat()
+        new.beat()
+    assert (len(old.owned), len(new.owned), world.state) == (3, 3, "Stable")
+    assert not set(old.owned) & set(new.owned)
+    world.coordinator.commit(world.now_ns, GROUP, old.member_id, old.generation, {old.owned[0]: 1})
+    late = Classic(world, "late")
+    late.join()
+    for _ in range(6):
+        for member in (old, new, late):
+            member.beat()
+    assert sorted(len(each.owned) for each in (old, new, late)) == [2, 2, 2]
+    new.beat(LEAVING)
+    assert world.coordinator.type(GROUP) == "classic"
+
+
+@given(st.lists(st.sampled_from(["join", "leave", "beat", "beat", "beat", "grow"]), max_size=40), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_two_never_read_the_same_whatever_happens(steps: list[str], chance: Random) -> None:
+    world = World()
+    clients: list[Client] = []
+    for number, step in enumerate(steps):
+        if step == "join" and len(clients) < 5:
+            clients.append(Client(world, f"c{number}"))
+            clients[-1].beat()
+        elif step == "leave" and clients:
+            clients.pop(chance.randrange(len(clients))).beat(LEAVING)
+        elif step == "grow" and world.partitions["commits"] < 9:
+            world.partitions["commits"] += 1
+            world.coordinator.topic_changed(world.now_ns, "commits")
+        elif step == "beat" and clients:
+            clients[chance.randrange(len(clients))].beat()
+        read = [place for client in clients for place in client.owned]
+        assert len(read) == len(set(read))
+    if clients:
+        settled(world, *clients)
+        read = [place for client in clients for place in client.owned]
+        assert sorted(read) == [("commits", partition) for partition in range(world.partitions["commits"])]
+        counts = [len(client.owned) for client in clients]
+        assert max(counts) - min(counts) <= 1
