@@ -72,7 +72,7 @@ class Broker:
             held=self.fetches.held,
             published_ns=logs.published_ns,
             reads_anew=logs.make_room,
-            topic_names=lambda: self.views.topic_names(),
+            topic_names=lambda: tuple(self.topics.names()),  # topics come later
         )
         self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets)
         self.backpressure = Backpressure(logs, self.groups, self.fetches, events, timers)

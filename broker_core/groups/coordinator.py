@@ -127,10 +127,9 @@ class GroupCoordinator:
                 new_member_id,
             )
             self._joining.check(request)
-                found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
+            found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
             if found.type == "consumer" and found.members:
                 reply.resolve(self._mixed.classic_join(found, now_ns, request))
-                found.settle()
                 return reply
             found.type = "classic"
             self._joining.join(found, now_ns, request, reply)
@@ -316,7 +315,7 @@ class GroupCoordinator:
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
 
     def owners(self, topic: str, partition: int) -> list[tuple[str, str]]:
-        """(group, client) of every member that owns the partition, the oldest group first."""
+        """(group, client) of each member that owns the partition, the oldest group first."""
         return [
             (name, member.client)
             for name, group in self._groups.items()

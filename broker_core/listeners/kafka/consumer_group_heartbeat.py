@@ -74,5 +74,5 @@ def _allowed(call: Call, topics: tuple[str, ...] | None) -> tuple[str, ...] | No
 def _owned(call: Call, rows: Any) -> tuple[TopicPartition, ...] | None:
     if rows is None:
         return None
-    names = {topic_id(name): name for name in call.broker.topic_names()}
+    names = {topic_id(name): name for name in call.broker.topics.names()}
     return tuple((names[row.topic_id], number) for row in rows if row.topic_id in names for number in row.partitions)

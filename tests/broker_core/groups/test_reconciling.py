@@ -15,7 +15,7 @@ from broker_core.events import EventKind
 from broker_core.groups.assignors import lead
 from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.protocol import Subscription, TopicPartition, decode_assignment, encode_subscription
-from tests.broker_core.groups.world import GROUP, World
+from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 SESSION_S, INTERVAL_S = 45.0, 5.0
 
@@ -24,7 +24,7 @@ SESSION_S, INTERVAL_S = 45.0, 5.0
 class Client:
     """A member as Kafka's own client is one: it gives up what it is told to before its next heartbeat."""
 
-    world: World
+    setup: GroupSetup
     name: str
     topics: tuple[str, ...] = ("commits",)
     instance_id: str = ""
@@ -48,7 +48,7 @@ class Client:
             "owned": self.owned,
             **changes,
         }
-        result = self.world.coordinator.consumer_heartbeat(self.world.now_ns, GROUP, ConsumerHeartbeat(**said))  # type: ignore[arg-type]
+        result = self.setup.coordinator.consumer_heartbeat(self.setup.now_ns, GROUP, ConsumerHeartbeat(**said))  # type: ignore[arg-type]
         self.epoch = max(0, result.member_epoch)
         if result.assignment is not None:
             self.news.append(result.assignment)
@@ -57,12 +57,12 @@ class Client:
             self.owned = ()
 
 
-def settled(world: World, *clients: Client) -> None:
+def settled(setup: GroupSetup, *clients: Client) -> None:
     """Everybody beats until nothing moves any more."""
     for _ in range(8):
         for client in clients:
             client.beat()
-    assert world.state == "Stable"
+    assert setup.state == "Stable"
 
 
 def numbers(client: Client) -> list[int]:
@@ -70,11 +70,11 @@ def numbers(client: Client) -> list[int]:
 
 
 def test_the_first_member_has_everything_at_once():
-    world = World()
-    one = Client(world, "one")
+    setup = GroupSetup()
+    one = Client(setup, "one")
     one.beat()
-    assert (one.epoch, numbers(one), world.state) == (1, [0, 1, 2, 3, 4, 5], "Stable")
-    assert [event.kind for event in world.events] == [
+    assert (one.epoch, numbers(one), setup.state) == (1, [0, 1, 2, 3, 4, 5], "Stable")
+    assert [event.kind for event in setup.events] == [
         EventKind.MEMBER_JOINED,
         EventKind.REBALANCE_STARTED,
         EventKind.GROUP_STATE,
@@ -85,8 +85,8 @@ def test_the_first_member_has_everything_at_once():
 
 
 def test_the_second_gets_what_the_first_has_given_up_and_no_more():
-    world = World()
-    one, two = Client(world, "one"), Client(world, "two")
+    setup = GroupSetup()
+    one, two = Client(setup, "one"), Client(setup, "two")
     one.beat()
     two.beat()
     assert numbers(two) == [] and two.epoch == 2
@@ -97,14 +97,14 @@ def test_the_second_gets_what_the_first_has_given_up_and_no_more():
     one.beat()  # they are given up
     assert one.epoch == 2
     two.beat()
-    assert numbers(two) == [3, 4, 5] and world.state == "Stable"
-    view = world.coordinator.view(world.now_ns, GROUP)
+    assert numbers(two) == [3, 4, 5] and setup.state == "Stable"
+    view = setup.coordinator.view(setup.now_ns, GROUP)
     assert (view.assignor, view.generation, view.leader) == ("uniform", 2, "")
 
 
 def test_the_same_assignment_is_told_once_and_again_to_who_asks_for_all():
-    world = World()
-    one = Client(world, "one")
+    setup = GroupSetup()
+    one = Client(setup, "one")
     one.beat()
     one.beat()
     assert len(one.news) == 1
@@ -113,28 +113,28 @@ def test_the_same_assignment_is_told_once_and_again_to_who_asks_for_all():
 
 
 def test_what_a_member_leaves_goes_to_the_others():
-    world = World()
-    one, two = Client(world, "one"), Client(world, "two")
+    setup = GroupSetup()
+    one, two = Client(setup, "one"), Client(setup, "two")
     one.beat()
-    settled(world, one, two)
+    settled(setup, one, two)
     one.beat(LEAVING)
-    settled(world, two)
+    settled(setup, two)
     assert numbers(two) == [0, 1, 2, 3, 4, 5]
     two.beat(LEAVING)
-    assert world.state == "Empty"
+    assert setup.state == "Empty"
 
 
 def test_a_member_that_says_nothing_is_out_after_its_session():
-    world = World()
-    one, two = Client(world, "one"), Client(world, "two")
+    setup = GroupSetup()
+    one, two = Client(setup, "one"), Client(setup, "two")
     one.beat()
-    settled(world, one, two)
+    settled(setup, one, two)
     for _ in range(10):
-        world.run(INTERVAL_S)
+        setup.run(INTERVAL_S)
         two.beat()
-    (left,) = world.kinds(EventKind.MEMBER_LEFT)
+    (left,) = setup.kinds(EventKind.MEMBER_LEFT)
     assert left.client == "one" and "missed its heartbeats for 45.0 s" in left.cause
-    settled(world, two)
+    settled(setup, two)
     assert numbers(two) == [0, 1, 2, 3, 4, 5]
     with pytest.raises(BrokerError) as unknown:
         one.beat()
@@ -142,45 +142,45 @@ def test_a_member_that_says_nothing_is_out_after_its_session():
 
 
 def test_a_member_that_does_not_give_up_is_out_after_its_rebalance_timeout():
-    world = World(consumer_session_timeout_ms=300_000)
-    one, two = Client(world, "one"), Client(world, "two")
+    setup = GroupSetup(consumer_session_timeout_ms=300_000)
+    one, two = Client(setup, "one"), Client(setup, "two")
     one.beat()
     two.beat()
     one.beat()
     for _ in range(13):
-        world.run(INTERVAL_S)
+        setup.run(INTERVAL_S)
         two.beat()
-        if world.now_ns < 60 * 10**9:
+        if setup.now_ns < 60 * 10**9:
             one.beat(owned=tuple(("commits", number) for number in range(6)))
-    assert [event.client for event in world.kinds(EventKind.MEMBER_LEFT)] == ["one"]
-    assert "did not give up its partitions within 60.0 s" in world.kinds(EventKind.MEMBER_LEFT)[0].cause
-    settled(world, two)
+    assert [event.client for event in setup.kinds(EventKind.MEMBER_LEFT)] == ["one"]
+    assert "did not give up its partitions within 60.0 s" in setup.kinds(EventKind.MEMBER_LEFT)[0].cause
+    settled(setup, two)
     assert numbers(two) == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_static_member_keeps_its_partitions_while_it_is_away():
-    world = World()
-    one, two = Client(world, "one", instance_id="rack-1"), Client(world, "two")
+    setup = GroupSetup()
+    one, two = Client(setup, "one", instance_id="rack-1"), Client(setup, "two")
     one.beat()
-    settled(world, one, two)
-    kept, generation = one.owned, world.coordinator.view(0, GROUP).generation
+    settled(setup, one, two)
+    kept, generation = one.owned, setup.coordinator.view(0, GROUP).generation
     one.beat(LEAVING_FOR_A_WHILE)
     two.beat()
-    back = Client(world, "one again", instance_id="rack-1")
+    back = Client(setup, "one again", instance_id="rack-1")
     back.beat()
     assert back.owned == kept
-    assert world.coordinator.view(0, GROUP).generation == generation, "nobody else has noticed"
-    thief = Client(world, "thief", instance_id="rack-1")
+    assert setup.coordinator.view(0, GROUP).generation == generation, "nobody else has noticed"
+    thief = Client(setup, "thief", instance_id="rack-1")
     with pytest.raises(BrokerError) as taken:
         thief.beat()
     assert taken.value.code is ErrorCode.UNRELEASED_INSTANCE_ID
 
 
 def test_old_and_new_epochs_are_fenced_and_a_lost_answer_is_not():
-    world = World()
-    one, two = Client(world, "one"), Client(world, "two")
+    setup = GroupSetup()
+    one, two = Client(setup, "one"), Client(setup, "two")
     one.beat()
-    settled(world, one, two)
+    settled(setup, one, two)
     at = one.epoch
     one.beat(at - 1)  # the answer that told the new epoch was lost
     assert one.epoch == at
@@ -191,27 +191,27 @@ def test_old_and_new_epochs_are_fenced_and_a_lost_answer_is_not():
 
 
 def test_commits_go_by_the_members_epoch():
-    world = World()
-    one = Client(world, "one")
+    setup = GroupSetup()
+    one = Client(setup, "one")
     one.beat()
-    world.coordinator.commit(0, GROUP, "id-of-one", one.epoch, {("commits", 0): 5})
+    setup.coordinator.commit(0, GROUP, "id-of-one", one.epoch, {("commits", 0): 5})
     with pytest.raises(BrokerError) as stale:
-        world.coordinator.commit(0, GROUP, "id-of-one", one.epoch + 1, {("commits", 0): 6})
+        setup.coordinator.commit(0, GROUP, "id-of-one", one.epoch + 1, {("commits", 0): 6})
     assert stale.value.code is ErrorCode.STALE_MEMBER_EPOCH
 
 
 def test_a_pattern_takes_in_topics_as_they_come_and_go():
-    world = World()
-    one = Client(world, "one", topics=(), regex="(commits|issues).*")
+    setup = GroupSetup()
+    one = Client(setup, "one", topics=(), regex="(commits|issues).*")
     one.beat()
     assert {topic for topic, _ in one.owned} == {"commits", "issues"}
-    world.partitions["commits-2"] = 2
-    world.coordinator.topic_changed(world.now_ns, "commits-2")
-    settled(world, one)
+    setup.partitions["commits-2"] = 2
+    setup.coordinator.topic_changed(setup.now_ns, "commits-2")
+    settled(setup, one)
     assert {topic for topic, _ in one.owned} == {"commits", "issues", "commits-2"}
-    del world.partitions["issues"]
-    world.coordinator.topic_changed(world.now_ns, "issues")
-    settled(world, one)
+    del setup.partitions["issues"]
+    setup.coordinator.topic_changed(setup.now_ns, "issues")
+    settled(setup, one)
     assert {topic for topic, _ in one.owned} == {"commits", "commits-2"}
 
 
@@ -226,17 +226,17 @@ def test_a_pattern_takes_in_topics_as_they_come_and_go():
 )
 def test_what_makes_no_sense_is_refused(changes: dict[str, Any], code: ErrorCode):
     with pytest.raises(BrokerError) as refused:
-        Client(World(), "one").beat(**changes)
+        Client(GroupSetup(), "one").beat(**changes)
     assert refused.value.code is code
 
 
 def test_range_gives_neighbours_and_most_votes_decide():
-    world = World()
-    one, two, three = (Client(world, name, ("commits", "issues"), assignor="range") for name in ("a", "b", "c"))
+    setup = GroupSetup()
+    one, two, three = (Client(setup, name, ("commits", "issues"), assignor="range") for name in ("a", "b", "c"))
     three.assignor = "uniform"
     one.beat()
-    settled(world, one, two, three)
-    assert world.coordinator.view(0, GROUP).assignor == "range"
+    settled(setup, one, two, three)
+    assert setup.coordinator.view(0, GROUP).assignor == "range"
     assert one.owned == (("commits", 0), ("commits", 1), ("issues", 0))
 
 
@@ -246,14 +246,14 @@ def test_range_gives_neighbours_and_most_votes_decide():
 class Classic:
     """A cooperative member of the classic protocol, as clients are: it gives up what it is not given, and rejoins."""
 
-    def __init__(self, world: World, name: str) -> None:
-        self.world, self.name, self.member_id, self.generation = world, name, "", -1
+    def __init__(self, setup: GroupSetup, name: str) -> None:
+        self.setup, self.name, self.member_id, self.generation = setup, name, "", -1
         self.owned: tuple[TopicPartition, ...] = ()
 
     def join(self) -> None:
         metadata = encode_subscription(Subscription(("commits",), owned=self.owned, generation=self.generation))
-        joined = self.world.coordinator.join(
-            self.world.now_ns,
+        joined = self.setup.coordinator.join(
+            self.setup.now_ns,
             GROUP,
             client_id=self.name,
             member_id=self.member_id,
@@ -263,14 +263,14 @@ class Classic:
             protocols=[("cooperative-sticky", metadata)],
         )
         if not joined.done:
-            self.world.run(2)
+            self.setup.run(2)
         result = joined.result()
         self.member_id, self.generation = result.member_id, result.generation
         assignments = {}
         if result.leader == self.member_id:
-            assignments = lead(result.protocol, result.members, lambda topic: self.world.partitions[topic])
-        synced = self.world.coordinator.sync(
-            self.world.now_ns, GROUP, self.member_id, self.generation, assignments
+            assignments = lead(result.protocol, result.members, lambda topic: self.setup.partitions[topic])
+        synced = self.setup.coordinator.sync(
+            self.setup.now_ns, GROUP, self.member_id, self.generation, assignments
         ).result()
         given = decode_assignment(synced.assignment).partitions
         lost = set(self.owned) - set(given)
@@ -280,7 +280,7 @@ class Classic:
 
     def beat(self) -> None:
         try:
-            self.world.coordinator.heartbeat(self.world.now_ns, GROUP, self.member_id, self.generation)
+            self.setup.coordinator.heartbeat(self.setup.now_ns, GROUP, self.member_id, self.generation)
         except BrokerError as error:
             if error.code not in {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION}:
                 raise
@@ -288,50 +288,50 @@ class Classic:
 
 
 def test_a_running_group_is_upgraded_and_downgraded_member_by_member():
-    world = World()
-    old = Classic(world, "old")
+    setup = GroupSetup()
+    old = Classic(setup, "old")
     old.join()
-    assert len(old.owned) == 6 and world.coordinator.type(GROUP) == "classic"
-    new = Client(world, "new")
+    assert len(old.owned) == 6 and setup.coordinator.type(GROUP) == "classic"
+    new = Client(setup, "new")
     new.beat()
-    assert world.coordinator.type(GROUP) == "consumer"
+    assert setup.coordinator.type(GROUP) == "consumer"
     for _ in range(6):
         old.beat()
         new.beat()
-    assert (len(old.owned), len(new.owned), world.state) == (3, 3, "Stable")
+    assert (len(old.owned), len(new.owned), setup.state) == (3, 3, "Stable")
     assert not set(old.owned) & set(new.owned)
-    world.coordinator.commit(world.now_ns, GROUP, old.member_id, old.generation, {old.owned[0]: 1})
-    late = Classic(world, "late")
+    setup.coordinator.commit(setup.now_ns, GROUP, old.member_id, old.generation, {old.owned[0]: 1})
+    late = Classic(setup, "late")
     late.join()
     for _ in range(6):
         for member in (old, new, late):
             member.beat()
     assert sorted(len(each.owned) for each in (old, new, late)) == [2, 2, 2]
     new.beat(LEAVING)
-    assert world.coordinator.type(GROUP) == "classic"
+    assert setup.coordinator.type(GROUP) == "classic"
 
 
 @given(st.lists(st.sampled_from(["join", "leave", "beat", "beat", "beat", "grow"]), max_size=40), st.randoms())
 @settings(max_examples=60, deadline=None)
 def test_two_never_read_the_same_whatever_happens(steps: list[str], chance: Random) -> None:
-    world = World()
+    setup = GroupSetup()
     clients: list[Client] = []
     for number, step in enumerate(steps):
         if step == "join" and len(clients) < 5:
-            clients.append(Client(world, f"c{number}"))
+            clients.append(Client(setup, f"c{number}"))
             clients[-1].beat()
         elif step == "leave" and clients:
             clients.pop(chance.randrange(len(clients))).beat(LEAVING)
-        elif step == "grow" and world.partitions["commits"] < 9:
-            world.partitions["commits"] += 1
-            world.coordinator.topic_changed(world.now_ns, "commits")
+        elif step == "grow" and setup.partitions["commits"] < 9:
+            setup.partitions["commits"] += 1
+            setup.coordinator.topic_changed(setup.now_ns, "commits")
         elif step == "beat" and clients:
             clients[chance.randrange(len(clients))].beat()
         read = [place for client in clients for place in client.owned]
         assert len(read) == len(set(read))
     if clients:
-        settled(world, *clients)
+        settled(setup, *clients)
         read = [place for client in clients for place in client.owned]
-        assert sorted(read) == [("commits", partition) for partition in range(world.partitions["commits"])]
+        assert sorted(read) == [("commits", partition) for partition in range(setup.partitions["commits"])]
         counts = [len(client.owned) for client in clients]
         assert max(counts) - min(counts) <= 1
