@@ -54,6 +54,38 @@ class MemberAnswer(Result, frozen=True, kw_only=True):
     partitions: list[tuple[str, int]]
 
 
+class MemberIdentity(Result, frozen=True, kw_only=True):
+    """A member, and the id by which the group's protocol knows it."""
+
+    client: str
+    member_id: str
+    instance_id: str
+    partitions: list[tuple[str, int]]
+
+
+class MembersAnswer(Result, frozen=True, kw_only=True):
+    """The members of a group, and its state."""
+
+    state: str
+    members: list[MemberIdentity]
+
+    @classmethod
+    def of(cls, view: GroupView) -> MembersAnswer:
+        """As the broker says."""
+        return cls(
+            state=view.state,
+            members=[
+                MemberIdentity(
+                    client=each.client,
+                    member_id=each.member_id,
+                    instance_id=each.instance_id,
+                    partitions=list(each.partitions),
+                )
+                for each in view.members
+            ],
+        )
+
+
 class GroupAnswer(Result, frozen=True, kw_only=True):
     """A group. `state` is Stable, Preparing rebalance, Completing rebalance, Reconciling, Empty or Dead."""
 
@@ -144,6 +176,12 @@ class DescribeGroup(Request[GroupAnswer], frozen=True, kw_only=True):
     group: Name
 
 
+class ListMembers(Request[MembersAnswer], frozen=True, kw_only=True):
+    """The members of a group, however they are connected."""
+
+    group: Name
+
+
 class DeleteGroup(Request[None], frozen=True, kw_only=True):
     """A group without members."""
 
@@ -202,6 +240,7 @@ ENTRIES = (
         visible=Visible("groups", "group"),
     ),
     Entry(DescribeGroup, "GET /v1/groups/{group}", _TAG, "A group's state, members, offsets and lag", _READ),
+    Entry(ListMembers, "GET /v1/groups/{group}/members", _TAG, "A group's members and their ids", _READ),
     Entry(
         DeleteGroup,
         "DELETE /v1/groups/{group}",

@@ -98,6 +98,12 @@ class SlowReadersAnswer(Result, frozen=True, kw_only=True):
     slow_readers: list[SlowReaderAnswer]
 
 
+class DamageAnswer(Result, frozen=True, kw_only=True):
+    """What was found damaged on the disk, in sentences, the oldest first."""
+
+    damage: list[str]
+
+
 class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):
     """The broker as it is now."""
 
@@ -110,6 +116,10 @@ class CutConnection(Request[None], frozen=True, kw_only=True):
     """An open connection."""
 
     connection: Number
+
+
+class ListDamage(Request[DamageAnswer], frozen=True, kw_only=True):
+    """Damage that was found when the broker was opened, and since."""
 
 
 class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
@@ -144,6 +154,7 @@ ENTRIES = (
         repeatable=True,
         status=204,
     ),
+    Entry(ListDamage, "GET /v1/damage", _TAG, "What was found damaged on the disk", _READ),
     Entry(
         ListSlowReaders,
         "GET /v1/slow-readers",

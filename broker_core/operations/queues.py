@@ -7,12 +7,13 @@ from typing import Annotated, Literal, Self
 import msgspec
 from msgspec import Meta
 
+from broker_core.flow.config import FlowConfig
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import DelayMs, Encoding, Name, NewName, Positive, WaitMs
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
-from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.operations.topics import FlowSettings, GateAnswer, LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
 from broker_core.queues.subscription import BacklogPolicy
@@ -119,6 +120,30 @@ class QueueAnswer(Result, frozen=True, kw_only=True):
         return cls(**same, leases=leases)
 
 
+class QueueConfigAnswer(Result, frozen=True, kw_only=True):
+    """How a queue hands out messages. `topic` is whose messages a subscription gets, null for a queue of its own.
+
+    `flow` is how much it takes, `gate` how much of that is used; what was `evicted` counts since the broker was opened.
+    """
+
+    topic: str | None
+    settings: QueueSettings
+    flow: FlowSettings | None
+    gate: GateAnswer | None
+    evicted: int
+
+    @classmethod
+    def of(cls, view: QueueView, topic: str | None, config: QueueConfig, flow: FlowConfig | None) -> Self:
+        """What the broker says of it."""
+        return cls(
+            topic=topic,
+            settings=QueueSettings.of(config),
+            flow=FlowSettings.of(flow),
+            gate=GateAnswer.of(view.gate),
+            evicted=0 if view.gate is None else view.gate.evicted,
+        )
+
+
 class QueuesAnswer(Result, frozen=True, kw_only=True):
     """Those that the caller may read, in the order of creation."""
 
@@ -169,6 +194,12 @@ class CreateSubscription(Request[QueueAnswer], frozen=True, kw_only=True):
 
 class DescribeQueue(Request[QueueAnswer], frozen=True, kw_only=True):
     """A queue as it is now."""
+
+    queue: Name
+
+
+class QueueConfiguration(Request[QueueConfigAnswer], frozen=True, kw_only=True):
+    """The settings of a queue or subscription."""
 
     queue: Name
 
@@ -234,6 +265,14 @@ ENTRIES = (
         errors=(404, 409),
     ),
     Entry(DescribeQueue, "GET /v1/queues/{queue}", _TAG, "A queue's counts, settings and leases", _READ),
+    Entry(
+        QueueConfiguration,
+        "GET /v1/queues/{queue}/config",
+        _TAG,
+        "How a queue hands out messages",
+        _READ,
+        called="queue_config",
+    ),
     Entry(
         DeleteQueue,
         "DELETE /v1/queues/{queue}",

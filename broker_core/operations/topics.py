@@ -25,7 +25,7 @@ from broker_core.operations.fields import (
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
 from broker_core.schemas.rule import SchemaRule
-from broker_core.snapshots import TopicView
+from broker_core.snapshots import GateView, TopicView
 
 
 class LogSettings(Input, frozen=True, kw_only=True):
@@ -134,6 +134,22 @@ class GateAnswer(Result, frozen=True, kw_only=True):
     rejected: int
     dropped: int
 
+    @classmethod
+    def of(cls, gate: GateView | None) -> Self | None:
+        """What the broker says of it."""
+        if gate is None:
+            return None
+        return cls(
+            policy=gate.policy,
+            depth=gate.depth,
+            limit=gate.limit,
+            rate_limit_per_s=gate.rate_limit_per_s,
+            slowest=gate.slowest,
+            blocked=[name for name, _since in gate.blocked],
+            rejected=gate.rejected,
+            dropped=gate.dropped,
+        )
+
 
 class TopicAnswer(Result, frozen=True, kw_only=True):
     """A topic. `messages` are there now; what was `published`, in messages and bytes, counts since the broker was
@@ -149,7 +165,6 @@ class TopicAnswer(Result, frozen=True, kw_only=True):
     @classmethod
     def of(cls, view: TopicView) -> TopicAnswer:
         """What the broker says of it."""
-        gate = view.gate
         return cls(
             name=view.name,
             partitions=[
@@ -164,18 +179,7 @@ class TopicAnswer(Result, frozen=True, kw_only=True):
             messages=sum(each.end_offset - each.start_offset for each in view.partitions),
             published=view.published,
             published_bytes=view.published_bytes,
-            gate=None
-            if gate is None
-            else GateAnswer(
-                policy=gate.policy,
-                depth=gate.depth,
-                limit=gate.limit,
-                rate_limit_per_s=gate.rate_limit_per_s,
-                slowest=gate.slowest,
-                blocked=[name for name, _since in gate.blocked],
-                rejected=gate.rejected,
-                dropped=gate.dropped,
-            ),
+            gate=GateAnswer.of(view.gate),
         )
 
 
@@ -202,6 +206,30 @@ class TopicConfigAnswer(Result, frozen=True, kw_only=True):
     def of(cls, config: LogConfig) -> TopicConfigAnswer:
         """As the core has it."""
         return cls(**{name: getattr(config, name) for name in cls.__struct_fields__})
+
+
+class Demands(Result, frozen=True, kw_only=True):
+    """What a topic or queue asks of its producers: `flow` is how much it takes, `gate` how much of that is used.
+
+    What was `evicted` counts since the broker was opened.
+    """
+
+    partitioner: str
+    rule: Rule | None
+    flow: FlowSettings | None
+    gate: GateAnswer | None
+    evicted: int
+
+    @classmethod
+    def of(cls, view: GateView | None, partitioner: str, rule: SchemaRule | None, flow: FlowConfig | None) -> Demands:
+        """What the broker says of it."""
+        return cls(
+            partitioner=partitioner,
+            rule=Rule.of(rule),
+            flow=FlowSettings.of(flow),
+            gate=GateAnswer.of(view),
+            evicted=0 if view is None else view.evicted,
+        )
 
 
 class RecordsDeleted(Result, frozen=True, kw_only=True):
@@ -242,6 +270,12 @@ class DeleteTopic(Request[None], frozen=True, kw_only=True):
 
 class TopicConfig(Request[TopicConfigAnswer], frozen=True, kw_only=True):
     """The settings of a topic's log."""
+
+    topic: Name
+
+
+class TopicDemands(Request[Demands], frozen=True, kw_only=True):
+    """A topic or queue as producers meet it."""
 
     topic: Name
 
@@ -317,6 +351,13 @@ ENTRIES = (
         errors=(409,),
     ),
     Entry(TopicConfig, "GET /v1/topics/{topic}/config", _TAG, "How a topic's log is kept", _READ),
+    Entry(
+        TopicDemands,
+        "GET /v1/topics/{topic}/demands",
+        _TAG,
+        "How a topic or queue chooses partitions, which values it takes, and how many",
+        (Right(READ, "topic or queue", "topic"),),
+    ),
     Entry(
         ConfigureTopic,
         "PATCH /v1/topics/{topic}/config",

@@ -20,6 +20,10 @@ def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) 
     return groups.GroupAnswer.of(broker.groups.view(now_ns, request.group))
 
 
+def _list_members(broker: Broker, now_ns: int, request: groups.ListMembers) -> groups.MembersAnswer:
+    return groups.MembersAnswer.of(broker.groups.view(now_ns, request.group))
+
+
 def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
     broker.groups.delete(now_ns, request.group)
 
@@ -56,6 +60,7 @@ def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int
 HANDLERS: Handlers = {
     groups.ListGroups: _list_groups,
     groups.DescribeGroup: _describe_group,
+    groups.ListMembers: _list_members,
     groups.DeleteGroup: _delete_group,
     groups.ListOffsets: _list_offsets,
     groups.ResetOffsets: _reset_offsets,

@@ -29,6 +29,11 @@ def _list_slow_readers(broker: Broker, now_ns: int, request: observe.ListSlowRea
     )
 
 
+def _list_damage(broker: Broker, _now_ns: int, _request: observe.ListDamage) -> observe.DamageAnswer:
+    return observe.DamageAnswer(damage=list(broker.corruption.sentences))
+
+
 HANDLERS: Handlers = {
+    observe.ListDamage: _list_damage,
     observe.ListSlowReaders: _list_slow_readers,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.broker.handlers.table import CLIENT, Handlers
+from broker_core.flow.config import FlowConfig
 from broker_core.operations import messages, queues
 
 if TYPE_CHECKING:
@@ -50,6 +51,17 @@ def _queue(broker: Broker, now_ns: int, name: str) -> queues.QueueAnswer:
     return queues.QueueAnswer.of(broker.views.queue(now_ns, name, _LEASES_SHOWN, 0), now_ns)
 
 
+def _queue_config(broker: Broker, now_ns: int, request: queues.QueueConfiguration) -> queues.QueueConfigAnswer:
+    name = request.queue
+    view, config = broker.views.queue(now_ns, name, 0, 0), broker.queues.queue(name).config
+    subscription = broker.queues.subscription(name)
+    if subscription is None:
+        return queues.QueueConfigAnswer.of(view, None, config, broker.backpressure.config(name))
+    limited = subscription.max_messages is not None
+    flow = FlowConfig(max_messages=subscription.max_messages, policy=subscription.policy) if limited else None
+    return queues.QueueConfigAnswer.of(view, subscription.topic, config, flow)
+
+
 def _delete_queue(broker: Broker, now_ns: int, request: queues.DeleteQueue) -> None:
     broker.queues.delete(now_ns, request.queue)
 
@@ -72,6 +84,7 @@ HANDLERS: Handlers = {
     queues.CreateQueue: _create_queue,
     queues.CreateSubscription: _create_subscription,
     queues.DescribeQueue: _describe_queue,
+    queues.QueueConfiguration: _queue_config,
     queues.DeleteQueue: _delete_queue,
     queues.Peek: _peek,
     queues.PurgeQueue: _purge_queue,

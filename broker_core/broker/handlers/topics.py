@@ -41,6 +41,16 @@ def _topic_config(broker: Broker, _now_ns: int, request: topics.TopicConfig) -> 
     return topics.TopicConfigAnswer.of(broker.topics.config(request.topic))
 
 
+def _topic_demands(broker: Broker, now_ns: int, request: topics.TopicDemands) -> topics.Demands:
+    name = request.topic
+    view = (
+        broker.views.queue(now_ns, name, 0, 0).gate if name in broker.queues else broker.views.topic(now_ns, name).gate
+    )
+    return topics.Demands.of(
+        view, broker.topics.partitioner_kind(name), broker.schemas.rule(name), broker.backpressure.config(name)
+    )
+
+
 def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> topics.TopicConfigAnswer:
     before = broker.topics.config(request.topic)
     broker.topics.configure(
@@ -91,6 +101,7 @@ HANDLERS: Handlers = {
     topics.DescribeTopic: _describe_topic,
     topics.DeleteTopic: _delete_topic,
     topics.TopicConfig: _topic_config,
+    topics.TopicDemands: _topic_demands,
     topics.ConfigureTopic: _configure_topic,
     topics.AddPartitions: _add_partitions,
     topics.DeleteRecords: _delete_records,

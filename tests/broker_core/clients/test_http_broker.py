@@ -28,11 +28,11 @@ from broker_core.operations.dead_letters import (
     UndoPurgeDeadLetters,
     UndoRedrive,
 )
-from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ListOffsets, ResetOffsets
+from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ListMembers, ListOffsets, ResetOffsets
 from broker_core.operations.leases import Nack, Take
 from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
 from broker_core.operations.messages import PublishBatch, PublishMessages, ReadMessages, Record, SendMessages
-from broker_core.operations.observe import CutConnection, DescribeBroker, ListConnections, ListSlowReaders
+from broker_core.operations.observe import CutConnection, DescribeBroker, ListConnections, ListDamage, ListSlowReaders
 from broker_core.operations.queues import (
     CreateQueue,
     CreateSubscription,
@@ -41,6 +41,7 @@ from broker_core.operations.queues import (
     ListQueues,
     Peek,
     PurgeQueue,
+    QueueConfiguration,
     QueueSettings,
     UndoPurgeQueue,
 )
@@ -72,6 +73,7 @@ from broker_core.operations.topics import (
     Rule,
     SetSchemaRule,
     TopicConfig,
+    TopicDemands,
 )
 from tests.broker_core.listeners.certificates import make
 
@@ -89,6 +91,8 @@ ASKED: list[Request[Any]] = [
     DescribeTopic(topic="orders"),
     DescribeTopic(topic="nothing"),
     TopicConfig(topic="orders"),
+    TopicDemands(topic="orders"),
+    TopicDemands(topic="nothing"),
     ConfigureTopic(topic="orders", log=LogSettings(retention_ms=None)),
     ConfigureTopic(topic="nothing"),
     AddPartitions(topic="orders", total=3),
@@ -104,6 +108,9 @@ ASKED: list[Request[Any]] = [
     ListQueues(),
     DescribeQueue(queue="mail"),
     DescribeQueue(queue="nothing"),
+    QueueConfiguration(queue="mail"),
+    QueueConfiguration(queue="copy"),
+    TopicDemands(topic="mail"),
     Peek(queue="mail"),
     PurgeQueue(queue="mail"),
     UndoPurgeQueue(queue="mail"),
@@ -136,9 +143,11 @@ ASKED: list[Request[Any]] = [
     ListGroups(),
     DescribeGroup(group="nobody"),
     ListOffsets(group="nobody"),
+    ListMembers(group="nobody"),
     ResetOffsets(group="nobody", form="earliest"),
     DeleteGroup(group="nobody"),
     ListSlowReaders(max_lag=1),
+    ListDamage(),
     DeleteQueue(queue="mail"),
     DeleteQueue(queue="nothing"),
     DeleteTopic(topic="orders"),
