@@ -16,6 +16,10 @@ class ReportError(Exception):
     log: Path | None = None
 
 
+class NotFound(ReportError):
+    """What is to be reported on is not there."""
+
+
 class Cancelled(ReportError):
     """Somebody asked the job to stop, or nobody listens to it any more."""
 
@@ -25,6 +29,16 @@ class Cancelled(ReportError):
 
 class TooMany(ReportError):
     """A pass would bring home more than fits."""
+
+
+def told(error: Exception) -> dict[str, object]:
+    """The last line of a job that `error` has ended, but for its log: {"error": sentence}, with "not_found" where what
+    it names is not there.
+    """
+    sentence = str(error)
+    if isinstance(error, OSError):
+        sentence = f"The report cannot be written: {error.strerror or error} ({error.filename or 'no file'})."
+    return {"error": sentence, **({"not_found": True} if isinstance(error, NotFound) else {})}
 
 
 def reason(error: Exception) -> str:

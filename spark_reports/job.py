@@ -14,7 +14,7 @@ from typing import TextIO
 
 from spark_reports.cancellation import Cancellation
 from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
-from spark_reports.errors import Cancelled, ReportError
+from spark_reports.errors import Cancelled, ReportError, told
 from spark_reports.leftovers import clear
 from spark_reports.making import Making
 from spark_reports.outcome import Outcome
@@ -66,15 +66,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _say_error(progress: Progress, output: TextIO, as_json: bool, error: Exception, code: int) -> int:
-    sentence = str(error)
-    if isinstance(error, OSError):
-        sentence = f"The report cannot be written: {error.strerror or error} ({error.filename or 'no file'})."
+    last = told(error)
     log = getattr(error, "log", None)
     if as_json:
-        progress.end(error=sentence, **({"log": str(log)} if log else {}))
+        progress.end(**last, **({"log": str(log)} if log else {}))
     else:
         progress.end()
-        print(*([sentence, f"The log is {log}."] if log else [sentence]), file=sys.__stderr__, flush=True)
+        print(last["error"], *([f"The log is {log}."] if log else []), file=sys.__stderr__, flush=True)
     return code
 
 

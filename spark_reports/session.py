@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.recording import schema
 from spark_reports import damage
-from spark_reports.errors import ReportError
+from spark_reports.errors import NotFound, ReportError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +27,7 @@ MAX_BUCKETS = 240
 MAX_SCENARIO_CHARS = 1_000_000
 
 
-class NotASession(ReportError):
+class NotASession(NotFound):
     """There is no `session.json` of ours, or none that can be read."""
 
 
@@ -64,7 +64,7 @@ def inspect(location: str) -> SessionInfo:
     """
     folder = Path(location)
     if not folder.is_dir():
-        raise ReportError(f"There is no session at {location}: the folder does not exist.")
+        raise NotFound(f"There is no session at {location}: the folder does not exist.")
     metadata, problems = _told(folder, location)
     if any(schema.unsealed(folder, name) for name in schema.FOLDERS):
         raise ReportError(
@@ -102,7 +102,7 @@ def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
     try:
         text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise ReportError(f"{location} is not a session: it has no {schema.SESSION_FILE}.") from None
+        raise NotASession(f"{location} is not a session: it has no {schema.SESSION_FILE}.") from None
     except (OSError, UnicodeDecodeError):
         text = ""
     try:
@@ -121,7 +121,7 @@ def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
     try:
         rows = spark.read.text(f"{location.rstrip('/')}/{schema.SESSION_FILE}", wholetext=True).collect()
     except PySparkException as error:
-        raise ReportError(f"There is no session at {location} ({str(error).splitlines()[0][:200]}).") from None
+        raise NotFound(f"There is no session at {location} ({str(error).splitlines()[0][:200]}).") from None
     return remote_info(location, parse_metadata(location, rows[0].value))
 
 

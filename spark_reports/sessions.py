@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from broker_core.recording import schema
 from spark_reports.bounds import local
-from spark_reports.errors import ReportError
+from spark_reports.errors import NotFound, ReportError
 from spark_reports.session import (
     SessionInfo,
     inspect,
@@ -64,7 +64,7 @@ def find_sessions(locations: Sequence[str]) -> Found:
     for location in locations:
         folder = Path(location)
         if not folder.is_dir():
-            raise ReportError(f"There is no folder {location}.")
+            raise NotFound(f"There is no folder {location}: name one that holds recorded sessions.")
         inside = sorted(path.parent for path in folder.glob(f"*/{schema.SESSION_FILE}"))
         for path in [folder] if (folder / schema.SESSION_FILE).exists() else inside:
             try:
@@ -111,7 +111,7 @@ def find_remote_sessions(spark: SparkSession, locations: Sequence[str]) -> Found
 def _in_order(infos: list[SessionInfo], problems: list[str], locations: Sequence[str]) -> Found:
     if not infos:
         why = f" ({problems[0]})" if problems else ""
-        raise ReportError(f"There is no session to report on in {', '.join(locations)}{why}.")
+        raise NotFound(f"There is no session to report on in {', '.join(locations)}{why}.")
     return Found(tuple(sorted(infos, key=lambda info: str(info.metadata.get("started_at", "")))), tuple(problems))
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TextIO
 from spark_reports.cancellation import Cancellation
 from spark_reports.collect import make_tables
 from spark_reports.delivery import REPORT, local_delivery
-from spark_reports.errors import Cancelled, ReportError, reason
+from spark_reports.errors import Cancelled, ReportError, reason, told
 from spark_reports.java import find_java
 from spark_reports.jvm import Jvm
 from spark_reports.making import Making
@@ -74,9 +74,9 @@ class WarmSpark:
             report, found = self._report(request, progress)
             outcome: dict[str, object] = {"report": report, **found.told()}
         except ReportError as error:
-            outcome = {"error": str(error), **({"log": str(self._log)} if self._log.exists() else {})}
+            outcome = {**told(error), **({"log": str(self._log)} if self._log.exists() else {})}
         except OSError as error:
-            outcome = {"error": f"The report cannot be written: {error.strerror or error} ({error.filename})."}
+            outcome = told(error)
         progress.close()
         self._cancellation.check()
         progress.end(**outcome)

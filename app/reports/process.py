@@ -14,7 +14,7 @@ from typing import Any
 from app.environment.exits import Exit, exit_of
 from app.environment.extras import why_missing
 from app.environment.paths import logs_folder
-from app.reports.warm_spark import WarmSpark
+from app.reports.warm_spark import JOB_FOLDER, WarmSpark
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
 from spark_reports.errors import ReportError as RequestError
@@ -86,7 +86,7 @@ class ReportProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                cwd=Path(__file__).resolve().parents[1],
+                cwd=JOB_FOLDER,
             )
             if self.cancelled:
                 self.cancel()
@@ -107,7 +107,8 @@ class ReportProcess:
         if "report" in last and code in (None, self.outcome.code):
             return Path(last["report"])
         if "error" in last:
-            raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole))
+            ended = Exit.NOT_FOUND if last.get("not_found") else Exit.USAGE
+            raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole), ended)
         kept = _keep(whole)
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
         raise ReportError(f"The report job ended before it was done: {reason}", kept)

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+import spark_reports
 from spark_reports.request import LOCAL, Request, arguments_of
 from spark_reports.session import is_remote
 
+JOB_FOLDER = Path(spark_reports.__file__).resolve().parents[1]  # from which its modules are found
 END_TIMEOUT_S = 10.0
 NEEDED_BYTES = 2_000_000_000  # what Spark and its Python take at most
 COMMAND = [sys.executable, "-m", "spark_reports.warm"]
@@ -92,7 +94,7 @@ class WarmSpark:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 text=True,
-                cwd=Path(__file__).resolve().parents[1],
+                cwd=JOB_FOLDER,
             )
         return self._process
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.cli.report import make_report
-from spark_reports.request import COMPARE, Request
+from spark_reports.request import COMPARE, HISTORY, Request
 
 JOB = "app.reports.process.subprocess.Popen"
 
@@ -82,3 +82,15 @@ def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
     (log,) = (tmp_path / "logs").iterdir()
     assert f"The log is {log}\n" in capsys.readouterr().err
     assert log.read_text() == "java.io.IOException: disk"
+
+
+@pytest.mark.parametrize(("place", "sentence"), [("nowhere", "There is no folder "), ("", "There is no session to ")])
+def test_a_history_of_nothing_ends_as_what_is_not_there(
+    place: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the job itself, which looks before it starts Java."""
+    (tmp_path / "here").mkdir()
+    request = Request((str(tmp_path / "here" / place),), tmp_path / "out", HISTORY)
+    assert make_report(request) == 3
+    said = capsys.readouterr().err
+    assert said.startswith(f"brokerscope: {sentence}") and said.count("\n") == 1
