@@ -137,6 +137,18 @@ def test_redrives_that_take_their_time_and_what_can_be_undone():
         assert [slow.reader for slow in admin.slow_readers(max_lag=2)] == ["jobs"]
 
 
+def test_a_subscription_whose_next_message_is_deleted_is_a_slow_reader_like_any_other():
+    with BrokerHost() as host, Producer(host) as producer:
+        admin = Admin(host)
+        admin.create_topic("commits")
+        admin.create_subscription("audit", "commits")
+        for _ in range(3):
+            producer.publish("commits", b"a")
+        for before in (1, 3):
+            admin.delete_records("commits", {0: before})
+            assert [slow.reader for slow in admin.slow_readers(max_lag=0)] == (["audit"] if before < 3 else [])
+
+
 def test_messages_are_looked_at_without_being_taken_and_filtered_letters_are_redriven():
     with BrokerHost() as host:
         admin = Admin(host)
