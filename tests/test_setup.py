@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from app.shell import system_libraries
+from app.environment import system_libraries
 
 HELPER = Path(__file__).parent.parent / ".ci" / "bootstrap.py"
 

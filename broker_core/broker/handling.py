@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from broker_core.broker.handlers import dead_letters, groups, observe, queues, schemas, topics
+from broker_core.broker.handlers import dead_letters, faults, groups, observe, queues, schemas, topics
 from broker_core.broker.handlers.table import Handlers
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
@@ -22,6 +22,7 @@ TABLE: Handlers = {
     **dead_letters.HANDLERS,
     **schemas.HANDLERS,
     **observe.HANDLERS,
+    **faults.HANDLERS,
 }
 
 

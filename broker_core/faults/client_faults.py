@@ -95,12 +95,12 @@ class ClientFaults:
                     self.end(now_ns, fault.name)
         return found
 
-    def views(self) -> tuple[FaultView, ...]:
-        """What lasts, in the order in which it began."""
-        return tuple(
-            FaultView(each.fault.client, f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
+    def views(self) -> dict[str, FaultView]:
+        """What lasts, by name, in the order in which it began."""
+        return {
+            name: FaultView(each.fault.client, f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
             for name, each in self._running.items()
-        )
+        }
 
     def _emit(self, now_ns: int, fault: ClientFault, cause: str, detail: dict[str, object]) -> None:
         client, topic = ("" if "*" in pattern else pattern for pattern in (fault.client, fault.topic))

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations import dead_letters, groups, leases, members, messages, observe, queues, schemas, topics
+from broker_core.operations import (
+    dead_letters,
+    faults,
+    groups,
+    leases,
+    members,
+    messages,
+    observe,
+    queues,
+    schemas,
+    topics,
+)
 from broker_core.operations.entry import Entry
 from broker_core.operations.request import Request
 
@@ -21,6 +32,7 @@ CATALOGUE: tuple[Entry, ...] = (
     *dead_letters.ENTRIES,
     *schemas.ENTRIES,
     *observe.ENTRIES,
+    *faults.ENTRIES,
 )
 BY_NAME: dict[str, Entry] = {entry.name: entry for entry in CATALOGUE}
 _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}

@@ -66,8 +66,8 @@ def test_it_is_told_when_it_begins_and_when_its_time_is_over():
     bench = Bench()
     fault = bench.faults.begin(5, ClientFault(effect="error", error="NOT_LEADER_OR_FOLLOWER", topic="orders", for_s=2))
     assert fault.name == "fault-1"
-    assert [view.what for view in bench.faults.views()] == ["NOT_LEADER_OR_FOLLOWER: every request to orders"]
-    assert bench.faults.views()[0].until_ns == 5 + ns_from_s(2)
+    assert [view.what for view in bench.faults.views().values()] == ["NOT_LEADER_OR_FOLLOWER: every request to orders"]
+    assert bench.faults.views()["fault-1"].until_ns == 5 + ns_from_s(2)
     assert bench.faults.judge(6, PRODUCE) == fault
     bench.timers.fire_next(5 + ns_from_s(2))
     assert not bench.faults.any

@@ -20,6 +20,8 @@ from tests.broker_core.test_absurd_calls import ABSURD
 
 # What is right for a field that has no default, by its name.
 RIGHT: dict[str, Any] = {
+    "effect": "drop",
+    "fault": "fault-1",
     "name": "new",
     "topic": "t",
     "queue": "q",
