@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from broker_core.kinds import Range
 from broker_core.messages import Headers
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
+from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs, about
 from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
@@ -210,11 +210,11 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
     """Which ones: of a cause, with a text in key, value or headers; from `offset` of the dead-letter queue on."""
 
     queue: Name
-    cause: Cause = ""
-    text: Annotated[str, Meta(max_length=1_000)] = ""
-    min_redrives: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    cause: Annotated[Cause, about("the cause, exactly")] = ""
+    text: Annotated[str, Meta(max_length=1_000), about("in the key, the value or a header")] = ""
+    min_redrives: Annotated[int, Meta(ge=0, le=1_000_000), about("redriven at least so often")] = 0
     offset: Offset = 0
-    limit: Annotated[int, Meta(ge=1, le=1_000), Range(1, 1_000)] = 100
+    limit: Annotated[int, Meta(ge=1, le=1_000), about("most dead letters"), Range(1, 1_000)] = 100
     encoding: Encoding = "text"
 
 
@@ -235,8 +235,10 @@ class Redrive(Request[Redriven], frozen=True, kw_only=True):
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
     cause: Cause = ""
     edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
-    dry_run: bool = False
-    rate_per_s: Annotated[float, Meta(ge=0.001, le=1_000_000)] | None = None
+    dry_run: Annotated[bool, about("show what would be done")] = False
+    rate_per_s: Annotated[
+        Annotated[float, Meta(ge=0.001, le=1_000_000)] | None, about("most dead letters a second")
+    ] = None
 
 
 class RedriveProgress(Request[Redriven], frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from broker_core.events import EventKind
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import Name, Number
+from broker_core.operations.fields import Name, Number, about
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
 
@@ -125,7 +125,7 @@ class ListDamage(Request[DamageAnswer], frozen=True, kw_only=True):
 class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
     """How far behind is slow: in messages, or in milliseconds."""
 
-    max_lag: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
+    max_lag: Annotated[int, Meta(ge=0, le=1 << 53), about("most messages behind")] = 0
     max_lag_ms: Annotated[int, Meta(ge=0, le=1 << 43)] | None = None
 
 

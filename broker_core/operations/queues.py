@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import DelayMs, Encoding, Name, NewName, Positive, WaitMs
+from broker_core.operations.fields import DelayMs, Encoding, Name, NewName, Positive, WaitMs, about
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
@@ -23,10 +23,12 @@ from broker_core.snapshots import QueueView
 class RetrySettings(Input, frozen=True, kw_only=True):
     """How long a message that was refused waits for its next attempt; times in milliseconds."""
 
-    kind: Literal["none", "fixed", "exponential", "exponential_jitter"] = "none"
-    base_ms: DelayMs = 1_000.0
-    max_ms: DelayMs = 60_000.0
-    factor: Annotated[float, Meta(ge=1, le=1_000)] = 2.0
+    kind: Annotated[
+        Literal["none", "fixed", "exponential", "exponential_jitter"], about("delay after a failed delivery")
+    ] = "none"
+    base_ms: Annotated[DelayMs, about("delay before the second delivery")] = 1_000.0
+    max_ms: Annotated[DelayMs, about("longest delay before a delivery")] = 60_000.0
+    factor: Annotated[float, Meta(ge=1, le=1_000), about("factor by which exponential delays grow")] = 2.0
 
 
 class QueueSettings(Input, frozen=True, kw_only=True):
@@ -36,14 +38,21 @@ class QueueSettings(Input, frozen=True, kw_only=True):
     broker may undo the last ones, and their messages come again.
     """
 
-    lease_ms: WaitMs = 30_000.0
-    max_attempts: Annotated[int, Meta(ge=1, le=1_000)] | None = 5
+    lease_ms: Annotated[WaitMs, about("how long a consumer holds a message without acknowledging it")] = 30_000.0
+    max_attempts: Annotated[
+        Annotated[int, Meta(ge=1, le=1_000)] | None, about("deliveries before a message is a dead letter (none: never)")
+    ] = 5
     retry: RetrySettings = RetrySettings()
-    priorities: Annotated[int, Meta(ge=1, le=256)] = 1
-    ageing_ms: WaitMs | None = None
-    balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
-    dead_letter_topic: Name | None = None
-    durable_acks: bool = False
+    priorities: Annotated[int, Meta(ge=1, le=256), about("priority levels; 0 is the most urgent")] = 1
+    ageing_ms: Annotated[
+        WaitMs | None, about("time after which a waiting message rises by one level (none: never)")
+    ] = None
+    balancing: Annotated[
+        Literal["first-come", "round-robin", "weighted", "least-loaded"],
+        about("which waiting consumer gets the next message"),
+    ] = "first-come"
+    dead_letter_topic: Annotated[Name | None, about("of the dead letters (default: the queue's name and .dlq)")] = None
+    durable_acks: Annotated[bool, about("answer acknowledgements when a crash cannot undo them")] = False
 
     def config(self) -> QueueConfig:
         """As the core has it."""
@@ -188,8 +197,11 @@ class CreateSubscription(Request[QueueAnswer], frozen=True, kw_only=True):
     name: NewName
     topic: Name
     settings: QueueSettings = QueueSettings()
-    max_messages: Positive | None = None
-    policy: BacklogPolicy = "drop_newest"
+    max_messages: Annotated[Positive | None, about("most messages that wait in it")] = None
+    policy: Annotated[
+        BacklogPolicy,
+        about("what happens when it is full: producers wait or are refused, or messages are left out of it alone"),
+    ] = "drop_newest"
 
 
 class DescribeQueue(Request[QueueAnswer], frozen=True, kw_only=True):
@@ -214,7 +226,7 @@ class Peek(Request[Peeked], frozen=True, kw_only=True):
     """How many at most."""
 
     queue: Name
-    max_messages: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages")] = 10
     encoding: Encoding = "text"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import JsonValue, Name, Version
+from broker_core.operations.fields import JsonValue, Name, Version, about
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
 from broker_core.operations.values import json_of
@@ -21,7 +21,7 @@ class SchemaText(Input, frozen=True, kw_only=True):
     """A schema: JSON as it is, or as a string that holds it."""
 
     schema: JsonValue
-    kind: Kind = "JSON"
+    kind: Annotated[Kind, about("the schema's language")] = "JSON"
 
     @classmethod
     def of(cls, text: str, kind: SchemaKind) -> Self:

@@ -21,6 +21,7 @@ from broker_core.operations.fields import (
     Rate,
     SegmentBytes,
     WaitMs,
+    about,
 )
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
@@ -35,14 +36,21 @@ class LogSettings(Input, frozen=True, kw_only=True):
     message is handed out at most.
     """
 
-    segment_bytes: SegmentBytes | UnsetType = UNSET
-    segment_ms: Positive | UnsetType | None = UNSET
-    max_message_bytes: SegmentBytes | UnsetType = UNSET
-    cleanup: Literal["delete", "compact"] | UnsetType = UNSET
-    retention_ms: Limit | UnsetType | None = UNSET
-    retention_bytes: Limit | UnsetType | None = UNSET
-    tombstone_ms: Limit | UnsetType = UNSET
-    message_ttl_ms: Limit | UnsetType | None = UNSET
+    segment_bytes: Annotated[
+        SegmentBytes | UnsetType, about("size at which a segment file is closed; retention deletes whole segments")
+    ] = UNSET
+    segment_ms: Annotated[Positive | UnsetType | None, about("age at which a segment file is closed")] = UNSET
+    max_message_bytes: Annotated[SegmentBytes | UnsetType, about("largest message")] = UNSET
+    cleanup: Annotated[
+        Literal["delete", "compact"] | UnsetType,
+        about("delete old segments, or compact: keep the latest value of each key"),
+    ] = UNSET
+    retention_ms: Annotated[Limit | UnsetType | None, about("age after which messages are deleted")] = UNSET
+    retention_bytes: Annotated[
+        Limit | UnsetType | None, about("size of a partition above which its oldest messages are deleted")
+    ] = UNSET
+    tombstone_ms: Annotated[Limit | UnsetType, about("how long compaction keeps the deletion of a key")] = UNSET
+    message_ttl_ms: Annotated[Limit | UnsetType | None, about("age after which messages are not delivered")] = UNSET
 
     def on(self, base: LogConfig) -> LogConfig:
         """`base` with these. Raises INVALID_CONFIG."""
@@ -70,12 +78,16 @@ class FlowSettings(Input, frozen=True, kw_only=True):
     `max_messages` and `max_bytes` limit what the slowest reader has not finished with, `rate_per_s` messages a second.
     """
 
-    max_messages: Positive | None = None
-    max_bytes: Positive | None = None
-    policy: Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"] = "block"
-    rate_per_s: Rate | None = None
-    burst: Annotated[float, Meta(ge=1, le=1e9)] | None = None
-    block_timeout_ms: WaitMs | None = None
+    max_messages: Annotated[Positive | None, about("messages that the slowest reader has not finished")] = None
+    max_bytes: Annotated[Positive | None, about("bytes that the slowest reader has not finished")] = None
+    policy: Annotated[
+        Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"], about("what happens at a limit")
+    ] = "block"
+    rate_per_s: Annotated[Rate | None, about("messages a second")] = None
+    burst: Annotated[
+        Annotated[float, Meta(ge=1, le=1e9)] | None, about("messages at once above the rate (none: a second's worth)")
+    ] = None
+    block_timeout_ms: Annotated[WaitMs | None, about("how long a producer waits under the policy block")] = None
 
     def config(self) -> FlowConfig:
         """As the core has it; a burst without a rate means nothing."""
@@ -97,8 +109,10 @@ class FlowSettings(Input, frozen=True, kw_only=True):
 class Rule(Input, frozen=True, kw_only=True):
     """Values must be accepted by the subject's schema; `mode` says what becomes of those that are not."""
 
-    subject: Name
-    mode: Literal["refuse", "dead_letter"] = "refuse"
+    subject: Annotated[Name, about("values must be accepted by the schema of this subject")]
+    mode: Annotated[
+        Literal["refuse", "dead_letter"], about("what becomes of other values: they are refused, or dead letters")
+    ] = "refuse"
 
     def rule(self) -> SchemaRule:
         """As the core has it."""
@@ -249,8 +263,8 @@ class CreateTopic(Request[TopicAnswer], frozen=True, kw_only=True):
     """A new topic."""
 
     name: NewName
-    partitions: PartitionCount = 1
-    partitioner: PartitionerKind = "crc32"
+    partitions: Annotated[PartitionCount, about("number of partitions")] = 1
+    partitioner: Annotated[PartitionerKind, about("how keys choose partitions")] = "crc32"
     log: LogSettings = LogSettings()
     flow: FlowSettings | None = None
     rule: Rule | None = None
@@ -292,7 +306,7 @@ class AddPartitions(Request[TopicAnswer], frozen=True, kw_only=True):
     """How many partitions there are to be, in all."""
 
     topic: Name
-    total: PartitionCount
+    total: Annotated[PartitionCount, about("number of partitions afterwards")]
 
 
 class DeleteRecords(Request[RecordsDeleted], frozen=True, kw_only=True):
