@@ -63,7 +63,7 @@ class StillHost:
     def start(self, coroutine: object) -> None:
         raise AssertionError(coroutine)
 
-    waking = kept = start
+    ask = waking = kept = start
 
     def register(self, client: object, close: object = None) -> None: ...
     def unregister(self, client: object) -> None: ...
