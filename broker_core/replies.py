@@ -63,7 +63,7 @@ class Reply(Generic[T]):
         """A reply with `change` of the value, or with the same error."""
         mapped: Reply[U] = Reply()
         self.then(
-            lambda done: mapped.fail(done._error) if done._error is not None else mapped.resolve(change(done.result()))
+            lambda done: mapped.fail(done.error) if done.error is not None else mapped.resolve(change(done.result()))
         )
         return mapped
 

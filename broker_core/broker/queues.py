@@ -179,10 +179,10 @@ class Queues:
             self._backpressure.watch_subscriptions(read)
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(read.log.partitions))
 
-    def delete(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
+    def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
         """The queue or subscription is gone, with its messages and its dead letters.
 
-        For `undo_window_ms`, it can be restored. Raises UNKNOWN_QUEUE.
+        Where it is `restorable`, `RecentlyDeleted.restore` brings it back for a while. Raises UNKNOWN_QUEUE.
         """
         queue = self.queue(name)
         read = self._subscriptions.pop(name, None)
@@ -224,7 +224,7 @@ class Queues:
 
         topic, group = (name, "") if read is None else (read.name, name)
         deleted = Deleted(names, True, restore, remove, why_not, totals)
-        self._recently_deleted.add(now_ns, name, deleted, undo_window_ms)
+        self._recently_deleted.add(now_ns, name, deleted, restorable=restorable)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
         if read is not None:
             read.make_room(now_ns)

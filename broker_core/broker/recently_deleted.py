@@ -8,6 +8,7 @@ import msgspec
 
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.snapshots import Totals
 from broker_core.timers import Timer, Timers
 
@@ -33,19 +34,20 @@ class RecentlyDeleted:
     `counted` holds the totals of everything that was deleted, which stay counted.
     """
 
-    def __init__(self, timers: Timers) -> None:
+    def __init__(self, timers: Timers, *, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
         self.counted = Totals()
         self._timers = timers
+        self._undo_window_ns = ns_from_ms(undo_window_ms)
         self._deleted: dict[str, Deleted] = {}
 
-    def add(self, now_ns: int, name: str, deleted: Deleted, undo_window_ms: float) -> None:
-        """Keep what was called `name` for that long; its files go at once where that is 0."""
+    def add(self, now_ns: int, name: str, deleted: Deleted, *, restorable: bool) -> None:
+        """Keep what was called `name`; its files go at once where it is not `restorable`."""
         self.counted = self.counted.plus(deleted.totals)
-        if undo_window_ms <= 0:
+        if not restorable:
             deleted.remove()
             return
         self._deleted[name] = deleted
-        deleted.timer = self._timers.at(now_ns + ns_from_ms(undo_window_ms), lambda _at: self._remove(name))
+        deleted.timer = self._timers.at(now_ns + self._undo_window_ns, lambda _at: self._remove(name))
 
     def why_not_restored(self, name: str) -> str:
         """Why `restore` cannot bring `name` back; "" where it can."""

@@ -37,6 +37,7 @@ class Redrives:
         self._publishing = publishing
         self._durability = durability
         self._timers = timers
+        logs.on_removed(lambda topic: self.paced.forget(topic.owner))
 
     def redrive(
         self, now_ns: int, name: str, offsets: Sequence[int], *, client: str, edits: Edits | None = None

@@ -118,11 +118,11 @@ class Topics:
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
 
-    def delete(self, now_ns: int, name: str, *, undo_window_ms: float = 0) -> None:
+    def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
         """The topic, its messages and what groups have committed for it are gone.
 
-        For `undo_window_ms`, it can be restored. Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to
-        a queue or has subscriptions.
+        Where it is `restorable`, `RecentlyDeleted.restore` brings it back for a while. Raises
+        UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to a queue or has subscriptions.
         """
         self.check_plain(name, "deleted")
         dead_letters = self._logs.topic(name).dead_letters
@@ -144,7 +144,7 @@ class Topics:
                 each.log.remove()
 
         deleted = Deleted(names, False, restore, remove, lambda: self._logs.why_taken(names), totals)
-        self._recently_deleted.add(now_ns, name, deleted, undo_window_ms)
+        self._recently_deleted.add(now_ns, name, deleted, restorable=restorable)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
         self._groups.topic_changed(now_ns, name)
 

@@ -30,6 +30,13 @@ class PacedRedrives:
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"no redrive of {queue} at a rate was asked for")
         return found
 
+    def forget(self, queue: str) -> None:
+        """The queue was deleted: what is under way is cancelled, and nothing is known of earlier ones."""
+        running = self._running.get(queue)
+        if running is not None:
+            running.cancel()
+        self._last.pop(queue, None)
+
     def check(self, queue: str) -> None:
         """Raises INVALID_REQUEST where a redrive of `queue` is running."""
         if queue in self._running:

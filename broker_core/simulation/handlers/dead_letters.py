@@ -10,7 +10,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
-from broker_core.queues.dead_letters import DeadLetters, RedriveResult, Refused
+from broker_core.queues.dead_letters import DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.simulation.actions import (
     DeadLetterAction,
@@ -79,17 +79,13 @@ class DeadLetterHandler:
         self._context.broker.redrives.paced.check(action.queue)
         if rate_per_s is not None:
             return Plan(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
-        withdrawn = self._goes_back_to_queue(action.queue)
+        withdrawn = self._context.broker.redrives.can_be_undone(action.queue)
         return Plan(
             action,
             lambda: self._redrive_now(action, offsets),
             UndoRedrive(action.queue) if withdrawn else None,
             f"They went back to a topic, where the readers of {action.queue} have them.",
         )
-
-    def _goes_back_to_queue(self, name: str) -> bool:
-        broker = self._context.broker
-        return name in broker.queues.names() and name not in broker.queues.subscription_names()
 
     def _redrive_now(self, action: Redrive | RedriveMatching, offsets: Sequence[int]) -> str | None:
         result = self._append(action.queue, offsets)
@@ -110,14 +106,9 @@ class DeadLetterHandler:
         return result
 
     def _begin(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> None:
-        def one(now_ns: int, offset: int) -> RedriveResult:
-            try:
-                return self._append(queue, [offset], now_ns)
-            except BrokerError as error:
-                # The queue itself is gone.
-                return RedriveResult((), (Refused(offset, error),))
-
-        paced = PacedRedrive(self._context.loop.timers, offsets, rate_per_s, one)
+        paced = PacedRedrive(
+            self._context.loop.timers, offsets, rate_per_s, lambda now_ns, offset: self._append(queue, [offset], now_ns)
+        )
         self._context.broker.redrives.paced.start(self._context.now_ns, queue, paced)
 
     def _stop(self, action: StopRedrive) -> Plan:
@@ -133,7 +124,7 @@ class DeadLetterHandler:
 
     def _undo_redrive(self, action: UndoRedrive) -> Plan:
         letters = self._letters(action.queue)
-        if not self._goes_back_to_queue(action.queue):
+        if not self._context.broker.redrives.can_be_undone(action.queue):
             raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers have them")
         if not letters.can_undo_redrive(self._context.now_ns):
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")

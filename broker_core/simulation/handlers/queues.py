@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from broker_core.clock import NS_PER_MS
-from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import check_backlog
@@ -91,7 +90,7 @@ class QueueHandler:
         context.broker.queues.queue(action.queue)
 
         def do() -> None:
-            context.broker.queues.delete(context.now_ns, action.queue, undo_window_ms=UNDO_WINDOW_MS)
+            context.broker.queues.delete(context.now_ns, action.queue, restorable=True)
 
         return Plan(action, do, RestoreDeleted(action.queue))
 

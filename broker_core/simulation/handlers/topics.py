@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
-from broker_core.limits import MAX_PARTITIONS, UNDO_WINDOW_MS
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.plurals import counted
 from broker_core.simulation.actions import (
@@ -79,7 +79,7 @@ class TopicHandler:
         context.broker.topics.check_plain(action.topic, "deleted")
 
         def do() -> None:
-            context.broker.topics.delete(context.now_ns, action.topic, undo_window_ms=UNDO_WINDOW_MS)
+            context.broker.topics.delete(context.now_ns, action.topic, restorable=True)
 
         return Plan(action, do, RestoreDeleted(action.topic))
 

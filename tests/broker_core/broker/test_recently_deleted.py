@@ -5,18 +5,21 @@ from __future__ import annotations
 import pytest
 
 from broker_core.broker.broker import Broker
-from broker_core.clock import NS_PER_S
+from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
+from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.errors import BrokerError
 from broker_core.events import EventStream
 from broker_core.files import MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
+from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.snapshots import Totals
 from broker_core.timers import Timers
 
-WINDOW_MS = 10_000.0
+WINDOW_S = UNDO_WINDOW_MS / 1_000
 
 
 class Bench:
@@ -49,52 +52,107 @@ class Bench:
         return [each for each in self.files.listdir("") if each.startswith(f"{name}-")]
 
 
+class Kept:
+    """The part alone: what is deleted are names, and the test moves the time."""
+
+    def __init__(self) -> None:
+        self.timers = Timers()
+        self.part = RecentlyDeleted(self.timers, undo_window_ms=10)
+        self.done: list[str] = []
+        self.why = ""
+
+    def delete(self, name: str, *more: str, restorable: bool = True, published: int = 0) -> None:
+        deleted = Deleted(
+            (name, *more),
+            is_queue=bool(more),
+            restore=lambda _now_ns: self.done.append(f"restored {name}"),
+            remove=lambda: self.done.append(f"removed {name}"),
+            why_not=lambda: self.why,
+            totals=Totals(published=published),
+        )
+        self.part.add(0, name, deleted, restorable=restorable)
+
+    def pass_time(self, to_ms: float) -> None:
+        while self.timers.fire_next(ns_from_ms(to_ms)) is not None:
+            pass
+
+
+def test_the_files_go_when_the_window_ends_and_not_before() -> None:
+    kept = Kept()
+    kept.delete("orders")
+    kept.pass_time(9.9)
+    assert kept.done == [] and not kept.part.why_not_restored("orders")
+    kept.pass_time(10)
+    assert kept.done == ["removed orders"]
+    with pytest.raises(BrokerError, match="orders was deleted too long ago, or not at all"):
+        kept.part.restore(0, "orders")
+
+
+def test_the_files_go_at_once_where_nothing_is_to_be_restored_and_when_the_broker_closes() -> None:
+    kept = Kept()
+    kept.delete("orders", restorable=False)
+    assert kept.done == ["removed orders"]
+    kept.delete("jobs", "jobs.dlq")
+    kept.part.close()
+    assert kept.done == ["removed orders", "removed jobs"]
+
+
+def test_what_was_restored_stays_when_its_window_ends() -> None:
+    kept = Kept()
+    kept.delete("jobs", "jobs.dlq", published=3)
+    assert kept.part.is_queue("jobs") and kept.part.counted.published == 3
+    kept.part.restore(0, "jobs")
+    kept.pass_time(99)
+    assert kept.done == ["restored jobs"] and kept.part.counted == Totals()
+
+
+def test_what_cannot_be_restored_is_kept_until_it_can() -> None:
+    kept = Kept()
+    kept.delete("audit")
+    kept.why = "there is another audit by now"
+    with pytest.raises(BrokerError, match="there is another audit by now"):
+        kept.part.restore(0, "audit")
+    kept.why = ""
+    kept.part.restore(0, "audit")
+    assert kept.done == ["restored audit"]
+
+
+@pytest.mark.parametrize("name", ["jobs", "JOBS", "jobs.dlq"])
+def test_a_new_name_ends_the_window_of_what_has_files_of_that_name(name: str) -> None:
+    kept = Kept()
+    kept.delete("jobs", "jobs.dlq")
+    kept.delete("orders")
+    kept.part.make_way(name)
+    assert kept.done == ["removed jobs"]
+
+
 def test_a_topic_comes_back_with_what_was_committed_and_counted() -> None:
     bench = Bench()
     broker = bench.broker
     broker.groups.commit(0, "readers", "", -1, {("orders", 0): 1, ("orders", 1): 2})
     before, totals = broker.views.topic(0, "orders"), broker.views.totals()
-    broker.topics.delete(0, "orders", undo_window_ms=WINDOW_MS)
+    broker.topics.delete(0, "orders", restorable=True)
     assert broker.groups.committed("readers", "orders", 0) is None
     assert broker.views.totals() == totals
-    bench.pass_time(9)
+    bench.pass_time(WINDOW_S - 1)
     broker.recently_deleted.restore(bench.now_ns, "orders")
     assert broker.views.topic(0, "orders") == before
     assert broker.groups.committed("readers", "orders", 1) == 2
     assert broker.views.totals() == totals
-    bench.pass_time(60)
+    bench.pass_time(WINDOW_S + 1)
     assert broker.views.topic(0, "orders") == before, "the end of the window is no business of what came back"
-
-
-def test_files_go_when_the_window_ends_or_the_broker_closes_and_not_before() -> None:
-    bench = Bench()
-    bench.broker.topics.delete(0, "orders", undo_window_ms=WINDOW_MS)
-    assert bench.stored("orders")
-    bench.pass_time(11)
-    assert bench.stored("orders") == []
-    with pytest.raises(BrokerError, match="too long ago, or not at all"):
-        bench.broker.recently_deleted.restore(bench.now_ns, "orders")
-    bench.broker.queues.delete(bench.now_ns, "jobs", undo_window_ms=WINDOW_MS)
-    bench.broker.close()
-    assert bench.stored("jobs") == []
-
-
-def test_without_a_window_the_files_go_at_once() -> None:
-    bench = Bench()
-    bench.broker.topics.delete(0, "orders")
-    assert bench.stored("orders") == []
 
 
 def test_a_queue_comes_back_with_its_leases_and_those_that_ended_meanwhile_have_ended() -> None:
     bench = Bench()
     broker = bench.broker
     (short, *_) = broker.queues.take(0, "jobs", "w", max_messages=2).result()
-    broker.queues.delete(0, "jobs", undo_window_ms=WINDOW_MS)
+    broker.queues.delete(0, "jobs", restorable=True)
     bench.pass_time(1)
     broker.recently_deleted.restore(bench.now_ns, "jobs")
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (3, 2)
     broker.queues.ack(bench.now_ns, short)
-    broker.queues.delete(bench.now_ns, "jobs", undo_window_ms=WINDOW_MS)
+    broker.queues.delete(bench.now_ns, "jobs", restorable=True)
     bench.pass_time(5)
     broker.recently_deleted.restore(bench.now_ns, "jobs")
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (4, 0)
@@ -104,7 +162,7 @@ def test_a_queue_comes_back_with_its_leases_and_those_that_ended_meanwhile_have_
 
 def test_a_name_that_is_wanted_again_ends_the_window() -> None:
     bench = Bench()
-    bench.broker.topics.delete(0, "orders", undo_window_ms=WINDOW_MS)
+    bench.broker.topics.delete(0, "orders", restorable=True)
     bench.broker.topics.create(0, "Orders", 1)
     assert bench.broker.recently_deleted.why_not_restored("orders")
     assert bench.broker.views.topic(0, "Orders").partitions[0].end_offset == 0
@@ -114,8 +172,8 @@ def test_a_subscription_comes_back_after_its_topic() -> None:
     bench = Bench()
     broker = bench.broker
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
-    broker.queues.delete(0, "audit", undo_window_ms=WINDOW_MS)
-    broker.topics.delete(0, "orders", undo_window_ms=WINDOW_MS)
+    broker.queues.delete(0, "audit", restorable=True)
+    broker.topics.delete(0, "orders", restorable=True)
     with pytest.raises(BrokerError, match="reads orders, which is deleted; bring that back first"):
         broker.recently_deleted.restore(0, "audit")
     broker.recently_deleted.restore(0, "orders")
@@ -128,8 +186,8 @@ def test_a_subscription_to_a_topic_that_was_made_anew_stays_gone() -> None:
     bench = Bench()
     broker = bench.broker
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
-    broker.queues.delete(0, "audit", undo_window_ms=WINDOW_MS)
-    broker.topics.delete(0, "orders", undo_window_ms=WINDOW_MS)
+    broker.queues.delete(0, "audit", restorable=True)
+    broker.topics.delete(0, "orders", restorable=True)
     broker.topics.create(0, "orders", 1)
     with pytest.raises(BrokerError, match="read another orders, which is gone"):
         broker.recently_deleted.restore(0, "audit")

@@ -1,0 +1,48 @@
+"""Logs by name: one namespace, and what happens when one goes and comes back."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.errors import BrokerError, ErrorCode
+from tests.broker_core.broker.parts import Parts
+
+
+def code_of(action: object) -> ErrorCode:
+    assert callable(action)
+    with pytest.raises(BrokerError) as refused:
+        action()
+    return refused.value.code
+
+
+def test_names_are_of_one_namespace_whatever_their_case():
+    logs = (parts := Parts()).logs
+    parts.topic("orders")
+    logs.reserve("audit")
+    for taken in ("orders", "Orders", "audit", "AUDIT"):
+        assert code_of(lambda name=taken: logs.check_new(name)) is ErrorCode.TOPIC_ALREADY_EXISTS
+    assert code_of(lambda: logs.check_new("a b")) is ErrorCode.INVALID_TOPIC
+    assert logs.why_taken(("jobs", "audit")) == "there is another audit by now"
+    logs.free("audit")
+    logs.check_new("audit")
+
+
+def test_a_log_that_is_removed_is_told_to_others_and_comes_back_with_what_it_holds():
+    logs = (parts := Parts()).logs
+    topic = parts.topic("orders")
+    parts.publish("orders", b"a")
+    gone: list[str] = []
+    logs.on_removed(lambda each: gone.append(each.name))
+    revision = logs.revision
+    assert logs.remove(0, "orders") is topic and gone == ["orders"] and "orders" not in logs
+    assert code_of(lambda: logs.partition("orders", 0)) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    logs.put_back([topic])
+    assert logs.end_offset("orders", 0) == 1
+    assert logs.revision == revision + 2
+
+
+def test_a_dead_letter_queue_is_neither_compacted_nor_does_it_expire():
+    parts = Parts()
+    log = parts.logs.add_dead_letter_queue("jobs.dlq", "jobs", None)
+    assert (log.config.cleanup, log.config.message_ttl_ms) == ("delete", None)
+    assert parts.logs.topic("jobs.dlq").owner == "jobs"

@@ -1,0 +1,109 @@
+"""Where dead letters go back to, and when that can be undone."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
+from broker_core.schemas.rule import SchemaRule
+from tests.broker_core.clients.virtual_broker import VirtualBroker
+
+ONCE = QueueConfig(max_attempts=1)
+
+
+def dead(virtual: VirtualBroker, queue: str, topic: str, *values: bytes) -> None:
+    """Messages of `topic` that `queue` has given up."""
+    virtual.publish(*values, topic=topic)
+    for lease in virtual.broker.queues.take(virtual.now_ns, queue, "w", max_messages=9).result():
+        virtual.broker.queues.nack(virtual.now_ns, lease, "boom")
+
+
+def of_queue() -> VirtualBroker:
+    virtual = VirtualBroker(1)
+    virtual.broker.queues.create(0, "jobs", ONCE)
+    dead(virtual, "jobs", "jobs", b"a", b"b", b"c")
+    return virtual
+
+
+def of_subscription() -> VirtualBroker:
+    virtual = VirtualBroker(1)
+    for name in ("jobs", "audit"):
+        virtual.broker.queues.subscribe(0, name, "commits", ONCE)
+    dead(virtual, "jobs", "commits", b"a", b"b", b"c")
+    return virtual
+
+
+def of_schema() -> VirtualBroker:
+    virtual = VirtualBroker(1)
+    virtual.broker.schemas.register(0, "number", '{"type": "integer"}')
+    virtual.broker.topics.create(0, "jobs", 1, schema=SchemaRule("number", "dead_letter"))
+    virtual.publish(b'"a"', b'"b"', b'"c"', topic="jobs")
+    virtual.broker.schemas.set_rule(0, "jobs", None)
+    return virtual
+
+
+@pytest.mark.parametrize(
+    ("made", "origin", "undone"),
+    [(of_queue, "jobs", True), (of_subscription, "commits", False), (of_schema, "jobs", False)],
+)
+def test_dead_letters_go_back_to_where_they_came_from(made, origin: str, undone: bool):
+    virtual = made()
+    redrives, letters = virtual.broker.redrives, virtual.broker.queues.dead_letters("jobs")
+    before = virtual.broker.logs.end_offset(origin, 0)
+    result = redrives.redrive(0, "jobs", [0, 2], client="u")
+    assert [(each.offset, each.to_topic, each.to_offset) for each in result.redriven] == [
+        (0, origin, before),
+        (2, origin, before + 1),
+    ]
+    assert letters.count() == 1 and len(virtual.kinds(EventKind.REDRIVEN)) == 2
+    assert redrives.can_be_undone("jobs") is undone
+    if undone:
+        assert len(redrives.undo(0, "jobs", client="u").result()) == 2 and letters.count() == 3
+    else:
+        with pytest.raises(BrokerError, match="go back to a topic"):
+            redrives.undo(0, "jobs", client="u")
+
+
+def test_every_subscriber_sees_what_a_subscription_has_redriven():
+    virtual = of_subscription()
+    ready = virtual.broker.queues.queue("audit").ready
+    virtual.broker.redrives.redrive(0, "jobs", [0], client="u")
+    assert virtual.broker.queues.queue("audit").ready == ready + 1
+    assert virtual.broker.queues.queue("jobs").ready == 1
+
+
+def test_one_paced_redrive_of_a_queue_runs_at_a_time_whoever_begins_it():
+    virtual = of_queue()
+    redrives = virtual.broker.redrives
+    first = redrives.start_paced(0, "jobs", [0, 1, 2], 1.0, client="u")
+    with pytest.raises(BrokerError, match="under way"):
+        redrives.start_paced(0, "jobs", [1], 1.0, client="v")
+    virtual.run(1)
+    assert (first.done, redrives.paced.of("jobs")) == (2, first)
+    virtual.run(1)
+    assert redrives.paced.of("jobs") is None and redrives.paced.last("jobs") is first
+    assert len(first.reply.result().redriven) == 3
+
+
+def test_a_deleted_queue_ends_its_paced_redrive_and_one_of_the_same_name_knows_nothing_of_it():
+    virtual = of_queue()
+    redrives = virtual.broker.redrives
+    paced = redrives.start_paced(0, "jobs", [0, 1, 2], 1.0, client="u")
+    virtual.broker.queues.delete(0, "jobs")
+    assert len(paced.reply.result().redriven) == 1 and redrives.paced.of("jobs") is None
+    virtual.broker.queues.create(0, "jobs", ONCE)
+    with pytest.raises(BrokerError) as unknown:
+        redrives.paced.last("jobs")
+    assert unknown.value.code is ErrorCode.UNKNOWN_DEAD_LETTER
+
+
+def test_what_a_schema_refuses_stays_a_dead_letter():
+    virtual = of_queue()
+    virtual.broker.schemas.register(0, "number", '{"type": "integer"}')
+    virtual.broker.schemas.set_rule(0, "jobs", SchemaRule("number"))
+    result = virtual.broker.redrives.redrive(0, "jobs", [0, 1], client="u", edits={1: Message(b"1")})
+    assert [each.offset for each in result.redriven] == [1]
+    assert [(each.offset, each.error.code) for each in result.refused] == [(0, ErrorCode.INVALID_RECORD)]
