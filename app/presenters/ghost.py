@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.presenters.owners import Owners
 from broker_core.groups.assignors import assign
-from broker_core.groups.protocol import Subscription
+from broker_core.groups.protocol import MemberSubscription
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.i18n import tr
@@ -74,13 +74,13 @@ def _read_anew(
 def _after(group: GroupView, consumer: str, partitions: dict[str, int], *, joins: bool) -> dict[tuple[str, int], str]:
     """(topic, partition) to owner as it would be."""
     members = {
-        member.member_id: (member.client, Subscription(member.topics, owned=member.partitions))
+        member.member_id: (member.client, MemberSubscription(member.topics, owned=member.partitions))
         for member in group.members
         if member.client != consumer
     }
     if joins:
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
-        members[_NEWCOMER.format(consumer)] = (consumer, Subscription(topics))
+        members[_NEWCOMER.format(consumer)] = (consumer, MemberSubscription(topics))
     plan = assign(group.assignor or "range", {name: wanted for name, (_, wanted) in members.items()}, partitions)
     return {place: members[name][0] for name, places in plan.items() for place in places}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broker_core.groups.assignors import assign
-from broker_core.groups.protocol import Subscription
+from broker_core.groups.protocol import MemberSubscription
 from broker_core.simulation.actions import AssignorName
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.dialogs.assignors import AssignorPlan
@@ -33,7 +33,7 @@ def assignor_plans(
     now = {place: member.client for member in group.members for place in member.partitions}
     clients = {member.member_id: member.client for member in group.members}
     members = {
-        member.member_id: Subscription(
+        member.member_id: MemberSubscription(
             member.topics or group.topics, owned=member.partitions, generation=group.generation
         )
         for member in group.members

@@ -54,7 +54,7 @@ class Broker:
         self.producer_ids = ProducerIds()
         self.client_faults = ClientFaults(events, timers)
         self.recently_deleted = RecentlyDeleted(timers)
-        self.corruption = CorruptionReport(events, lambda: offsets.damage)
+        self.corruption = CorruptionReport(events, lambda: offsets.corruption)
         logs = self.logs = Logs(files, self.recently_deleted, log_config, epoch_ms=epoch_ms)
         self.durability = Durability(files, logs, self.corruption)
         self.cleaning = Cleaning(logs, self.corruption, events)

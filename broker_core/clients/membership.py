@@ -12,7 +12,7 @@ from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.groups.assignors import AssignorName, lead
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
-    Subscription,
+    MemberSubscription,
     TopicPartition,
     decode_assignment,
     encode_subscription,
@@ -87,7 +87,7 @@ class Membership:
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
         """Join one generation. Returns its assignment. Raises the errors of join and sync."""
         config, broker, loop = self._config, self._broker, self._loop
-        subscription = Subscription(topics, owned=owned, generation=self.generation)
+        subscription = MemberSubscription(topics, owned=owned, generation=self.generation)
         self._joining = broker.groups.join(
             loop.now_ns,
             self._group,

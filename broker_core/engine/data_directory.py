@@ -88,7 +88,7 @@ def offsets_of(files: ReservedFiles | ReadOnlyFiles, root: Path | str, *, durabl
     """The store of committed offsets in the data directory `root`. Raises STORAGE_ERROR."""
     path = Path(root) / OFFSETS_FILE
     if isinstance(files, ReadOnlyFiles):
-        return OffsetStore.looked_at(path, files)
+        return OffsetStore.read_only(path, files)
     return files.spending(lambda: OffsetStore(path, durable=durable))
 
 

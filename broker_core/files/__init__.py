@@ -1,4 +1,4 @@
-"""The file system as a port, and what is behind it: a disk, a disk that is only read, memory."""
+"""The file system as a port, with implementations on a disk, on a read-only disk, and in memory."""
 
 from broker_core.files.disk_files import DiskFiles, checked_root
 from broker_core.files.memory_files import MemoryFiles

@@ -1,4 +1,4 @@
-"""Files on a disk, with a bounded number of open descriptors and every short write noticed."""
+"""Files on a disk, with a limit of open descriptors and handling of short writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ADVICE = {
 
 
 def storage_error(path: str, error: OSError) -> BrokerError:
-    """The error of the machine as one sentence about `path`."""
+    """An OSError as a BrokerError (STORAGE_ERROR) about `path`."""
     reason = _ADVICE.get(error.errno or 0) or error.strerror or str(error)
     return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: {reason}")
 
@@ -42,11 +42,11 @@ def _about(path: str) -> Iterator[None]:
 
 
 def checked_root(root: pathlib.Path | str) -> pathlib.Path:
-    """`root` as a path. Raises STORAGE_ERROR for one that cannot be a directory's."""
-    if str(root) == "":  # a path of no parts is the working directory, which nobody means who says nothing
-        raise BrokerError(ErrorCode.STORAGE_ERROR, "'' names no directory; give one, or '.' for where you are")
+    """`root` as a path. Raises STORAGE_ERROR for an invalid directory name."""
+    if str(root) == "":  # Path("") is the working directory, which an empty setting does not mean
+        raise BrokerError(ErrorCode.STORAGE_ERROR, "'' is not a directory; name one, or '.' for the current one")
     if "\0" in str(root):
-        raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} has a NUL in it, which no path may have")
+        raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} contains a NUL, which no path may have")
     return pathlib.Path(root)
 
 
@@ -64,7 +64,7 @@ class _DiskAppendFile:
             if self._tail_unsure:
                 os.ftruncate(descriptor, position)
                 self._tail_unsure = False
-            # At an explicit position, so that what a failed write left behind is overwritten.
+            # At an explicit position, so that the remains of a failed write are overwritten.
             written = os.pwrite(descriptor, data, position)
             if written != len(data):
                 self._write_rest(descriptor, memoryview(data), written)
@@ -112,7 +112,7 @@ class _DiskLock:
 
 
 class DiskFiles:
-    """Files below `root`, which is created where it is missing; nobody but their owner may read what is made here."""
+    """Files below `root`, which is created where it is missing. New files are readable by their owner only."""
 
     _open_flags = os.O_RDWR
 
@@ -129,7 +129,7 @@ class DiskFiles:
         return self.root.joinpath(*parts_of(path))
 
     def descriptor(self, path: str, *, create: bool = False) -> int:
-        """An open descriptor of the file; the one longest unused is closed where too many are open."""
+        """An open descriptor of the file; the least recently used one is closed where too many are open."""
         descriptor = self._descriptors.get(path)
         if descriptor is not None:
             self._descriptors.move_to_end(path)
@@ -174,7 +174,7 @@ class DiskFiles:
                     os.fsync(descriptor)
             except OSError:
                 with contextlib.suppress(OSError):
-                    os.unlink(self._at(temporary))  # on a full disk the part of it would take the last bytes
+                    os.unlink(self._at(temporary))  # on a full disk the partial file would use the last bytes
                 raise
             finally:
                 os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Files in memory, for logs that live and die with the process."""
+"""Files in memory, for the durability `memory`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files.port import AppendFile, Data, FileLock, parts_of
 
-_CHUNK_BYTES = 64 * 1_024  # what is as large is kept as it comes; smaller pieces are put together
+_CHUNK_BYTES = 64 * 1_024  # larger appends are kept as they are; smaller ones are joined
 
 
 class _Content:
-    """The bytes of one file, in chunks: a large file that grows is never copied."""
+    """The bytes of one file, in chunks, so that a growing file is never copied."""
 
     __slots__ = ("_chunks", "_starts", "size")
 
@@ -25,7 +25,7 @@ class _Content:
         position = self.size
         last = self._chunks[-1]
         if len(data) >= _CHUNK_BYTES and not isinstance(data, memoryview):
-            self._add(data)  # the file's from now on
+            self._add(data)  # not copied: the file owns it now
         elif isinstance(last, bytes) or len(last) >= _CHUNK_BYTES:
             self._add(bytearray(data))
         else:
@@ -65,7 +65,7 @@ class _MemoryAppendFile:
         return _nothing
 
     def close(self) -> None:
-        """The bytes live as long as the file system."""
+        """No effect in memory."""
 
 
 class _MemoryLock:
@@ -82,10 +82,7 @@ def _nothing() -> None:
 
 
 class MemoryFiles:
-    """Files that live and die with the process: durability `memory`.
-
-    Each directory knows the names in it, so that what a call costs does not depend on how many files there are.
-    """
+    """Files in memory. Directories have indexes, so that the cost of a call is independent of the number of files."""
 
     def __init__(self) -> None:
         self._files: dict[str, _Content] = {}
@@ -147,13 +144,13 @@ class MemoryFiles:
         self._file(path).truncate(size)
 
     def fsync_dir(self, path: str) -> None:
-        """Nothing survives a power cut here."""
+        """No effect in memory."""
 
     def lock(self, path: str) -> FileLock:
         if path in self._locks:
-            raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{path!r} is taken")
+            raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{path!r} is locked")
         self._locks.add(path)
         return _MemoryLock(self._locks, path)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """No effect in memory."""

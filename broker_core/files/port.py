@@ -1,7 +1,7 @@
-"""The file system as a port: the log is written once and runs on a disk, in memory, and on a disk that a test breaks.
+"""The file system as a port, so that the log runs on a disk, in memory, and on the failing disk of a test.
 
-Paths are relative to the root, with `/` between their parts. Every failure of the machine is a `BrokerError`
-(STORAGE_ERROR) that names the path; `read` of a file that is not there is one too.
+Paths are relative to the root, with `/` as the separator. Every I/O error, also `read` of a missing file, is a
+`BrokerError` (STORAGE_ERROR) that names the path.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ Data = bytes | bytearray | memoryview
 
 
 class AppendFile(Protocol):
-    """A file that only grows."""
+    """An append-only file."""
 
     @property
     def size(self) -> int:
-        """Bytes in the file, all of them whole appends."""
+        """The size in bytes, without partial appends."""
 
     def append(self, data: Data) -> int:
-        """Write all of `data` at the end, or nothing of it and raise; the position at which it starts."""
+        """Append all of `data`, or raise without any change. Returns its position."""
 
     def begin_sync(self) -> Callable[[], None]:
-        """A call that makes everything appended so far durable. It may run in any thread, and takes no lock."""
+        """A function that makes everything appended so far durable. It may run in any thread, without a lock."""
 
     def close(self) -> None:
-        """Give back what the system holds for it; what was appended stays."""
+        """Close the file."""
 
 
 class FileLock(Protocol):
-    """The right to use a directory, until released or until the process dies."""
+    """An exclusive lock, held until released or until the process ends."""
 
     def release(self) -> None:
-        """Let another one in; releasing twice is harmless."""
+        """Release the lock. A second call does nothing."""
 
 
 class FileSystem(Protocol):
-    """What the core asks of a file system."""
+    """The file system as the broker uses it."""
 
     def open_append(self, path: str) -> AppendFile:
         """The file at `path`, created where it is missing."""
@@ -49,10 +49,7 @@ class FileSystem(Protocol):
         """Up to `length` bytes from `offset` on; fewer only at the end of the file."""
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
-        """Replace the file at `path` by `data`, so that a reader finds the old one or the new one.
-
-        `durable` waits until it survives a power cut.
-        """
+        """Replace the file at `path` by `data` atomically. With `durable`, wait until it survives a power cut."""
 
     def size(self, path: str) -> int:
         """Bytes in the file."""
@@ -61,16 +58,16 @@ class FileSystem(Protocol):
         """True for a file or a directory."""
 
     def listdir(self, path: str) -> list[str]:
-        """Names in the directory, sorted; empty where there is no such directory."""
+        """Sorted names in the directory; [] where it does not exist."""
 
     def makedirs(self, path: str) -> None:
         """Create the directory and its parents where they are missing."""
 
     def remove(self, path: str) -> None:
-        """Remove a file, or an empty directory; nothing happens where it is gone."""
+        """Remove a file or an empty directory, if it exists."""
 
     def rename(self, old: str, new: str) -> None:
-        """Move a file, replacing what is at `new`, in one step."""
+        """Rename a file atomically, replacing `new`."""
 
     def truncate(self, path: str, size: int) -> None:
         """Cut the file to its first `size` bytes."""
@@ -79,14 +76,14 @@ class FileSystem(Protocol):
         """Make the names in the directory durable. It may run in any thread."""
 
     def lock(self, path: str) -> FileLock:
-        """Take the lock file at `path`. Raises DIRECTORY_IN_USE where somebody has it."""
+        """Lock the file at `path`. Raises DIRECTORY_IN_USE where it is locked."""
 
     def close(self) -> None:
-        """Give back what the system holds for open files."""
+        """Close all open files."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """The parts of a relative path. Raises STORAGE_ERROR for one that leaves the root."""
+    """The components of a relative path. Raises STORAGE_ERROR for a path outside the root."""
     parts = pathlib.PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
         raise BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r} leads out of the data directory")

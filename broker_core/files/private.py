@@ -1,4 +1,4 @@
-"""Files and directories that only their owner may read: 0600 and 0700, whatever the umask of the process is."""
+"""Files and directories for their owner only: modes 0600 and 0700, independent of the umask."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ _OTHERS = 0o077
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open(..., opener=opener)`: a file that is created is its owner's alone."""
+    """For `open(..., opener=opener)`: a new file gets mode 0600."""
     return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), FILE_MODE)
 
 
 def create(path: Path) -> Path:
-    """The path of a file that is there now, for those who can only be given a name."""
+    """Create the file with mode 0600, for libraries that take a path. Returns `path`."""
     os.close(opener(str(path), os.O_RDWR | os.O_CREAT))
     return path
 
 
 def make_directory(path: Path) -> None:
-    """Make the directory, and those above it, where they are missing; those above are as the umask has them."""
+    """Create the directory with mode 0700, and missing parents as the umask says."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
 
 
 def is_open_to_others(directory: Path) -> bool:
-    """True where somebody else than its owner may look into it; False where the system has no such modes."""
+    """Whether other users have access; False on systems without such modes."""
     return os.name == "posix" and bool(directory.stat().st_mode & _OTHERS)
 
 
 def close_to_others(directory: Path, foreign: str = "") -> None:
-    """What an earlier version or somebody else has left open is its owner's alone from now on, with all that is in it.
+    """Remove the access of other users, which an earlier version may have left.
 
-    Where that cannot be, or should not because something `foreign` is in it or all may write there, it is said in the
-    log.
+    Where that fails, or where the directory has a `foreign` file or is world-writable, log a warning instead.
     """
     if not is_open_to_others(directory):
         return
@@ -53,5 +52,5 @@ def close_to_others(directory: Path, foreign: str = "") -> None:
             reason = error.strerror or str(error)
     if reason:
         _log.warning(
-            "others on this machine can look into %s (%s); chmod 700 it, or give another one", directory, reason
+            "other users of this machine can read %s (%s); chmod 700 it, or use another one", directory, reason
         )

@@ -1,4 +1,4 @@
-"""A directory on a disk that is only looked at: nothing in it changes, whatever is asked."""
+"""Read-only access to a directory on a disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from broker_core.files.port import AppendFile, Data, FileLock, parts_of
 
 
 class _ReadOnlyAppendFile:
-    """A file that takes nothing; one that is missing is empty."""
+    """A file that refuses appends; a missing file is empty."""
 
     def __init__(self, files: ReadOnlyFiles, path: str) -> None:
         self._files = files
@@ -29,17 +29,15 @@ class _ReadOnlyAppendFile:
 
 
 class ReadOnlyFiles(DiskFiles):
-    """Files below `root`, which must be there. Nothing is written, so a full disk, one that is mounted read-only, and
-    files that are the reader's to read alone can be read like any other.
+    """Files below `root`, which must exist. Works on a full disk, on a read-only one, and on read-only files.
 
-    Writing raises READ_ONLY. What recovery would only tidy up - a torn tail, what a killed program left half written -
-    stays where it is.
+    Writing raises READ_ONLY. The clean-up of recovery, such as truncating a torn tail, has no effect.
     """
 
     _open_flags = os.O_RDONLY
 
     def refusal(self) -> BrokerError:
-        """What whoever would change something is told."""
+        """The error for a change."""
         return BrokerError(ErrorCode.READ_ONLY, f"{str(self.root)!r}; open it without read_only to change it")
 
     def _make_root(self) -> None:
@@ -54,19 +52,19 @@ class ReadOnlyFiles(DiskFiles):
         raise self.refusal()
 
     def makedirs(self, path: str) -> None:
-        """A directory that is missing is empty."""
+        """No effect: a missing directory is empty."""
 
     def remove(self, path: str) -> None:
-        """It is only tidying: what matters is written first, and that is refused."""
+        """No effect: only recovery's clean-up gets here, because changes are written first, which is refused."""
 
     def truncate(self, path: str, size: int) -> None:
-        """As `remove`."""
+        """No effect, see `remove`."""
 
     def rename(self, old: str, new: str) -> None:
-        """As `remove`."""
+        """No effect, see `remove`."""
 
     def fsync_dir(self, path: str) -> None:
-        """Nothing was written."""
+        """No effect."""
 
     def lock(self, path: str) -> FileLock:
         return self._lock(path, os.O_RDONLY, shared=True)

@@ -1,7 +1,6 @@
-"""A file system that keeps some bytes back, so that a full disk can be left again.
+"""A file system with reserved space, so that messages can be deleted on a full disk.
 
-To delete messages, a broker writes first what must be remembered of them. On a disk without a free byte it could not,
-and so never get a free byte either.
+Deleting messages begins with writing a checkpoint. On a full disk that would fail, and no space could be freed.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ _SIZES_BYTES = (RESERVE_BYTES, RESERVE_BYTES // 4, RESERVE_BYTES // 16)
 
 
 class ReservedFiles(WrappedFiles):
-    """`files` with a reserve of `RESERVE_BYTES` in a file of its own.
+    """`files` with a reserve file of `RESERVE_BYTES`.
 
-    Appending never touches the reserve: messages do not use up what is kept for deleting them. The small files that are
-    written as a whole, new files and directories do, where the disk refuses them otherwise.
+    Small files that are written as a whole, new files and directories may use its space on a full disk. Appends of
+    messages may not.
     """
 
     def refill(self) -> None:
-        """Take back what was spent, as much of it as there is room for."""
+        """Restore the reserve, as far as there is space."""
         for size in _SIZES_BYTES:
             if self._reserved_bytes() >= size:
                 return
-            with contextlib.suppress(BrokerError):  # the disk is full: less must do, or what is there
-                # No file system makes less of bytes like these.
+            with contextlib.suppress(BrokerError):  # the disk is full: try a smaller size
+                # Random bytes, which a file system cannot compress.
                 self._files.write_whole(RESERVE_FILE, os.urandom(size), durable=False)
 
     def _reserved_bytes(self) -> int:
@@ -45,7 +44,7 @@ class ReservedFiles(WrappedFiles):
             return 0
 
     def spending(self, action: Callable[[], T]) -> T:
-        """What `action` returns; where the disk refuses it, the reserve is given up for it and it is tried again."""
+        """The result of `action`. Where it fails, it is retried without the reserve."""
         try:
             return action()
         except BrokerError:

@@ -1,4 +1,4 @@
-"""A file system around another one, for those that differ from it in a few calls."""
+"""A base class of file systems that wrap another one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from broker_core.files.port import AppendFile, Data, FileLock, FileSystem
 
 
 class WrappedFiles:
-    """Every call goes to `files`."""
+    """Forwards every call to `files`."""
 
     def __init__(self, files: FileSystem) -> None:
         self._files = files

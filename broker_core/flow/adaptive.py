@@ -1,4 +1,4 @@
-"""A producer's pace that gives way to refusals."""
+"""An adaptive interval between messages, which grows with refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from broker_core.settings import Settings, TimeMsAboveZero
 
 
 class AdaptiveConfig(Settings, frozen=True, kw_only=True):
-    """A producer's pace: one message each `base_ms`; the interval is multiplied on a refusal, divided on a success."""
+    """One message each `base_ms`; the interval is multiplied on a refusal, and divided on a success."""
 
     base_ms: TimeMsAboveZero
     on_refusal_times: Annotated[float, Range(1)] = 2.0
@@ -18,10 +18,10 @@ class AdaptiveConfig(Settings, frozen=True, kw_only=True):
 
 
 class AdaptiveInterval:
-    """Seconds between two messages: times one factor after a refusal, divided by another after a success."""
+    """The interval in seconds: multiplied after a refusal, divided after a success, at least `base_s`."""
 
     def __init__(self, base_s: float, on_refusal_times: float = 2.0, on_success_divide: float = 1.5) -> None:
-        """Raises INVALID_CONFIG where it would not slow down on refusal or not recover on success."""
+        """Raises INVALID_CONFIG for an interval of 0 or less, and for factors below 1."""
         if not 0 < base_s < float("inf"):
             raise ConfigError(f"base interval {base_s} s must be more than 0")
         if not on_refusal_times >= 1 or not on_success_divide >= 1:
@@ -34,11 +34,11 @@ class AdaptiveInterval:
         self._divide = on_success_divide
 
     def refused(self) -> float:
-        """Slow down; the new interval in seconds."""
+        """Lengthen the interval. Returns it, in seconds."""
         self.interval_s *= self._times
         return self.interval_s
 
     def accepted(self) -> float:
-        """Speed up, but not beyond the base; the new interval in seconds."""
+        """Shorten the interval, down to the base. Returns it, in seconds."""
         self.interval_s = max(self.base_s, self.interval_s / self._divide)
         return self.interval_s

@@ -1,4 +1,4 @@
-"""Settings of a gate, and what each policy does."""
+"""Settings of a gate, and the table of its policies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evic
 
 
 class Verdict(enum.StrEnum):
-    """What became of an offer."""
+    """The outcome of an offer."""
 
     ADMITTED = "admitted"
     REFUSED = "refused"
@@ -21,16 +21,16 @@ class Verdict(enum.StrEnum):
 
 
 class Answer(enum.Enum):
-    """What a gate does with an offer that it cannot admit at once."""
+    """The action of a gate on an offer that it cannot admit at once."""
 
-    PARK = enum.auto()  # it waits, first come first served, until there is room or its deadline passes
-    REFUSE = enum.auto()  # its producer is told
-    DROP = enum.auto()  # its producer is told that it was dropped, and goes on
-    EVICT = enum.auto()  # the oldest that wait make room; where they cannot, the new one is dropped
-    EVICT_LESS_URGENT = enum.auto()  # the same, but only messages of a lower priority make room
+    PARK = enum.auto()  # the offer waits, first come, first served, until there is space or its deadline passes
+    REFUSE = enum.auto()  # the producer gets an error
+    DROP = enum.auto()  # the messages are dropped without an error
+    EVICT = enum.auto()  # the oldest messages are evicted; where that does not suffice, the new ones are dropped
+    EVICT_LESS_URGENT = enum.auto()  # the same, but only less urgent messages are evicted
 
 
-# (at the depth limit, above the rate). Nothing that waits can be evicted to make a rate lower.
+# (at the depth limit, above the rate). Evicting messages does not lower a rate.
 ANSWERS: dict[Policy, tuple[Answer, Answer]] = {
     "block": (Answer.PARK, Answer.PARK),
     "reject": (Answer.REFUSE, Answer.REFUSE),
@@ -41,12 +41,12 @@ ANSWERS: dict[Policy, tuple[Answer, Answer]] = {
 
 
 class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
-    """How much a topic or queue takes; None is "no limit".
+    """Limits of a topic or queue; None is no limit.
 
-    `max_messages` and `max_bytes` limit what its slowest reader has not finished with, and of a topic that nobody reads
-    all that nobody has finished with; subscriptions have limits of their own. `rate_per_s` limits messages per second,
-    with a `burst` on top (one second's worth where none is given). `block_timeout_ms` is how long a producer waits
-    under the policy `block`, a week at most.
+    `max_messages` and `max_bytes` limit the backlog of the slowest reader, or all unread messages of a topic without
+    readers; subscriptions have limits of their own. `rate_per_s` limits messages per second, `burst` those at once
+    (default: one second's worth). `block_timeout_ms` limits the wait of a producer under the policy `block`, a week at
+    most.
     """
 
     max_messages: Positive | None = None

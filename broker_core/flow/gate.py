@@ -1,6 +1,6 @@
-"""The way in to a topic or queue: it opens while there is room and the rate allows, and else does what its policy says.
+"""The gate of a topic or queue: it admits messages while depth and rate permit, and otherwise applies its policy.
 
-offered = admitted + rejected + dropped + failed + those that wait, in messages, at any time.
+At any time, in messages: offered = admitted + rejected + dropped + failed + waiting.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from broker_core.timers import Timer, Timers
 
 __all__ = ["ANSWERS", "Answer", "FlowConfig", "Gate", "GateCounts", "Policy", "Verdict"]
 
-Depth = Callable[[], tuple[int, int, str]]  # messages, bytes, and the slowest reader
-Admit = Callable[[int], object]  # puts the offer in, at the time given
-# (now_ns, messages, bytes, less urgent than this priority or None): make that much room, all or none of it
+Depth = Callable[[], tuple[int, int, str]]  # (messages, bytes, slowest reader)
+Admit = Callable[[int], object]  # (now_ns): appends the messages of the offer
+# (now_ns, messages, bytes, less urgent than this priority or None): evict to free that much, or nothing
 Evict = Callable[[int, int, int, int | None], bool]
 
 
 class GateCounts(msgspec.Struct):
-    """Totals in messages. `failed` were let in, but storing them raised an error, which their producer got."""
+    """Totals in messages. `failed` were admitted, but the append raised an error."""
 
     offered: int = 0
     admitted: int = 0
@@ -39,7 +39,7 @@ class GateCounts(msgspec.Struct):
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """Why there is no room, and what becomes of an offer then. `reader` names the subscription that has none."""
+    """The cause why an offer cannot be admitted, and the action. `reader` is the full subscription, if it is one."""
 
     answer: Answer
     cause: str
@@ -47,7 +47,7 @@ class Obstacle(msgspec.Struct, frozen=True):
 
 
 class _Held(msgspec.Struct):
-    """Whom one obstacle holds up: producers, each since when and with how many offers; and what it has refused."""
+    """What one reader holds up: blocked producers with (since_ns, offers), and totals."""
 
     blocked: dict[str, tuple[int, int]] = {}
     blocked_ns: int = 0
@@ -63,12 +63,12 @@ class _Offer(msgspec.Struct, eq=False):
     reply: Reply[Verdict]
     deadline_ns: int | None = None
     timer: Timer | None = None
-    cause: str = ""  # why it waits
-    reader: str = ""  # for whom, where that is a subscription
+    cause: str = ""  # of its wait
+    reader: str = ""  # the full subscription, "" for the target itself
 
 
 class Gate:
-    """Backpressure for one target. A producer's own rate limit is a gate of its own, without a depth."""
+    """Backpressure of one topic or queue."""
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class Gate:
         evict: Evict | None = None,
         readers: Callable[[int], Obstacle | None] = lambda _count: None,
     ) -> None:
-        """`evict` makes room for the policies drop_oldest and priority_evict; without it they drop the new message.
+        """`evict` serves the policies drop_oldest and priority_evict; without it they drop the new messages.
 
-        `readers(count)` is the subscription, if any, that has no room for so many messages.
+        `readers(count)` is the obstacle of a subscription without space for `count` messages, if any.
         """
         self.target = target
         self.config = config
@@ -101,7 +101,7 @@ class Gate:
 
     @property
     def waiting(self) -> int:
-        """Messages in offers that are parked."""
+        """The number of messages in waiting offers."""
         return sum(offer.count for offer in self._line.values())
 
     def offer(
@@ -115,11 +115,11 @@ class Gate:
         priority: int = 0,
         deadline_ns: int | None = None,
     ) -> Reply[Verdict]:
-        """`client` wants to put in `count` messages. Where they are let in, `admit(time)` is called, now or later.
+        """`client` offers `count` messages. When they are admitted, `admit(now_ns)` is called, now or later.
 
-        The reply is there at once unless the offer is parked; parked offers are admitted in the order in which they
-        came, and fail with THROTTLED after `block_timeout_ms`, or at their own `deadline_ns` where that is sooner. An
-        error that `admit` raises fails the reply.
+        The reply is settled at once unless the offer has to wait. Waiting offers are admitted in order; they fail with
+        THROTTLED after `block_timeout_ms`, or at `deadline_ns` where that is earlier. An error raised by `admit` fails
+        the reply.
         """
         self.counts.offered += count
         offer = _Offer(client, count, size_bytes, priority, admit, Reply(), deadline_ns)
@@ -144,9 +144,9 @@ class Gate:
         return offer.reply
 
     def room(self, now_ns: int) -> None:
-        """The depth may have fallen: those who wait are let in while there is room and the rate allows."""
+        """The depth may have fallen: admit waiting offers while depth and rate permit."""
         if self._admitting:
-            return  # a consumer that was served by an admission is back already; the outer call goes on
+            return  # called by a consumer that was served by an admission; the outer call continues
         self._admitting = True
         try:
             while self._line:
@@ -168,13 +168,13 @@ class Gate:
             self._admitting = False
 
     def configure(self, now_ns: int, config: FlowConfig) -> None:
-        """Other limits from now on; those who wait go on waiting under them, or are let in."""
+        """Change the limits; waiting offers are admitted, or wait under the new limits."""
         self.config = config
         self._bucket = _bucket_of(config)
         self.room(now_ns)
 
     def leave(self, now_ns: int, client: str) -> int:
-        """`client` has stopped: its parked offers fail with CLOSED; how many messages that is."""
+        """`client` has stopped: fail its waiting offers with CLOSED. Returns the number of their messages."""
         gone = [offer for offer in self._line.values() if offer.client == client]
         for offer in gone:
             self._give_up(now_ns, offer, ErrorCode.CLOSED, f"{client} has stopped")
@@ -182,7 +182,7 @@ class Gate:
         return sum(offer.count for offer in gone)
 
     def withdraw(self, now_ns: int, reply: Reply[Verdict]) -> bool:
-        """Whoever made the offer of `reply` does not want it any more, and it fails; False where it does not wait."""
+        """Fail the waiting offer of `reply`; False where it does not wait."""
         offer = self._line.get(id(reply))
         if offer is None:
             return False
@@ -191,12 +191,12 @@ class Gate:
         return True
 
     def close(self, now_ns: int) -> None:
-        """The target is going away: all parked offers fail with CLOSED."""
+        """The target is deleted: fail all waiting offers with CLOSED."""
         while self._line:
             self._give_up(now_ns, next(iter(self._line.values())), ErrorCode.CLOSED, f"{self.target} is deleted")
 
     def view(self, now_ns: int) -> GateView:
-        """The gauges, without what only a subscription has held up."""
+        """The gauges of the target, without those of its subscriptions."""
         messages, _, slowest = self._depth()
         view = GateView(
             target=self.target,
@@ -214,7 +214,7 @@ class Gate:
         return self.held_by(now_ns, "", view)
 
     def held_by(self, now_ns: int, reader: str, view: GateView) -> GateView:
-        """`view` with what `reader` holds up, and has refused."""
+        """`view` with the blocked producers and the rejections of `reader`."""
         held = self._held.get(reader) or _Held()
         return msgspec.structs.replace(
             view,
@@ -226,7 +226,7 @@ class Gate:
     # -- inside
 
     def _full(self, offer: _Offer) -> Obstacle | None:
-        """Why there is no room for `offer`."""
+        """The obstacle of `offer`, if any."""
         config = self.config
         if config.max_messages is None and config.max_bytes is None:
             return self._readers(offer.count)
@@ -280,7 +280,7 @@ class Gate:
     def _admit(self, now_ns: int, offer: _Offer) -> None:
         try:
             offer.admit(now_ns)
-        except Exception as error:  # whoever made room has nothing to do with it
+        except Exception as error:  # it must not reach the caller that made space
             self.counts.failed += offer.count
             offer.reply.fail(error)
         else:
@@ -314,7 +314,7 @@ class Gate:
             self._wake_at(now_ns + self._bucket.wait_ns(now_ns, offer.count))
 
     def _leave(self, now_ns: int, offer: _Offer, cause: str) -> None:
-        """`offer` does not wait any more."""
+        """Remove a waiting offer."""
         del self._line[id(offer.reply)]
         if offer.timer is not None:
             offer.timer.cancel()

@@ -1,4 +1,4 @@
-"""A limit on a rate."""
+"""A token bucket."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from broker_core.errors import ConfigError
 
 
 class TokenBucket:
-    """`rate_per_s` tokens drip in every second, fractions too, up to `burst`; it starts full.
+    """Refills at `rate_per_s` tokens (fractions allowed) up to `burst`, and starts full.
 
-    Counted in whole parts of a token, so that nothing is lost or gained by rounding, however long it runs.
+    It counts in integer fractions of a token, so that no rounding errors accumulate.
     """
 
     def __init__(self, rate_per_s: float, burst: float) -> None:
-        """Raises INVALID_CONFIG where the rate is not positive, or the burst under 1."""
+        """Raises INVALID_CONFIG for a rate of 0 or less, or a burst below 1."""
         if not 0 < rate_per_s < float("inf"):
             raise ConfigError(f"rate_per_s {rate_per_s} must be more than 0")
         if not 1 <= burst < float("inf"):
@@ -28,27 +28,27 @@ class TokenBucket:
         self._parts = self._full
         self._counted_ns: int | None = None
 
-    def _drip(self, now_ns: int) -> None:
+    def _refill(self, now_ns: int) -> None:
         if self._counted_ns is None:
             self._counted_ns = now_ns
         elapsed_ns = now_ns - self._counted_ns
-        if elapsed_ns > 0:  # a clock that was set back gives nothing and takes nothing
+        if elapsed_ns > 0:  # ignore a clock that was set back
             self._parts = min(self._parts + elapsed_ns * self._parts_per_ns, self._full)
             self._counted_ns = now_ns
 
     def tokens(self, now_ns: int) -> float:
-        """How many tokens there are; less than 0 after more than the burst was taken at once."""
-        self._drip(now_ns)
+        """The number of tokens; below 0 after more than the burst was taken at once."""
+        self._refill(now_ns)
         return self._parts / self._token
 
     def wait_ns(self, now_ns: int, n: int = 1) -> int:
-        """How long until `n` tokens can be taken; 0 for now. More than the burst can be taken from a full bucket."""
-        self._drip(now_ns)
+        """Nanoseconds until `n` tokens can be taken. More than the burst can be taken from a full bucket."""
+        self._refill(now_ns)
         missing = min(n * self._token, self._full) - self._parts
         return -(-missing // self._parts_per_ns) if missing > 0 else 0
 
     def take(self, now_ns: int, n: int = 1) -> int:
-        """Take `n` tokens and return 0, or take none and return how many nanoseconds to wait for them."""
+        """Take `n` tokens and return 0, or take none and return the nanoseconds to wait."""
         wait_ns = self.wait_ns(now_ns, n)
         if not wait_ns:
             self._parts -= n * self._token

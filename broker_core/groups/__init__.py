@@ -1,1 +1,1 @@
-"""Consumer groups: who reads which partition, and how far each group has come."""
+"""Consumer groups: membership, assignment, rebalances, committed offsets."""

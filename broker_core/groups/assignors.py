@@ -1,4 +1,4 @@
-"""Assignors: who gets which partition. Pure, and the same for the same input whatever the hash seed."""
+"""Partition assignors. Pure functions whose results do not depend on the hash seed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ AssignorName = Literal["range", "round-robin", "roundrobin", "sticky", "cooperat
 
 
 def assign(name: str, members: Members, partitions: Partitions) -> Plan:
-    """A list of (topic, partition) for every member, sorted, by the assignor `name`.
+    """The plan of the assignor `name`: a sorted list of (topic, partition) for each member id.
 
-    `members` maps member ids to what they subscribed to, `partitions` topics to their number of partitions;
-    topics that it lacks are skipped. Members take turns in the order of (instance id or else member id).
-    Raises `BrokerError` (INCONSISTENT_GROUP_PROTOCOL) for an unknown name.
+    `members` maps member ids to subscriptions, `partitions` topics to their number of partitions; topics that are not
+    in `partitions` are skipped. Members are ordered by instance id, or else by member id. Raises `BrokerError`
+    (INCONSISTENT_GROUP_PROTOCOL) for an unknown name.
     """
     assignor = ASSIGNORS.get(ALIASES.get(name, name))
     if assignor is None:
@@ -34,7 +34,7 @@ def assign(name: str, members: Members, partitions: Partitions) -> Plan:
 def lead(
     protocol: str, members: Iterable[tuple[str, str, bytes]], partitions_of: Callable[[str], int]
 ) -> dict[str, bytes]:
-    """What a leader sends in its sync: assignment bytes by member id, from its `JoinResult.members`."""
+    """Assignment bytes by member id, which a leader sends in its sync; `members` is its `JoinResult.members`."""
     subscriptions = decode_members(members)
     topics = sorted({topic for subscription in subscriptions.values() for topic in subscription.topics})
     plan = assign(protocol, subscriptions, {topic: partitions_of(topic) for topic in topics})
@@ -42,12 +42,12 @@ def lead(
 
 
 def in_order(members: Members) -> Members:
-    """`members` in the order that assignors follow; static members keep their place across restarts."""
+    """`members` in the order of assignors, in which static members keep their position across restarts."""
     return dict(sorted(members.items(), key=lambda item: (item[1].instance_id or item[0], item[0])))
 
 
 def assign_range(members: Members, partitions: Partitions) -> Plan:
-    """Per topic, a run of neighbours for each; the first members get one more where it does not divide."""
+    """For each topic a range of partitions for each member; the first members get one more where it does not divide."""
     plan: Plan = {member_id: [] for member_id in members}
     readers: dict[str, list[str]] = {}
     for member_id, subscription in members.items():
@@ -64,7 +64,7 @@ def assign_range(members: Members, partitions: Partitions) -> Plan:
 
 
 def assign_round_robin(members: Members, partitions: Partitions) -> Plan:
-    """All partitions of all topics in order, one to each subscriber in turn."""
+    """All partitions of all topics in order, one for each subscriber in turn."""
     plan: Plan = {member_id: [] for member_id in members}
     wanted = {member_id: frozenset(subscription.topics) for member_id, subscription in members.items()}
     ids = list(members)
@@ -84,5 +84,5 @@ ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
     "sticky": assign_sticky,
     "cooperative-sticky": assign_cooperative,
 }
-# Kafka's clients write it in one word.
+# The name in Kafka's clients.
 ALIASES: Mapping[str, str] = {"roundrobin": "round-robin"}

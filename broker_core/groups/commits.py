@@ -1,4 +1,4 @@
-"""How far groups have come: commits that are checked, resets that are applied, lag that is shown."""
+"""Committed offsets of groups: checks of commits, resets, and the view of the lag."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from broker_core.limits import MAX_COMMIT_METADATA_BYTES
 from broker_core.snapshots import OffsetView
 
 Advance = tuple[str, int, int | None, int]
-#: (group, topic, partition, owner, committed offset): messages that it was handed, and that are not committed.
+#: (group, topic, partition, owner, committed offset) -> messages that were delivered and are not committed.
 Held = Callable[[str, str, int, str, int | None], int]
 
 
 class Commits:
-    """The rules of committed offsets. Who may commit is not its business."""
+    """Checks and stores committed offsets. The coordinator checks whether the member may commit."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class Commits:
     def advance(
         self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata], *, backwards: bool = False
     ) -> list[Advance]:
-        """Take all of `offsets` or, on an error, none; (topic, partition, old or None, new) of what changed.
+        """Commit all of `offsets`, or none on an error. Returns (topic, partition, old or None, new) of each change.
 
-        What lies below the committed offset is left out unless `backwards`. Raises OFFSET_OUT_OF_RANGE,
+        Offsets below the committed one are ignored unless `backwards`. Raises OFFSET_OUT_OF_RANGE,
         OFFSET_METADATA_TOO_LARGE.
         """
         advances: list[Advance] = []
@@ -56,7 +56,7 @@ class Commits:
         return advances
 
     def reset(self, group: str, changes: Iterable[Change]) -> None:
-        """Set offsets, backwards too; all of them or, on an error, none. Raises OFFSET_OUT_OF_RANGE."""
+        """Set all offsets, or none on an error. Raises OFFSET_OUT_OF_RANGE."""
         wanted = list(changes)
         for change in wanted:
             self._check(change.topic, change.partition, OffsetAndMetadata(change.to_offset))
@@ -64,12 +64,12 @@ class Commits:
             self._offsets.commit(group, change.topic, change.partition, change.to_offset)
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset that the group reads next, or None."""
+        """The committed offset, which is the next to read, or None."""
         value = self._offsets.fetch(group, topic, partition)
         return None if value is None else value.offset
 
     def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
-        """Where the group stands in one partition; `owner` "" for nobody."""
+        """The offsets of the group in one partition. `owner` is "" for none."""
         end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
         lag, lag_ns = lag_behind(now_ns, end, committed, partial(self._published_ns, topic, partition))
         position = self._positions(group, topic, partition) if owner else None

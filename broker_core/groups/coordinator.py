@@ -1,4 +1,4 @@
-"""The group coordinator: the table of groups, and every call that members and admins make."""
+"""The group coordinator: the table of groups, and the calls of members and administrators."""
 
 from __future__ import annotations
 
@@ -36,12 +36,21 @@ __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 
 
 class GroupCoordinator:
+<<<<<<< HEAD
     """Who reads what, after the protocols of Kafka: the classic one (KIP-62, 134, 345, 429, 800), and KIP-848.
 
     `end_offset(topic, partition)` and `partitions_of(topic)` ask the log; either may raise
     UNKNOWN_TOPIC_OR_PARTITION.
     `positions(group, topic, partition)` is what the owner reads next, `held` what it has not committed of what it was
     handed, `published_ns(topic, partition, offset)` the time of a stored message: for views, None where not known.
+=======
+    """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800).
+
+    `end_offset(topic, partition)` and `partitions_of(topic)` query the log and may raise UNKNOWN_TOPIC_OR_PARTITION.
+    The following serve views only and return None for unknown: `positions(group, topic, partition)` is the position of
+    the owner, `held` the number of delivered messages that are not committed, `published_ns(topic, partition, offset)`
+    the publishing time of a message.
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
     """
 
     def __init__(
@@ -59,7 +68,7 @@ class GroupCoordinator:
         reads_anew: Callable[[int], object] = lambda now_ns: None,
         topic_names: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """`reads_anew(now_ns)` comes whenever a group has settled what it reads, which may be less than before."""
+        """`reads_anew(now_ns)` is called when a generation begins, which may read fewer topics than the last."""
         self.config = config or GroupConfig()
         self.offsets = offsets
         self._events = events
@@ -84,10 +93,10 @@ class GroupCoordinator:
 
     @property
     def rebalances_started(self) -> int:
-        """How many rebalances there have been."""
+        """The number of rebalances so far."""
         return self._history.started
 
-    # What members call.
+    # -- calls of members
 
     def join(
         self,
@@ -105,12 +114,19 @@ class GroupCoordinator:
         max_poll_interval_ms: int = 0,
         new_member_id: str = "",
     ) -> Reply[JoinResult]:
-        """Become a member, or rejoin as `member_id`; answered when the next generation begins.
+        """Join the group, or rejoin as `member_id`. The reply is settled when the next generation begins.
 
+<<<<<<< HEAD
         `cause` is the sentence that the rebalance shows; "" makes one that fits. `max_poll_interval_ms` 0 leaves the
         polls unwatched, else `polled` must be called. A newcomer gets `new_member_id`, or one that can be guessed. The
         reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. It never raises.
+=======
+        `cause` is the sentence shown with the rebalance; "" is a default. With a `max_poll_interval_ms` above 0,
+        `polled` must be called that often. A new member gets `new_member_id`, or a generated id, which is predictable.
+        The reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
+        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. Never raises.
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
         """
         reply: Reply[JoinResult] = Reply()
         try:
@@ -127,6 +143,10 @@ class GroupCoordinator:
                 new_member_id,
             )
             self._joining.check(request)
+<<<<<<< HEAD
+=======
+            # Only a new member creates a group.
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
             found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
             if found.type == "consumer" and found.members:
                 reply.resolve(self._mixed.classic_join(found, now_ns, request))
@@ -143,10 +163,10 @@ class GroupCoordinator:
     def sync(
         self, now_ns: int, group: str, member_id: str, generation: int, assignments: Mapping[str, bytes]
     ) -> Reply[SyncResult]:
-        """Ask for one's assignment; the leader brings everybody's, by member id.
+        """Get the assignment of a member. The leader passes the `assignments` of all, by member id.
 
         The reply fails with UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS,
-        and INVALID_REQUEST for a leader whose assignment makes no sense. It never raises.
+        and INVALID_REQUEST for a leader with an invalid assignment. Never raises.
         """
         reply: Reply[SyncResult] = Reply()
         try:
@@ -173,10 +193,10 @@ class GroupCoordinator:
         return reply
 
     def heartbeat(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
-        """A sign of life.
+        """Restart the session timeout of a member.
 
-        Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, or, where it must rejoin,
-        REBALANCE_IN_PROGRESS.
+        Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, or REBALANCE_IN_PROGRESS where the member
+        must rejoin.
         """
         found = self._member_group(group, member_id)
         if found.type == "consumer":
@@ -215,11 +235,11 @@ class GroupCoordinator:
         return tuple(member for member in members if isinstance(member, ConsumerMember))
 
     def polled(self, now_ns: int, group: str, member_id: str) -> None:
-        """The member asked for messages: it is not stuck. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
+        """Restart the poll interval of a member. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
         self._member_group(group, member_id).find(member_id).polled(now_ns)
 
     def leave(self, now_ns: int, group: str, member_id: str, cause: str = "") -> None:
-        """The member goes, a static one too. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
+        """Remove a member, also a static one. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
         found = self._member_group(group, member_id)
         member = found.find(member_id)
         self._expel(found, now_ns, member, cause or f"{member.client} left")
@@ -234,13 +254,13 @@ class GroupCoordinator:
         *,
         backwards: bool = False,
     ) -> list[Advance]:
-        """Remember that everything below each offset is done; all of it or, on an error, nothing.
+        """Commit all of `offsets`, or none on an error.
 
-        An offset below the committed one is left out, or, with `backwards`, set as by a reset. Returns (topic,
-        partition, old or None, new) of what advanced. A generation below 0 is an admin's, allowed while the group is
-        Empty. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS between
-        the announcement of a generation and its assignment, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE beyond the
-        end of the log, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
+        An offset below the committed one is ignored, or, with `backwards`, set as by a reset. Returns (topic,
+        partition, old or None, new) of what advanced. Administrators pass a generation below 0, while the group is
+        Empty. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS between the
+        start of a generation and its assignment, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE beyond the end of the log,
+        OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
         """
         if generation < 0:
             if self.state(group) not in (GroupState.EMPTY, GroupState.DEAD):
@@ -257,18 +277,16 @@ class GroupCoordinator:
             self._say_reset(now_ns, group, rewound, "committed backwards")
         return [change for change in changes if change not in rewound]
 
-    # What admins call.
+    # -- calls of administrators
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset that the group reads next, or None."""
+        """The committed offset, which is the next to read, or None."""
         return self._commits.committed(group, topic, partition)
 
     def reset(self, now_ns: int, group: str, changes: Sequence[Change], cause: str) -> None:
-        """Set committed offsets as `offset_reset.preview` said; `cause` is the sentence that the event
-        carries.
+        """Apply the changes of `offset_reset.preview`. `cause` is the sentence in the event.
 
-        Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION; then
-        nothing changes.
+        Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, without any change.
         """
         self._must_be_empty(group)
         self._commits.reset(group, changes)
@@ -276,13 +294,13 @@ class GroupCoordinator:
         self._say_reset(now_ns, group, rows, cause)
 
     def delete(self, now_ns: int, group: str) -> None:
-        """Forget an Empty group and its offsets. Raises GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP."""
+        """Delete an Empty group and its offsets. Raises GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP."""
         self._rebalancer.move(self._must_be_empty(group), now_ns, GroupState.DEAD)
         del self._groups[group]
         self.offsets.delete_group(group)
 
     def topic_changed(self, now_ns: int, topic: str) -> None:
-        """A topic was created, deleted or got more partitions: groups that want it rebalance."""
+        """A topic was created, deleted or extended: groups that subscribe to it rebalance."""
         count = self._count(topic)
         if count == 0:
             self.offsets.delete_topic(topic)
@@ -301,7 +319,7 @@ class GroupCoordinator:
             group.settle()
 
     def state(self, group: str) -> GroupState:
-        """The group's state; Dead for one that is not there."""
+        """The group's state; Dead for an unknown group."""
         found = self._groups.get(group)
         return GroupState.DEAD if found is None else found.state
 
@@ -310,7 +328,7 @@ class GroupCoordinator:
         return sorted(self._groups)
 
     def readers(self, topic: str) -> list[str]:
-        """Groups with members that want `topic`, or with a committed offset in it; in the order of their birth."""
+        """Groups with members that subscribe to `topic`, or with a committed offset in it, in order of creation."""
         committed = self.offsets.groups_of(topic)
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
 
@@ -325,24 +343,47 @@ class GroupCoordinator:
         ]
 
     def clients(self, group: str) -> dict[str, str]:
-        """Member id -> client of each member; empty for a group that is not there."""
+        """Client ids by member id; empty for an unknown group."""
         found = self._groups.get(group)
         return {} if found is None else {member_id: member.client for member_id, member in found.members.items()}
 
     def has_left(self, group: str, topic: str) -> bool:
-        """True where all members of `group` read other topics by now; one without members is expected back."""
+        """Whether `group` has members and none of them subscribes to `topic`. False for a group without members."""
         found = self._groups.get(group)
         return found is not None and bool(found.members and found.topics) and topic not in found.topics
 
     def view(self, now_ns: int, group: str) -> GroupView:
+<<<<<<< HEAD
         """The group as the panels show it. Raises GROUP_ID_NOT_FOUND."""
         return view_of(now_ns, self._existing(group), self.offsets, self._commits, self._count)
+=======
+        """The view of a group. Raises GROUP_ID_NOT_FOUND."""
+        found = self._existing(group)
+        owners = {(topic, number): client for topic, number, client in found.owned()}
+        wanted = {topic for member in found.members.values() for topic in member.subscription.topics}
+        topics = sorted(wanted | {topic for topic, _ in self.offsets.fetch_all(group)})
+        return GroupView(
+            name=group,
+            state=str(found.state),
+            generation=found.generation,
+            assignor=found.protocol,
+            leader=found.members[found.leader].client if found.leader else "",
+            topics=tuple(sorted(wanted)),
+            members=tuple(member.view() for member in found.members.values()),
+            offsets=tuple(
+                self._commits.view(now_ns, group, topic, number, owners.get((topic, number), ""))
+                for topic in topics
+                for number in range(self._count(topic))
+            ),
+            state_since_ns=found.state_since_ns,
+        )
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
-        """All groups, by name."""
+        """The views of all groups, by name."""
         return tuple(self.view(now_ns, group) for group in self.groups())
 
-    # Inside.
+    # -- inside
 
     def _expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
         if isinstance(member, ConsumerMember):

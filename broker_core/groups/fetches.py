@@ -1,7 +1,7 @@
-"""What groups read: fetches that wait for messages, and what was handed to whom.
+"""Fetches of consumer groups, waiting ones included, and the record of deliveries.
 
-A fetch that finds nothing is parked with a deadline and served when one of its partitions grows. The first handing over
-of an offset to a group is attempt 1; any later one is a redelivery and counted as such.
+A fetch without messages waits until its deadline, and is served when one of its partitions grows. The first delivery of
+an offset to a group is attempt 1; later ones are redeliveries.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ FetchReply = Reply[list[StoredMessage]]
 
 
 class ReadableLog(Protocol):
-    """What is read of a partition's log."""
+    """A partition log as fetches read it."""
 
     @property
     def start_offset(self) -> int:
-        """The first offset that is still there."""
+        """The first available offset."""
 
     @property
     def end_offset(self) -> int:
-        """The offset that the next message gets."""
+        """The offset of the next message."""
 
     def read(self, offset: int, *, max_messages: int, max_bytes: int) -> list[StoredMessage]:
-        """Messages from `offset` on, the first of them whatever its size; `max_bytes` counts keys and values."""
+        """Messages from `offset` on, at least one whatever its size; `max_bytes` counts keys and values."""
 
     def runs(self, offset: int, end_offset: int) -> list[Run]:
-        """The messages in between by time of publishing."""
+        """The messages from `offset` up to `end_offset`, by time of publishing."""
 
 
-class _Waiting:
-    """A parked fetch."""
+class _WaitingFetch:
+    """A waiting fetch."""
 
     __slots__ = ("client", "group", "max_messages", "positions", "timer")
 
@@ -60,12 +60,12 @@ class Fetches:
         self._events = events
         self._timers = timers
         self._log = log
-        self._waiting: dict[FetchReply, _Waiting] = {}
+        self._waiting: dict[FetchReply, _WaitingFetch] = {}
         self._waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
         self._positions: dict[tuple[str, str, int], int] = {}
         self._delivered_end: dict[tuple[str, str, int], int] = {}
         self._starts: dict[tuple[str, str, int], int] = {}
-        # Who has got messages since the partition was assigned to it: from which offset on, and up to which.
+        # The owner that has read since its assignment, with its first and end offset.
         self._held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
         self._readers: dict[str, dict[str, None]] = {}
         self._turn: dict[str, int] = {}
@@ -74,39 +74,39 @@ class Fetches:
         self.acknowledged = 0
 
     def begin(self, group: str, topic: str, partition: int, offset: int) -> None:
-        """The group reads the partition from `offset` on, as after an assignment or a seek."""
+        """The group reads the partition from `offset` on, after an assignment or a seek."""
         key = (group, topic, partition)
         self._positions[key] = offset
         self._starts.setdefault(key, offset)
         self._readers.setdefault(topic, {})[group] = None
 
     def assigned(self, group: str, topic: str, partition: int) -> None:
-        """The partition has a new owner, or one that begins anew: it holds nothing yet."""
+        """The partition was assigned: its owner has no uncommitted deliveries yet."""
         self._held.pop((group, topic, partition), None)
 
     def held(self, group: str, topic: str, partition: int, client: str, committed: int | None) -> int:
-        """Messages that were handed to `client` as the owner, and are not committed."""
+        """The number of messages delivered to `client` as the owner that are not committed."""
         holder, first, end = self._held.get((group, topic, partition), ("", 0, 0))
         return max(0, end - max(committed or 0, first)) if holder == client else 0
 
     def position(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset that the group's owner reads next; None where nobody ever read."""
+        """The next offset that the group's owner reads; None where the group never read."""
         return self._positions.get((group, topic, partition))
 
     def start(self, group: str, topic: str, partition: int) -> int | None:
-        """Where the group began to read; None where it never did."""
+        """The offset at which the group began to read; None where it never did."""
         return self._starts.get((group, topic, partition))
 
     def readers(self, topic: str) -> list[str]:
-        """The groups that have ever read the topic, in the order in which they came."""
+        """The groups that have read the topic, in the order of their first read."""
         return list(self._readers.get(topic, ()))
 
     def awaited(self, topic: str, partitions: int) -> bool:
-        """True where a fetch waits for the topic to grow."""
+        """Whether a fetch waits for messages of the topic."""
         return any(self._waiting_for.get((topic, partition)) for partition in range(partitions))
 
     def forget_topic(self, topic: str) -> None:
-        """The topic is gone; one of the same name starts anew."""
+        """Forget a deleted topic."""
         self._readers.pop(topic, None)
         for known in (self._positions, self._delivered_end, self._starts, self._held):
             for key in [key for key in known if key[1] == topic]:
@@ -122,28 +122,28 @@ class Fetches:
         max_messages: int,
         deadline_ns: int,
     ) -> FetchReply:
-        """Messages from `positions` on: at once where there are any, else when some come, or [] at the deadline.
+        """Messages from `positions` on: at once where there are any, otherwise when some come, or [] at the deadline.
 
-        Partitions take turns in being read first, so that a busy one starves no other. One that cannot be read holds up
-        no other either: what is wrong with it (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when
-        the others have nothing to give.
+        Partitions take turns in being read first, so that none starves. A partition that cannot be read does not block
+        the others: its error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no
+        messages.
         """
         messages = self._read(now_ns, group, client, positions, max_messages)
         if messages or deadline_ns <= now_ns:
             return Reply.of(messages)
         reply: FetchReply = Reply()
         timer = self._timers.at(deadline_ns, lambda _at: self._end(reply, []))
-        self._waiting[reply] = _Waiting(group, client, dict(positions), max_messages, timer)
+        self._waiting[reply] = _WaitingFetch(group, client, dict(positions), max_messages, timer)
         for topic_partition in positions:
             self._waiting_for.setdefault(topic_partition, {})[reply] = None
         return reply
 
     def cancel(self, reply: FetchReply) -> None:
-        """A parked fetch is no longer wanted; nothing is handed over by it any more."""
+        """Cancel a waiting fetch; its reply is []."""
         self._end(reply, [])
 
     def appended(self, now_ns: int, topic: str, partition: int) -> None:
-        """The partition has grown: serve who waits for it, first come first."""
+        """The partition has grown: serve waiting fetches, first come, first served."""
         for reply in list(self._waiting_for.get((topic, partition), ())):
             waiting = self._waiting.get(reply)
             if waiting is None or reply.done:
@@ -152,7 +152,7 @@ class Fetches:
             try:
                 messages = self._read(now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages)
             except BrokerError as error:
-                # Its reader's trouble, not that of whoever has just published.
+                # The error belongs to the reader, not to the producer that has just published.
                 self._withdraw(reply)
                 reply.fail(error)
                 continue
@@ -160,7 +160,7 @@ class Fetches:
                 self._end(reply, messages)
 
     def committed(self, now_ns: int, group: str, client: str, topic: str, partition: int, old: int, new: int) -> None:
-        """The group's committed offset went from `old` to `new`: what lies between is acknowledged."""
+        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged."""
         for run in self._log(topic, partition).runs(old, new):
             self.acknowledged += run.count
             self._events.emit(
@@ -223,7 +223,7 @@ class Fetches:
     def hand_over(
         self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int, end_offset: int
     ) -> None:
-        """`client` was given the messages from `offset` up to `end_offset` on behalf of `group`."""
+        """Record the delivery of the messages from `offset` up to `end_offset` to `client` of `group`."""
         key = (group, topic, partition)
         known_end = self._delivered_end.get(key, 0)
         self._positions[key] = end_offset
@@ -232,7 +232,7 @@ class Fetches:
         same = holder == client
         self._held[key] = (client, held_from if same else offset, max(held_end if same else 0, end_offset))
         log = self._log(topic, partition)
-        # An offset that was handed over before is a redelivery, up to where the group had got.
+        # Offsets below the furthest delivered one are redeliveries.
         boundary = min(max(known_end, offset), end_offset)
         for start, end, attempt in ((offset, boundary, 2), (boundary, end_offset, 1)):
             for run in log.runs(start, end) if start < end else ():

@@ -1,4 +1,4 @@
-"""One group: its members, its generation and its state; what may be asked of it, not when to rebalance."""
+"""One group: its members, its generation and its state. `Rebalancer` decides when to rebalance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker_core.groups.states import VALID_PREVIOUS, GroupState
 from broker_core.replies import Reply
 from broker_core.timers import Timer
 
-_FENCED_KEPT = 1_000  # ids of replaced static members; older ones are merely unknown
+_FENCED_KEPT = 1_000  # ids of replaced static members; older ones are unknown members
 COOPERATIVE = frozenset({"cooperative-sticky"})
 
 
@@ -21,7 +21,7 @@ GroupType = Literal["classic", "consumer"]  # which protocol its members speak, 
 
 
 class Group:
-    """The table of members, and the counters that keep every question about it O(1)."""
+    """The table of members, with counters that make queries O(1)."""
 
     def __init__(self, name: str, generation: int = 0, members_seen: int = 0) -> None:
         self.name = name
@@ -47,30 +47,30 @@ class Group:
         self._outbox: deque[tuple[Reply[Any], object, BrokerError | None]] = deque()
         self._settling = False
 
-    # State.
+    # -- state
 
     def move_to(self, state: GroupState, now_ns: int) -> GroupState:
-        """Enter `state`; the one before. AssertionError where the table forbids it: a fault of ours."""
+        """Enter `state`. Returns the previous one. AssertionError for an invalid transition."""
         old = self.state
         assert old in VALID_PREVIOUS[state], f"group {self.name}: {old} cannot be followed by {state}"
         self.state, self.state_since_ns = state, now_ns
         return old
 
     def set_timer(self, timer: Timer | None) -> None:
-        """The group has one timer at a time: the initial delay, the joins' deadline or the syncs'."""
+        """Replace the group's timer: the initial delay, the deadline for joins or for syncs."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = timer
 
-    # Members.
+    # -- members
 
     def new_member_id(self, client: str) -> str:
-        """An id that this group never had: the client's with a number."""
+        """A new member id: the client id with a number."""
         self.members_seen += 1
         return f"{client}-{self.members_seen}"
 
     def add(self, member: Member, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Take in a new member."""
+        """Add a new member."""
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
@@ -79,13 +79,13 @@ class Group:
         self.offer(member, protocols)
 
     def offer(self, member: Member, protocols: Mapping[str, bytes]) -> None:
-        """Take over what a member says it can do and wants."""
+        """Set the assignors and metadata of a member."""
         self._support.subtract(member.protocols.keys())
         member.offer(self.protocol_type, protocols)
         self._support.update(member.protocols.keys())
 
     def replace(self, member: Member, member_id: str) -> None:
-        """A static member came back: it gets a new id, the old one is fenced."""
+        """A static member rejoined: it gets a new id, the old one is fenced."""
         old_id = member.member_id
         del self.members[old_id]
         member.member_id = member_id
@@ -102,7 +102,7 @@ class Group:
             del self.fenced[next(iter(self.fenced))]
 
     def remove(self, member: Member, error: BrokerError) -> None:
-        """Take a member out; whatever it waits for fails with `error`."""
+        """Remove a member; its pending replies fail with `error`."""
         member.unwatch()
         del self.members[member.member_id]
         if member.instance_id:
@@ -115,7 +115,7 @@ class Group:
             self.leader = ""
 
     def find(self, member_id: str) -> Member:
-        """The member. Raises FENCED_INSTANCE_ID for one that was replaced, else UNKNOWN_MEMBER_ID."""
+        """The member. Raises FENCED_INSTANCE_ID for a replaced one, otherwise UNKNOWN_MEMBER_ID."""
         member = self.members.get(member_id)
         if member is not None:
             return member
@@ -130,10 +130,14 @@ class Group:
         )
 
     def current(self, member_id: str, generation: int) -> Member:
+<<<<<<< HEAD
         """The member, if it is in the current generation.
 
         Raises as `find`, and ILLEGAL_GENERATION, or STALE_MEMBER_EPOCH in the consumer group protocol.
         """
+=======
+        """The member of the current generation. Raises as `find`, and ILLEGAL_GENERATION."""
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
         member = self.find(member_id)
         if member.epoch is not None:
             if generation != member.epoch:
@@ -149,10 +153,10 @@ class Group:
             )
         return member
 
-    # Assignors.
+    # -- assignors
 
     def accepts(self, protocol_type: str, protocols: Iterable[str], member: Member | None = None) -> bool:
-        """True where everybody else supports one of `protocols`."""
+        """Whether all other members support one of `protocols`."""
         others = len(self.members) - (member is not None)
         if others == 0:
             return True
@@ -162,13 +166,13 @@ class Group:
         )
 
     def elect_protocol(self) -> str:
-        """The assignor that all support and most prefer; the first by name where votes are equal."""
+        """The assignor that all support and most prefer; among equals the first by name."""
         common = {name for name, count in self._support.items() if count == len(self.members)}
         votes = Counter(next(name for name in member.protocols if name in common) for member in self.members.values())
         return max(sorted(votes), key=votes.__getitem__)
 
     def subscribe(self) -> frozenset[str]:
-        """Read every member's subscription in the elected protocol; all their topics."""
+        """Read the members' subscriptions in the elected protocol. Returns all their topics."""
         for member in self.members.values():
             member.subscription = read_subscription(
                 self.protocol_type, member.protocols[self.protocol], member.instance_id
@@ -177,23 +181,23 @@ class Group:
 
     @property
     def cooperative(self) -> bool:
-        """True where members keep reading what does not move."""
+        """Whether the protocol is cooperative (KIP-429)."""
         return self.protocol in COOPERATIVE
 
     def owned(self) -> Owned:
-        """(topic, partition, client) of everything that is owned, sorted."""
+        """(topic, partition, client) of all owned partitions, sorted."""
         return tuple(
             sorted((topic, number, member.client) for member in self.members.values() for topic, number in member.owned)
         )
 
     def max_rebalance_timeout_ns(self) -> int:
-        """How long the slowest member may take to rejoin or to sync."""
+        """The longest rebalance timeout of the members."""
         return max((member.rebalance_timeout_ns for member in self.members.values()), default=0)
 
-    # Answers.
+    # -- replies
 
     def park(self, member: Member, reply: Reply[JoinResult]) -> None:
-        """The member waits for the next generation; an older join of its own gives way."""
+        """Park the join of a member until the next generation; its earlier join fails."""
         self.fail_waiting(
             member,
             BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has joined {self.name} again"),
@@ -202,7 +206,7 @@ class Group:
         self.joining.add(member.member_id)
 
     def park_sync(self, member: Member, reply: Reply[SyncResult]) -> None:
-        """The member waits for its assignment; an older sync of its own gives way."""
+        """Park the sync of a member until its assignment; its earlier sync fails."""
         self.fail_waiting(
             member,
             BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has asked {self.name} again"),
@@ -211,7 +215,7 @@ class Group:
         self.unsynced.discard(member.member_id)
 
     def join_result(self, member: Member) -> JoinResult:
-        """The member's place in the current generation."""
+        """The result of a join in the current generation."""
         everybody = (
             tuple(
                 (other.member_id, other.instance_id, other.protocols[self.protocol]) for other in self.members.values()
@@ -222,21 +226,21 @@ class Group:
         return JoinResult(member.member_id, self.generation, self.protocol, self.leader, everybody)
 
     def fail_waiting(self, member: Member, error: BrokerError) -> None:
-        """Whatever the member waits for fails."""
+        """Fail the pending replies of the member."""
         for reply in (member.join, member.sync):
             if reply is not None:
                 self._outbox.append((reply, None, error))
         member.join = member.sync = None
 
     def answer(self, reply: Reply[Any], value: object) -> None:
-        """Settle `reply` once the call that is going on has left the group in order."""
+        """Settle `reply` with the next `settle`, after the present call has completed its changes."""
         self._outbox.append((reply, value, None))
 
     def settle(self) -> None:
-        """Settle what was answered, in order.
+        """Settle the queued replies, in order.
 
-        Callbacks may call the coordinator again: what that answers is settled after what was answered before,
-        so that everybody hears of a generation before anybody's reaction to it.
+        Callbacks may call the coordinator again. Replies to such calls are queued behind, so that all members get a
+        generation before any reaction to it.
         """
         if self._settling:
             return

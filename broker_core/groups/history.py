@@ -1,4 +1,4 @@
-"""The rebalances of all groups, as the cards that people read."""
+"""The history of the rebalances of all groups."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SHOWN_CAUSES = 8
 
 
 class Causes:
-    """Why a rebalance happens: sentences as they came, each once, only the first few spelt out."""
+    """The causes of a rebalance: distinct sentences in order; after the first few only counted."""
 
     def __init__(self) -> None:
         self._said: dict[str, None] = {}
         self._more = 0
 
     def add(self, sentence: str) -> None:
-        """One more reason."""
+        """Add a cause."""
         if len(self._said) < _SHOWN_CAUSES:
             self._said[sentence] = None
         elif sentence not in self._said:
@@ -35,33 +35,33 @@ class Causes:
 
 
 class RebalanceHistory:
-    """The last `kept` rebalances, oldest first: the coordinator's, and those that a recording tells of."""
+    """The last `kept` rebalances, oldest first, of the coordinator or of a recording."""
 
     def __init__(self, kept: int = REBALANCES_KEPT, views: Iterable[RebalanceView] = ()) -> None:
-        """Goes on after `views`."""
+        """Continue after `views`."""
         self.views = deque(views, maxlen=kept)
         self.started = 0
         self._running = {view.group: view for view in self.views if view.ended_ns is None}
 
     def running(self, group: str) -> RebalanceView | None:
-        """The rebalance of `group` that has not ended."""
+        """The running rebalance of `group`."""
         return self._running.get(group)
 
     def start(self, group: str, cause: str, now_ns: int, generation: int, before: Owned) -> None:
-        """A rebalance begins."""
+        """Add a running rebalance."""
         view = self._running[group] = RebalanceView(group, cause, now_ns, None, generation, None, before, ())
         self.views.append(view)
         self.started += 1
 
     def update(self, group: str, **changes: object) -> RebalanceView | None:
-        """Set fields of the running rebalance of `group`; one with `ended_ns` runs no more. None where none runs."""
+        """Set fields of the running rebalance of `group`; `ended_ns` ends it. None where none is running."""
         old = self._running.pop(group, None)
         if old is None:
             return None
         new = msgspec.structs.replace(old, **changes)
         if new.ended_ns is None:
             self._running[group] = new
-        # A running one is near the end, where the newest are. One that the bound has pushed out is gone.
+        # A running one is near the end. One that was pushed out by the limit is not replaced.
         for place in range(len(self.views) - 1, -1, -1):
             if self.views[place] is old:
                 self.views[place] = new

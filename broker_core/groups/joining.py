@@ -1,4 +1,4 @@
-"""How a join is answered: who is new, who is back, and whether that takes a rebalance."""
+"""Joins: new members, rejoining members and returning static members, and whether they need a rebalance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.group import Group
 from broker_core.groups.members import JoinResult, Member, read_subscription
-from broker_core.groups.protocol import Subscription
+from broker_core.groups.protocol import MemberSubscription
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.states import GroupState
 from broker_core.limits import MAX_ASSIGNORS, MAX_GROUP_METADATA_BYTES
@@ -21,9 +21,9 @@ from broker_core.timers import Timers
 
 
 class JoinRequest(msgspec.Struct, frozen=True):
-    """What a member sends. `protocols` maps assignors, the preferred first, to its metadata for each.
+    """The join request of a member. `protocols` maps assignors, the preferred first, to metadata.
 
-    `new_member_id` is the id that a newcomer gets; without it the group makes one up.
+    `new_member_id` is the id for a new member; without it the group generates one.
     """
 
     client_id: str
@@ -39,16 +39,17 @@ class JoinRequest(msgspec.Struct, frozen=True):
 
 
 class Joining:
-    """Joins, by the state of the group:
+    """Handles joins, by the state of the group:
 
-    | who                              | Empty          | Preparing | Completing       | Stable           |
-    |----------------------------------|----------------|-----------|------------------|------------------|
-    | a new member                     | initial delay  | waits     | rebalance        | rebalance        |
-    | a member, with the same metadata | -              | waits     | same generation  | same generation  |
-    | a member, with other metadata    | -              | waits     | rebalance        | rebalance        |
-    | the leader                       | -              | waits     | as above         | rebalance        |
-    | a static member with no id       | -              | waits     | rebalance        | same generation,
-    unless its topics changed |
+    | member                         | Empty         | Preparing | Completing      | Stable            |
+    |--------------------------------|---------------|-----------|-----------------|-------------------|
+    | new member                     | initial delay | waits     | rebalance       | rebalance         |
+    | member with the same metadata  | -             | waits     | same generation | same generation   |
+    | member with other metadata     | -             | waits     | rebalance       | rebalance         |
+    | leader                         | -             | waits     | as above        | rebalance         |
+    | static member without an id    | -             | waits     | rebalance       | same generation * |
+
+    * A rebalance where its topics have changed.
     """
 
     def __init__(
@@ -66,8 +67,7 @@ class Joining:
         self._missed = missed
 
     def check(self, request: JoinRequest) -> None:
-        """Raise what is wrong with a request whatever the group: INVALID_SESSION_TIMEOUT, INVALID_REQUEST or
-        INCONSISTENT_GROUP_PROTOCOL."""
+        """Raises INVALID_SESSION_TIMEOUT, INVALID_REQUEST or INCONSISTENT_GROUP_PROTOCOL for an invalid request."""
         low, high = self._config.min_session_timeout_ms, self._config.max_session_timeout_ms
         if not low <= request.session_timeout_ms <= high:
             raise BrokerError(
@@ -88,7 +88,7 @@ class Joining:
             )
 
     def join(self, group: Group, now_ns: int, request: JoinRequest, reply: Reply[JoinResult]) -> None:
-        """Answer `reply` in the group, or park it."""
+        """Answer or park the join."""
         member_id = group.static.get(request.instance_id, "") if request.instance_id else ""
         if member_id and request.member_id and request.member_id != member_id:
             raise BrokerError(
@@ -201,8 +201,8 @@ def _new_id(group: Group, request: JoinRequest) -> str:
     return request.new_member_id or group.new_member_id(request.client_id)
 
 
-def _why(group: Group, member: Member, old: Subscription) -> str:
-    """What is new in a member's subscription, in words; "" for nothing that others would notice."""
+def _why(group: Group, member: Member, old: MemberSubscription) -> str:
+    """The change of a member's subscription in words; "" where it does not affect others."""
     new = member.subscription
     if set(new.topics) != set(old.topics):
         return f"{member.client} changed its subscription"

@@ -1,4 +1,4 @@
-"""A member of a group, and the deadlines that it must keep."""
+"""A member of a group, and its deadlines."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.groups.protocol import Subscription, TopicPartition, decode_subscription
+from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_subscription
 from broker_core.replies import Reply
 from broker_core.snapshots import MemberView
 from broker_core.timers import Timer, Timers
 
-CONSUMER = "consumer"  # the protocol type whose bytes can be read
+CONSUMER = "consumer"  # the protocol type whose metadata is decoded
 
 
 class JoinResult(msgspec.Struct, frozen=True):
-    """A member's place in the new generation.
-
-    `members` holds (member id, instance id, metadata) of everybody where the member is the leader, else
-    nothing.
-    """
+    """The result of a join. `members` holds (member id, instance id, metadata) of all members for the leader only."""
 
     member_id: str
     generation: int
@@ -31,7 +27,7 @@ class JoinResult(msgspec.Struct, frozen=True):
 
 
 class SyncResult(msgspec.Struct, frozen=True, gc=False):
-    """What the leader gave the member: opaque bytes, empty for nothing."""
+    """The result of a sync. `assignment` are the leader's bytes for the member, possibly empty."""
 
     assignment: bytes
     generation: int
@@ -39,9 +35,9 @@ class SyncResult(msgspec.Struct, frozen=True, gc=False):
 
 
 class Deadline:
-    """Calls `missed` when nothing was heard for `timeout_ns`, unless `excused` says that this is no fault.
+    """Calls `missed` after `timeout_ns` without a sign of life, unless `excused()`.
 
-    It has one timer, armed again only when it fires: a sign of life costs an assignment, not a heap entry.
+    Its timer is only armed again when it fires: a heartbeat costs an assignment, not a heap entry.
     """
 
     __slots__ = ("_excused", "_missed", "_timer", "_timers", "heard_ns", "timeout_ns")
@@ -72,12 +68,12 @@ class Deadline:
             self._missed(now_ns)
 
     def cancel(self) -> None:
-        """Nobody needs to keep it any more."""
+        """Stop the timer."""
         self._timer.cancel()
 
 
 class Member:
-    """What the coordinator knows of one member. It owns `owned` in its group's current generation."""
+    """A member of a group. `owned` are its partitions in the current generation."""
 
     __slots__ = (
         "assignment",
@@ -102,7 +98,7 @@ class Member:
         self.instance_id = instance_id
         self.joined_ns = now_ns
         self.protocols: dict[str, bytes] = {}
-        self.subscription = Subscription(())
+        self.subscription = MemberSubscription(())
         self.rebalance_timeout_ns = 0
         self.session: Deadline | None = None
         self.poll: Deadline | None = None
@@ -114,16 +110,16 @@ class Member:
 
     @property
     def waiting(self) -> bool:
-        """True while an answer is parked: it cannot be dead, it is us who keep it waiting."""
+        """Whether it waits for the reply to a join or sync; its deadlines are suspended meanwhile."""
         return self.join is not None or self.sync is not None
 
     def heard(self, now_ns: int) -> None:
-        """It gave a sign of life."""
+        """Restart the session timeout."""
         if self.session is not None:
             self.session.heard_ns = now_ns
 
     def polled(self, now_ns: int) -> None:
-        """It asked for messages."""
+        """Restart the poll interval."""
         if self.poll is not None:
             self.poll.heard_ns = now_ns
 
@@ -159,19 +155,19 @@ class Member:
             self.poll = deadline(max_poll_interval_ms, f"{name} did not poll for {max_poll_interval_ms / 1000:.1f} s")
 
     def unwatch(self) -> None:
-        """Drop its deadlines."""
+        """Cancel its deadlines."""
         for deadline in (self.session, self.poll):
             if deadline is not None:
                 deadline.cancel()
         self.session = self.poll = None
 
     def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Take over what it says it can do and wants."""
+        """Set its assignors and metadata."""
         self.protocols = dict(protocols)
         self.subscription = read_subscription(protocol_type, next(iter(protocols.values())), self.instance_id)
 
     def view(self) -> MemberView:
-        """As the panels show it."""
+        """The view of the member."""
         return MemberView(
             client=self.client,
             member_id=self.member_id,
@@ -183,11 +179,11 @@ class Member:
         )
 
 
-def read_subscription(protocol_type: str, metadata: bytes, instance_id: str = "") -> Subscription:
-    """What a member wants; nothing, for other protocol types and for bytes that make no sense."""
+def read_subscription(protocol_type: str, metadata: bytes, instance_id: str = "") -> MemberSubscription:
+    """The subscription of a member; an empty one for other protocol types and for invalid bytes."""
     if protocol_type != CONSUMER:
-        return Subscription((), instance_id=instance_id)
+        return MemberSubscription((), instance_id=instance_id)
     try:
         return decode_subscription(metadata, instance_id)
     except BrokerError:
-        return Subscription((), instance_id=instance_id)
+        return MemberSubscription((), instance_id=instance_id)

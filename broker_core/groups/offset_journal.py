@@ -1,4 +1,4 @@
-"""A log of what was committed, beside the SQLite file: what a damaged one is rebuilt from."""
+"""The journal of committed offsets beside the SQLite file, from which a corrupt file is rebuilt."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 
 from broker_core.files import AppendFile, FileSystem
 
-_FRAME = struct.Struct(">II")  # bytes of the body, their CRC-32C
-_GROWTH = 4  # written anew when it is this many times what it was
-_SMALL_BYTES = 256 * 1024  # not worth writing anew
+_FRAME = struct.Struct(">II")  # length of the body in bytes, its CRC-32C
+_GROWTH = 4  # the journal is rewritten when it has grown by this factor
+_SMALL_BYTES = 256 * 1024  # a smaller journal is not rewritten
 
 
 class OffsetRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -35,7 +35,7 @@ class GroupRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Changes(msgspec.Struct, frozen=True, array_like=True):
-    """What one flush writes."""
+    """The rows of one flush."""
 
     offsets: list[OffsetRow]
     groups: list[GroupRow]
@@ -45,7 +45,7 @@ class Changes(msgspec.Struct, frozen=True, array_like=True):
 
 
 class OffsetJournal:
-    """Frames of (length, checksum, MessagePack), each one flush; the first one holds everything."""
+    """Frames of (length, checksum, MessagePack), one a flush. The first frame holds the whole state."""
 
     def __init__(self, files: FileSystem, path: str, *, durable: bool) -> None:
         self._files = files
@@ -55,11 +55,11 @@ class OffsetJournal:
         self._first_bytes = 0
 
     def exists(self) -> bool:
-        """True where there is something to rebuild from."""
+        """Whether there is a journal."""
         return self._files.exists(self._path)
 
     def read(self) -> Iterator[Changes]:
-        """What was flushed, in order, up to the end or the first frame that is not whole."""
+        """The flushes in order, up to the end or the first incomplete or corrupt frame."""
         data = memoryview(self._files.read(self._path, 0, self._files.size(self._path)))
         at = 0
         while at + _FRAME.size <= len(data):
@@ -71,7 +71,7 @@ class OffsetJournal:
             at += _FRAME.size + length
 
     def rewrite(self, everything: Changes) -> None:
-        """Begin anew with one frame. Raises STORAGE_ERROR; then the old one is still there."""
+        """Replace the journal by one frame. Raises STORAGE_ERROR; the old journal stays then."""
         frame = _frame(everything)
         if self._file is not None:
             self._file.close()
@@ -80,7 +80,7 @@ class OffsetJournal:
         self._first_bytes = len(frame)
 
     def append(self, changes: Changes) -> None:
-        """One more flush. Raises STORAGE_ERROR; then nothing of it is there."""
+        """Append a flush. Raises STORAGE_ERROR; nothing is appended then."""
         if self._file is None:
             self._file = self._files.open_append(self._path)
         self._file.append(_frame(changes))
@@ -89,11 +89,11 @@ class OffsetJournal:
 
     @property
     def overgrown(self) -> bool:
-        """True where most of it is history."""
+        """Whether it should be rewritten."""
         return self._file is not None and self._file.size > max(_SMALL_BYTES, _GROWTH * self._first_bytes)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,4 +1,4 @@
-"""Where to read from: the forms that a reset of committed offsets and a seek of a live position share. Pure."""
+"""Targets of offset resets and of seeks, and their resolution. Pure functions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Form = Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
 
 
 class Target(Question, frozen=True):
-    """Where to go. `offset` is for that form and, as a difference, for shift-by; `timestamp_ms` is Unix time.
+    """The target of a reset or seek. `offset` is for `offset`, and a difference for `shift-by`.
 
-    A place outside the log is moved to its nearer end. A timestamp goes to the first message that is not
-    older, or to the end. `group` takes over what another group has committed.
+    `timestamp_ms` (Unix time) means the first message that is not older, or the end. `group` copies the committed
+    offset of another group. An offset outside the log is moved to its nearer end.
     """
 
     form: Form
@@ -27,7 +27,7 @@ class Target(Question, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
-    """What a reset does to one partition. `from_offset` and `change` are None where nothing was committed."""
+    """The change of one partition. `from_offset` and `change` are None where nothing was committed."""
 
     topic: str
     partition: int
@@ -37,16 +37,16 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bounds(Protocol):
-    """What the log knows of a partition."""
+    """The offsets of partition logs."""
 
     def start_offset(self, topic: str, partition: int) -> int:
-        """The first offset that is still there."""
+        """The first available offset."""
 
     def end_offset(self, topic: str, partition: int) -> int:
         """The offset after the last one."""
 
     def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
-        """The first offset whose message is not older, None where all are."""
+        """The first offset whose message is not older than `timestamp_ms`, None where all are."""
 
 
 Committed = Callable[[str, str, int], int | None]
@@ -55,10 +55,9 @@ Committed = Callable[[str, str, int], int | None]
 def resolve(
     target: Target, topic: str, partition: int, bounds: Bounds, here: int | None, committed: Committed
 ) -> int | None:
-    """The offset that `target` means in one partition, from `here`; None where it means none.
+    """The offset of `target` in one partition; None for a shift without `here`, or a copy of no committed offset.
 
-    `here` is the committed offset or the position; `committed(group, topic, partition)` asks for another
-    group's. A shift needs somewhere to shift from, and a copy something to copy.
+    `here` is the committed offset or the position; `committed(group, topic, partition)` looks up another group's.
     """
     start, end = bounds.start_offset(topic, partition), bounds.end_offset(topic, partition)
     match target.form:
@@ -86,9 +85,9 @@ def preview(
     committed: Committed,
     here: Callable[[str, int], int | None] | None = None,
 ) -> list[Change]:
-    """What the reset would change, by (topic, partition); partitions for which `target` means nothing are left out.
+    """The changes that a reset would make, by (topic, partition). Partitions without an offset are left out.
 
-    Of a seek, `here` tells the live positions.
+    For a seek, `here(topic, partition)` is the position.
     """
     changes: list[Change] = []
     for topic, partition in sorted(partitions):

@@ -1,4 +1,4 @@
-"""The SQLite file of committed offsets. Rows carry checksums: SQLite vouches for its pages, not for what is in them."""
+"""The SQLite file of committed offsets. Rows have checksums, because SQLite does not detect changed values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OFFSET_COLUMNS = 'grp, topic, partition, "offset", metadata, leader_epoch'
 _GROUP_COLUMNS = "grp, generation, members"
 _OFFSETS = f"SELECT {_OFFSET_COLUMNS}, checksum FROM offsets ORDER BY grp, topic, partition"
 _GROUPS = f"SELECT {_GROUP_COLUMNS}, checksum FROM groups ORDER BY grp"
-# What the disk or another process may be to blame for; any other error of these fixed statements is the file's.
+# Errors caused by the disk or another process. Any other error of these fixed statements means a corrupt file.
 _OUTSIDE = frozenset(
     {
         sqlite3.SQLITE_PERM,
@@ -48,20 +48,20 @@ def _checksum(*row: object) -> int:
     return crc32c.crc32c(msgspec.msgpack.encode(row))
 
 
-class DamagedTable(Exception):
-    """The file is no SQLite database any more, or what it says makes no sense."""
+class CorruptTable(Exception):
+    """The file is not an SQLite database any more, or has invalid rows."""
 
 
 class OffsetTable:
-    """Rows of offsets and groups. Raises `DamagedTable`, or `BrokerError` (STORAGE_ERROR) where the disk refuses."""
+    """Rows of offsets and groups. Raises `CorruptTable`, or `BrokerError` (STORAGE_ERROR) for disk errors."""
 
     def __init__(self, path: str, *, durable: bool) -> None:
         self._path = path
         connection: sqlite3.Connection | None = None
         try:
             if path != MEMORY:
-                private.create(Path(path))  # what SQLite puts beside it has its modes
-            # The broker's lock serialises all calls, from whichever thread they come.
+                private.create(Path(path))  # SQLite gives its other files the same mode
+            # The broker's lock serializes calls from all threads.
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -75,11 +75,11 @@ class OffsetTable:
         self.connection = connection
 
     def read(self) -> Changes:
-        """Every row."""
+        """All rows."""
         try:
             verdict = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
-                raise DamagedTable(verdict)
+                raise CorruptTable(verdict)
             return Changes(
                 [_offset_row(row) for row in self.connection.execute(_OFFSETS)],
                 [_group_row(row) for row in self.connection.execute(_GROUPS)],
@@ -88,7 +88,7 @@ class OffsetTable:
             raise self._fault("cannot be read", error) from error
 
     def write(self, changes: Changes) -> None:
-        """All of `changes` in one SQLite commit, or nothing."""
+        """Write `changes` in one transaction."""
         execute, many = self.connection.execute, self.connection.executemany
         try:
             execute("BEGIN IMMEDIATE")
@@ -123,18 +123,18 @@ class OffsetTable:
             raise self._fault("cannot be written", error) from error
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self.connection.close()
 
     def _fault(self, what: str, error: Exception) -> Exception:
-        damaged = not isinstance(error, OSError) and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE
-        if self._path != MEMORY and damaged:
-            return DamagedTable(str(error))
+        corrupt = not isinstance(error, OSError) and getattr(error, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE
+        if self._path != MEMORY and corrupt:
+            return CorruptTable(str(error))
         return BrokerError(ErrorCode.STORAGE_ERROR, f"the offsets in {self._path} {what} ({error})")
 
 
 def _add_checksums(connection: sqlite3.Connection) -> None:
-    """To the tables of an earlier version, which had none."""
+    """Add checksums to the tables of an earlier version."""
     for table, columns in (("offsets", _OFFSET_COLUMNS), ("groups", _GROUP_COLUMNS)):
         if "checksum" not in {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
@@ -142,7 +142,7 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
 
 
 def quarantine(path: str) -> str:
-    """Move a damaged file and what belongs to it aside; the name it has now."""
+    """Rename a corrupt file and its -wal and -shm files. Returns the new name."""
     number = 1
     while Path(f"{path}.damaged-{number}").exists():
         number += 1
@@ -154,7 +154,7 @@ def quarantine(path: str) -> str:
 
 
 def salvage(path: str) -> Changes:
-    """The rows of a damaged file that can still be read: those before the damage, without those that make no sense."""
+    """The readable and valid rows of a corrupt file."""
     found = Changes([], [])
     for query, take in ((_OFFSETS, _take_offset), (_GROUPS, _take_group)):
         with (
@@ -162,7 +162,7 @@ def salvage(path: str) -> Changes:
             closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as old,
         ):
             for row in old.execute(query):
-                with suppress(DamagedTable):
+                with suppress(CorruptTable):
                     take(found, row)
     return found
 
@@ -181,11 +181,11 @@ def _offset_row(row: tuple[object, ...]) -> OffsetRow:
             checksum == _checksum(*row[:-1])
         ):
             return OffsetRow(group, topic, partition, offset, metadata, epoch)
-    raise DamagedTable(f"a row makes no sense: {row!r}")
+    raise CorruptTable(f"a row makes no sense: {row!r}")
 
 
 def _group_row(row: tuple[object, ...]) -> GroupRow:
     match row:
         case (str(group), int(generation), int(members), checksum) if checksum == _checksum(*row[:-1]):
             return GroupRow(group, generation, members)
-    raise DamagedTable(f"a row makes no sense: {row!r}")
+    raise CorruptTable(f"a row makes no sense: {row!r}")

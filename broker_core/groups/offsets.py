@@ -1,4 +1,4 @@
-"""Committed offsets: read from memory, kept in SQLite, one SQLite commit per engine tick."""
+"""Committed offsets: read from memory, stored in SQLite with one transaction per tick."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import msgspec
 from broker_core.errors import BrokerError
 from broker_core.files import DiskFiles, FileSystem
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
-from broker_core.groups.offset_table import MEMORY, DamagedTable, OffsetTable, quarantine, salvage
+from broker_core.groups.offset_table import MEMORY, CorruptTable, OffsetTable, quarantine, salvage
 from broker_core.groups.protocol import TopicPartition
 
 
 class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
-    """A committed offset: the next one to read. `leader_epoch` is -1 where the client named none."""
+    """A committed offset, the next one to read. `leader_epoch` is -1 where the client sent none."""
 
     offset: int
     metadata: str = ""
@@ -24,26 +24,26 @@ class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
 
 
 class GroupNumbers(msgspec.Struct, frozen=True, gc=False):
-    """What must not start again at 0 after a restart, so that old members stay fenced."""
+    """Counters of a group that continue after a restart, so that old members stay fenced."""
 
     generation: int = 0
     members: int = 0
 
 
 class FlushTicket:
-    """What one flush writes, done without the broker's lock."""
+    """One flush, run without the broker's lock."""
 
     def __init__(
         self, changes: Changes, everything: Changes | None, table: OffsetTable, journal: OffsetJournal | None
     ) -> None:
         self.changes = changes
-        self.error: BrokerError | DamagedTable | None = None
+        self.error: BrokerError | CorruptTable | None = None
         self._everything = everything
         self._table = table
         self._journal = journal
 
     def run(self) -> None:
-        """Wait for the disk. Never raises: `OffsetStore.end_flush` does."""
+        """Write to the disk. Never raises: `OffsetStore.end_flush` does."""
         try:
             if self._journal is not None:
                 if self._everything is not None:
@@ -51,17 +51,16 @@ class FlushTicket:
                 else:
                     self._journal.append(self.changes)
             self._table.write(self.changes)
-        except (BrokerError, DamagedTable) as error:
+        except (BrokerError, CorruptTable) as error:
             self.error = error
 
 
 class OffsetStore:
-    """Offsets by group and partition, and each group's numbers.
+    """Committed offsets by group and partition, and the numbers of each group.
 
-    `path` is a file or ":memory:". Calls change memory; `flush` writes what changed since, first to a journal
-    beside the file, from which a damaged file is rebuilt. `durable` waits for the disk at each flush. Not
-    thread-safe: the broker calls it under its lock. `damage` says in a sentence what happened to a damaged
-    file, "" for nothing.
+    `path` is a file or ":memory:". Changes are made in memory; `flush` writes them, first to a journal beside the
+    file, from which a corrupt file is rebuilt. With `durable`, each flush waits for the disk. Not thread-safe: the
+    broker calls it under its lock. `corruption` is a sentence about a corrupt or missing file, otherwise "".
     """
 
     def __init__(self, path: str | Path = MEMORY, *, durable: bool = False) -> None:
@@ -72,7 +71,7 @@ class OffsetStore:
         self._numbers: dict[str, GroupNumbers] = {}
         self._changed: set[tuple[str, str, int]] = set()
         self._changed_groups: set[str] = set()
-        self.damage = ""
+        self.corruption = ""
         self._journal: OffsetJournal | None = None
         if self._path != MEMORY:
             place = Path(self._path)
@@ -80,79 +79,78 @@ class OffsetStore:
         self._table = self._open()
 
     @classmethod
-    def looked_at(cls, path: Path, files: FileSystem) -> OffsetStore:
-        """What the file `path` holds, for who only reads: changes stay in memory. `files` is the directory of it."""
+    def read_only(cls, path: Path, files: FileSystem) -> OffsetStore:
+        """A store with the offsets of `path` whose changes stay in memory. `files` is its directory."""
         store = cls()
         journal = OffsetJournal(files, f"{path.name}.journal", durable=False)
-        # The journal is written first: it has what the file has, and is read without a lock or a file beside it.
+        # The journal is written first, so it is complete, and reading it needs no lock and no further file.
         if not store._replay(journal):
             store._apply(salvage(str(path)))
         return store
 
-    # Offsets.
+    # -- offsets
 
     def commit(
         self, group: str, topic: str, partition: int, offset: int, metadata: str = "", leader_epoch: int = -1
     ) -> None:
-        """Set the committed offset of one partition, forwards or backwards."""
+        """Set the committed offset of one partition."""
         self._put(group, topic, partition, OffsetAndMetadata(offset, metadata, leader_epoch))
         self._changed.add((group, topic, partition))
 
     def fetch(self, group: str, topic: str, partition: int) -> OffsetAndMetadata | None:
-        """What is committed, or None."""
+        """The committed offset, or None."""
         committed = self._offsets.get(group)
         return None if committed is None else committed.get((topic, partition))
 
     def fetch_all(self, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Everything that the group has committed; a live view, not a copy."""
+        """All committed offsets of the group, as a live view."""
         return MappingProxyType(self._offsets.get(group, {}))
 
     def groups(self) -> list[str]:
-        """Groups that have committed something or had members, sorted."""
+        """Groups with committed offsets or with numbers, sorted."""
         return sorted(self._offsets.keys() | self._numbers.keys())
 
     def groups_of(self, topic: str) -> Collection[str]:
-        """Groups that have committed something in `topic`; a live view."""
+        """Groups with committed offsets in `topic`, as a live view."""
         return self._readers.get(topic, {}).keys()
 
     def delete(self, group: str, topic: str, partition: int) -> None:
-        """Forget one committed offset."""
+        """Delete one committed offset."""
         if self._drop(group, topic, partition):
             self._changed.add((group, topic, partition))
 
     def delete_topic(self, topic: str) -> None:
-        """Forget what any group has committed for `topic`."""
+        """Delete the committed offsets of all groups for `topic`."""
         for group in sorted(self.groups_of(topic)):
             for partition in [number for name, number in self._offsets[group] if name == topic]:
                 self.delete(group, topic, partition)
 
     def delete_group(self, group: str) -> None:
-        """Forget the group."""
+        """Delete the group."""
         for topic, partition in list(self._offsets.get(group, {})):
             self.delete(group, topic, partition)
         self._offsets.pop(group, None)
         if self._numbers.pop(group, None) is not None:
             self._changed_groups.add(group)
 
-    # Numbers.
+    # -- numbers
 
     def numbers(self, group: str) -> GroupNumbers:
         """The group's last generation and member number."""
         return self._numbers.get(group, GroupNumbers())
 
     def set_numbers(self, group: str, generation: int, members: int) -> None:
-        """Remember the group's last generation and member number."""
+        """Set the group's last generation and member number."""
         self._numbers[group] = GroupNumbers(generation, members)
         self._changed_groups.add(group)
 
-    # The file.
+    # -- the file
 
     def flush(self) -> int:
-        """Write what has changed in one SQLite commit; the number of changed rows.
+        """Write the changes in one transaction. Returns the number of changed rows.
 
-        Raises `BrokerError` (STORAGE_ERROR) where the disk refuses; the changes are kept and written by a
-        later call. A file that turns out to be damaged is put aside and written again from memory, without
-        loss.
+        Raises `BrokerError` (STORAGE_ERROR) for a disk error; a later call writes the changes then. A corrupt file is
+        renamed and written again from memory, without loss.
         """
         ticket = self.begin_flush()
         if ticket is None:
@@ -162,9 +160,9 @@ class OffsetStore:
         return len(ticket.changes)
 
     def begin_flush(self) -> FlushTicket | None:
-        """What has changed since the last flush; None for nothing. One flush at a time.
+        """The ticket of a flush, None where nothing has changed. One flush at a time.
 
-        Call `run` of the ticket in any thread, without the broker's lock, then give it to `end_flush` under it.
+        Call its `run` in any thread without the broker's lock, then `end_flush` under the lock.
         """
         changes = self._changes()
         if len(changes) == 0:
@@ -175,13 +173,13 @@ class OffsetStore:
         return FlushTicket(changes, everything, self._table, self._journal)
 
     def end_flush(self, ticket: FlushTicket) -> None:
-        """Take note of what a ticket has done. Raises as `flush` does."""
-        if isinstance(ticket.error, DamagedTable):
+        """Complete a flush. Raises as `flush` does."""
+        if isinstance(ticket.error, CorruptTable):
             self._table.close()
             aside = quarantine(self._path)
             self._table = OffsetTable(self._path, durable=self._durable)
             self._table.write(self._everything())
-            self.damage = f"{self._path} was damaged: it is kept as {aside}, and nothing was lost"
+            self.corruption = f"{self._path} was damaged: it is kept as {aside}, and nothing was lost"
         elif ticket.error is not None:
             self._changed.update((row.group, row.topic, row.partition) for row in ticket.changes.offsets)
             self._changed_groups.update(row.group for row in ticket.changes.groups)
@@ -200,7 +198,7 @@ class OffsetStore:
         try:
             table = OffsetTable(self._path, durable=self._durable)
             self._apply(table.read())
-        except DamagedTable:
+        except CorruptTable:
             if table is not None:
                 table.close()
             table = self._rebuild(quarantine(self._path))
@@ -208,24 +206,24 @@ class OffsetStore:
             if lost:
                 self._replay(self._journal)
                 table.write(self._everything())
-                self.damage = f"{self._path} was missing: it is rebuilt from its journal"
+                self.corruption = f"{self._path} was missing: it is rebuilt from its journal"
         if self._journal is not None:
             self._journal.rewrite(self._everything())
         return table
 
     def _rebuild(self, aside: str) -> OffsetTable:
-        """A new file, from what can be read of the old one and, on top of it, from the journal."""
+        """A new file from the readable rows of the old one and the journal."""
         found = salvage(aside)
         self._apply(found)
         replayed = self._replay(self._journal)
         source = "its journal" if replayed else f"{len(found.offsets)} offsets that could still be read"
-        self.damage = f"{self._path} was damaged: it is kept as {aside}, and a new one is rebuilt from {source}"
+        self.corruption = f"{self._path} was damaged: it is kept as {aside}, and a new one is rebuilt from {source}"
         table = OffsetTable(self._path, durable=self._durable)
         table.write(self._everything())
         return table
 
     def _replay(self, journal: OffsetJournal | None) -> bool:
-        """Apply the journal; False where there is none. Its first frame is everything there was."""
+        """Apply the journal; False where there is none. Its first frame replaces the whole state."""
         whole = False
         if journal is not None and journal.exists():
             for changes in journal.read():
@@ -270,7 +268,7 @@ class OffsetStore:
         return True
 
     def _changes(self) -> Changes:
-        # Sorted, so that the journal's bytes are the same in the same run.
+        # Sorted, so that the journal is deterministic.
         return Changes(
             [self._row(*key) for key in sorted(self._changed)],
             [self._group_row(group) for group in sorted(self._changed_groups)],

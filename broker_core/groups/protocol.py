@@ -1,7 +1,6 @@
-"""What members tell each other through the coordinator: Kafka's ConsumerProtocol, versions 0 to 3 (KIP-54,
-429, 792, 881).
+"""Kafka's ConsumerProtocol, versions 0 to 3 (KIP-54, 429, 792, 881): the metadata that members exchange.
 
-The coordinator passes these bytes on; it looks into them only to show who wants and who owns what.
+The coordinator forwards these bytes, and decodes them only for views and events.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 
 
-class Subscription(msgspec.Struct, frozen=True, gc=False):
-    """What a member wants. `owned` holds (topic, partition) that it keeps reading while the group rebalances.
+class MemberSubscription(msgspec.Struct, frozen=True, gc=False):
+    """The subscription of a member. `owned` are the (topic, partition) that it owned before the rebalance.
 
-    `generation` is the one in which it came to own them, -1 for none. `instance_id` is not in the bytes: it
-    comes with the member and only decides the order in which assignors go through the members.
+    `generation` is the one of `owned`, -1 for none. `instance_id` is not part of the bytes; assignors order members by
+    it.
     """
 
     topics: tuple[str, ...]
@@ -39,14 +38,14 @@ class Subscription(msgspec.Struct, frozen=True, gc=False):
 
 
 class Assignment(msgspec.Struct, frozen=True, gc=False):
-    """What a member gets: (topic, partition), sorted."""
+    """The assignment of a member: (topic, partition), sorted."""
 
     partitions: tuple[TopicPartition, ...]
     user_data: bytes = b""
 
 
-def encode_subscription(subscription: Subscription, version: int = SUBSCRIPTION_VERSION) -> bytes:
-    """The bytes of version 0 to 3; a version leaves out what it has no field for."""
+def encode_subscription(subscription: MemberSubscription, version: int = SUBSCRIPTION_VERSION) -> bytes:
+    """The bytes of `version`, 0 to 3; fields of later versions are left out."""
     parts = [_INT16.pack(version), _INT32.pack(len(subscription.topics))]
     parts.extend(_string(topic) for topic in subscription.topics)
     parts.append(_bytes(subscription.user_data))
@@ -59,19 +58,19 @@ def encode_subscription(subscription: Subscription, version: int = SUBSCRIPTION_
     return b"".join(parts)
 
 
-def decode_subscription(data: bytes, instance_id: str = "") -> Subscription:
+def decode_subscription(data: bytes, instance_id: str = "") -> MemberSubscription:
     """The subscription in `data`. Fields of versions above 3 are ignored.
 
-    Raises `BrokerError` (INVALID_REQUEST) where the bytes are none.
+    Raises `BrokerError` (INVALID_REQUEST) for invalid bytes.
     """
-    reader = _Reader(data, "subscription")
+    reader = _ProtocolReader(data, "subscription")
     version = reader.version()
     topics = tuple(reader.string() for _ in range(reader.count(2)))
     user_data = reader.nullable_bytes()
     owned = reader.partitions() if version >= 1 else ()
     generation = reader.int32() if version >= 2 else -1
     rack = reader.nullable_string() if version >= 3 else ""
-    return Subscription(topics, user_data, owned, generation, rack, instance_id)
+    return MemberSubscription(topics, user_data, owned, generation, rack, instance_id)
 
 
 def encode_assignment(partitions: Iterable[TopicPartition], user_data: bytes = b"") -> bytes:
@@ -80,13 +79,13 @@ def encode_assignment(partitions: Iterable[TopicPartition], user_data: bytes = b
 
 
 def decode_assignment(data: bytes) -> Assignment:
-    """The assignment in `data`; no bytes at all are an empty assignment, as in Kafka.
+    """The assignment in `data`; b"" is an empty assignment, as in Kafka.
 
-    Raises `BrokerError` (INVALID_REQUEST) where the bytes are none.
+    Raises `BrokerError` (INVALID_REQUEST) for invalid bytes.
     """
     if not data:
         return Assignment(())
-    reader = _Reader(data, "assignment")
+    reader = _ProtocolReader(data, "assignment")
     reader.version()
     partitions = reader.partitions()
     return Assignment(partitions, reader.nullable_bytes())
@@ -114,8 +113,8 @@ def _partitions(partitions: Iterable[TopicPartition]) -> bytes:
     return b"".join(parts)
 
 
-class _Reader:
-    """Takes fields from the front of `data`; never makes room for more than the bytes that are there."""
+class _ProtocolReader:
+    """Reads fields from the front of `data`; never allocates more than its length."""
 
     def __init__(self, data: bytes, what: str) -> None:
         self._data = data
@@ -148,7 +147,7 @@ class _Reader:
         return int(_INT32.unpack(self._take(4))[0])
 
     def count(self, element_bytes: int) -> int:
-        """An array's length, refused where what is left cannot hold elements of `element_bytes`."""
+        """The length of an array; an error where the rest cannot hold that many elements of `element_bytes`."""
         number = self.int32()
         if number < 0 or number * element_bytes > len(self._data) - self._at:
             raise self._error(f"announces {number} elements, which do not fit")
@@ -180,6 +179,6 @@ class _Reader:
         return tuple(sorted(found))
 
 
-def decode_members(members: Iterable[tuple[str, str, bytes]]) -> Mapping[str, Subscription]:
-    """Subscriptions by member id, out of the (member id, instance id, metadata) that the leader gets."""
+def decode_members(members: Iterable[tuple[str, str, bytes]]) -> Mapping[str, MemberSubscription]:
+    """Subscriptions by member id, from (member id, instance id, metadata)."""
     return {member_id: decode_subscription(data, instance_id) for member_id, instance_id, data in members}

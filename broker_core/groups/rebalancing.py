@@ -1,4 +1,4 @@
-"""A rebalance from its cause to its end: revoke, wait for joins, wait for the leader, assign."""
+"""The course of a rebalance: revoke, wait for joins, wait for the leader, assign."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker_core.timers import Timers
 
 
 class Rebalancer:
-    """Moves groups through their states; replies are parked, and callers end with `group.settle()`."""
+    """Moves groups through their states. Replies are queued; callers finish with `group.settle()`."""
 
     def __init__(
         self,
@@ -40,6 +40,7 @@ class Rebalancer:
         self._reads_anew = reads_anew
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
+<<<<<<< HEAD
         """Start a rebalance, or add a cause to the running one; in an eager group all lose everything."""
         self.started(group, now_ns, cause)
         if group.state is GroupState.PREPARING:
@@ -60,6 +61,9 @@ class Rebalancer:
 
     def started(self, group: Group, now_ns: int, cause: str) -> None:
         """Report that a rebalance begins, or one more cause of the running one."""
+=======
+        """Start a rebalance, or add a cause to the running one. In an eager group all partitions are revoked."""
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
         if self._history.running(group.name) is None:
             group.causes = Causes()
             group.causes.add(cause)
@@ -72,7 +76,7 @@ class Rebalancer:
             self._history.update(group.name, cause=str(group.causes))
 
     def expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
-        """Take a member out and rebalance what it leaves behind; `heard_ns` where a deadline after that was missed."""
+        """Remove a member and rebalance. `heard_ns` is its last sign of life, where it missed a deadline."""
         detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
         if heard_ns is not None:
             detail["heard_ns"] = heard_ns
@@ -92,7 +96,7 @@ class Rebalancer:
         )
 
     def proceed(self, group: Group, now_ns: int) -> None:
-        """Announce the next generation where nobody is waited for any more."""
+        """Begin the next generation where all members have joined."""
         if group.state is not GroupState.PREPARING:
             return
         everybody = group.initial_until_ns is None and len(group.joining) == len(group.members)
@@ -100,9 +104,9 @@ class Rebalancer:
             self._announce(group, now_ns)
 
     def distribute(self, group: Group, now_ns: int, assignments: Mapping[str, bytes]) -> None:
-        """The leader has spoken: revoke what moves, then assign, then answer everybody.
+        """Apply the leader's assignments: revoke, assign, answer all syncs.
 
-        Raises `BrokerError` (INVALID_REQUEST) and changes nothing where a partition would get two owners.
+        Raises `BrokerError` (INVALID_REQUEST) without any change where a partition would have two owners.
         """
         plan = self._read(group, assignments)
         for member in group.members.values():
@@ -116,7 +120,7 @@ class Rebalancer:
             self.answer_sync(group, now_ns, member)
 
     def answer_sync(self, group: Group, now_ns: int, member: Member) -> None:
-        """Give a member that waits for it its assignment."""
+        """Answer the waiting sync of a member."""
         if member.sync is None:
             return
         group.answer(member.sync, SyncResult(member.assignment, group.generation, group.protocol))
@@ -127,7 +131,7 @@ class Rebalancer:
             group.set_timer(None)
 
     def move(self, group: Group, now_ns: int, state: GroupState) -> GroupState:
-        """Enter a state and say so; the one before."""
+        """Enter a state and emit GROUP_STATE. Returns the previous state."""
         old = group.move_to(state, now_ns)
         leader = group.members.get(group.leader)
         detail = {
@@ -138,10 +142,10 @@ class Rebalancer:
         self._emit(group, now_ns, EventKind.GROUP_STATE, cause=str(state), detail=detail)
         return old
 
-    # Waiting.
+    # -- waiting
 
     def _await_more(self, group: Group, now_ns: int) -> None:
-        """An empty group waits for a whole delay without a join, at most for the rebalance timeout."""
+        """Wait until no member has joined for the initial delay, at most for the rebalance timeout."""
         assert group.initial_until_ns is not None
         group.initial_joins = group.members_seen
         deadline_ns = min(now_ns + self._initial_delay_ns, group.initial_until_ns)
@@ -161,7 +165,7 @@ class Rebalancer:
 
     def _joins_overdue(self, group: Group, now_ns: int) -> None:
         limit_s = s_from_ns(group.max_rebalance_timeout_ns())
-        # Static members are given their whole session to come back.
+        # Static members may return until their session times out.
         for member in [each for each in group.members.values() if each.join is None and not each.instance_id]:
             self.expel(group, now_ns, member, f"{member.client} did not rejoin within {limit_s:.1f} s")
         if group.members and not group.joining:
@@ -177,10 +181,10 @@ class Rebalancer:
         self.proceed(group, now_ns)
         group.settle()
 
-    # Steps.
+    # -- steps
 
     def _announce(self, group: Group, now_ns: int) -> None:
-        """The next generation begins: Empty without members, else the leader is asked for an assignment."""
+        """Begin the next generation: Empty without members, otherwise the leader has to send the assignment."""
         group.set_timer(None)
         group.initial_until_ns = None
         group.generation += 1
@@ -285,5 +289,5 @@ class Rebalancer:
 
 
 def rebalancing(group: Group) -> BrokerError:
-    """What a member is told that has to join again."""
+    """The error of a member that has to rejoin."""
     return BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name}: {group.causes}")

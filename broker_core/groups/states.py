@@ -1,4 +1,4 @@
-"""The states of a group, and which may follow which."""
+"""The states of a group and their transitions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 
 class GroupState(enum.StrEnum):
-    """The value is the word that people see.
+    """The state of a group. The value is the text shown to users.
 
-    EMPTY: no members, perhaps committed offsets. A join leads to PREPARING.
-    PREPARING: waits until every member has joined again, at most for the rebalance timeout. Heartbeats are
-    told
-        to rejoin; commits of the old generation are still taken. Leads to COMPLETING, or to EMPTY without
+    EMPTY: no members, possibly committed offsets. A join leads to PREPARING.
+    PREPARING: waits for all members to rejoin, at most for the rebalance timeout. Heartbeats fail with
+        REBALANCE_IN_PROGRESS; commits of the old generation are accepted. Leads to COMPLETING, or to EMPTY without
         members.
+<<<<<<< HEAD
     COMPLETING: the new generation is announced; waits for the leader's assignment. Heartbeats are taken,
     commits
         are not. Leads to STABLE, or back to PREPARING where somebody joins, leaves or fails.
@@ -21,6 +21,12 @@ class GroupState(enum.StrEnum):
         STABLE, or to EMPTY without members.
     STABLE: everybody has partitions. Any change leads to PREPARING.
     DEAD: deleted; nothing follows.
+=======
+    COMPLETING: the new generation has begun and waits for the leader's assignment. Heartbeats are accepted, commits are
+        not. Leads to STABLE, or back to PREPARING where a member joins, leaves or fails.
+    STABLE: the partitions are assigned. Any change leads to PREPARING.
+    DEAD: deleted. Final.
+>>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
     """
 
     STABLE = "Stable"

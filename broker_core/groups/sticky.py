@@ -1,7 +1,6 @@
-"""Sticky assignment (KIP-54): as even as can be, and as little moved as that allows; and its cooperative form
-(KIP-429).
+"""Sticky assignment (KIP-54), balanced with as few moves as possible, and its cooperative form (KIP-429).
 
-Members say what they own in their subscription (`owned`, `generation`), eager ones too.
+Members, eager ones too, name what they own in their subscription (`owned`, `generation`).
 """
 
 from __future__ import annotations
@@ -9,20 +8,20 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 
-from broker_core.groups.protocol import Subscription, TopicPartition
+from broker_core.groups.protocol import MemberSubscription, TopicPartition
 
-Members = Mapping[str, Subscription]
+Members = Mapping[str, MemberSubscription]
 Partitions = Mapping[str, int]
 Plan = dict[str, list[TopicPartition]]
 
 
 def assign_sticky(members: Members, partitions: Partitions) -> Plan:
-    """Everybody keeps what it owns as long as nobody who could take it has at least two fewer."""
+    """Members keep a partition unless another subscriber of its topic has at least two partitions fewer."""
     return _Balance(members, partitions, claims(members, partitions)).plan()
 
 
 def assign_cooperative(members: Members, partitions: Partitions) -> Plan:
-    """The sticky plan, without what somebody else still owns: its owner gives it up first, and rejoins."""
+    """The sticky plan without partitions that another member owns: that member revokes them first, and rejoins."""
     claimed = claims(members, partitions)
     plan = _Balance(members, partitions, claimed).plan()
     return {
@@ -32,8 +31,7 @@ def assign_cooperative(members: Members, partitions: Partitions) -> Plan:
 
 
 def claims(members: Members, partitions: Partitions) -> dict[TopicPartition, list[str]]:
-    """Who says that it owns a partition, by the newest generation of those who say so; partitions that are
-    gone, or no longer wanted by their owner, are nobody's."""
+    """The members that claim each partition in the newest such generation. Deleted partitions are left out."""
     newest: dict[TopicPartition, int] = {}
     claimed: dict[TopicPartition, list[str]] = {}
     for member_id, subscription in members.items():
@@ -50,7 +48,7 @@ def claims(members: Members, partitions: Partitions) -> dict[TopicPartition, lis
 
 
 class _Balance:
-    """Partitions of topics with the same readers are alike, so they share one heap of (count, place) of the readers."""
+    """Builds the plan. Topics with the same subscribers share one heap of (count, place) of these."""
 
     def __init__(self, members: Members, partitions: Partitions, claimed: Mapping[TopicPartition, list[str]]) -> None:
         self._ids = list(members)
@@ -72,7 +70,7 @@ class _Balance:
                     free.append((topic, number))
         for place in range(len(self._ids)):
             self._counted(place)
-        # Those with the fewest readers first: the others can still make up for them.
+        # Partitions with the fewest subscribers first: the others can even out the counts.
         free.sort(key=lambda each: len(self._readers[self._class_of[each[0]]]))
         for each in free:
             _, place = self._least(self._class_of[each[0]])
@@ -99,21 +97,21 @@ class _Balance:
                 self._classes[place].append(number)
 
     def _counted(self, place: int) -> None:
-        """The member's count has changed: its old entries in the heaps no longer match and are dropped when met."""
+        """Push the member's new count; stale entries are dropped when they are met."""
         for number in self._classes[place]:
             heapq.heappush(self._heaps[number], (len(self._owned[place]), place))
 
     def _least(self, number: int) -> tuple[int, int]:
-        """(count, place) of the reader with the fewest."""
+        """(count, place) of the subscriber with the fewest partitions."""
         heap = self._heaps[number]
         while len(self._owned[heap[0][1]]) != heap[0][0]:
             heapq.heappop(heap)
         return heap[0]
 
     def _level(self) -> None:
-        """Move one partition at a time from who has most to who may take it and has least.
+        """Move one partition at a time from the member with the most to the subscriber with the fewest.
 
-        Each move makes the sum of squares smaller, so it ends.
+        Each move decreases the sum of squares, so it terminates.
         """
         moved = True
         while moved:
@@ -136,7 +134,7 @@ class _Balance:
         if count + 1 >= len(owned):
             return False
         alike = [each for each in owned if self._class_of[each[0]] == number]
-        # Rather what it did not have before: nothing is lost by moving that.
+        # Prefer a partition that the member did not own before.
         given = max(alike, key=lambda each: (self._kept.get(each) != place, each))
         owned.remove(given)
         self._owned[taker].append(given)

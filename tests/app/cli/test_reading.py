@@ -70,5 +70,5 @@ def test_no_path_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     for words in (["topics", "list", "--data", ""], ["serve", "--data", ""]):
         with pytest.raises(SystemExit):
             main(words)
-        assert "'' names no directory" in capsys.readouterr().err
+        assert "'' is not a directory" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

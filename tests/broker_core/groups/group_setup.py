@@ -12,7 +12,7 @@ from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.members import JoinResult, SyncResult
 from broker_core.groups.offsets import OffsetStore
-from broker_core.groups.protocol import Subscription, TopicPartition, decode_assignment, encode_subscription
+from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 
@@ -112,7 +112,7 @@ class Client:
 
     def metadata(self) -> bytes:
         owned = self.had if self.assignor.endswith("sticky") else ()
-        return encode_subscription(Subscription(self.topics, owned=owned, generation=self.generation))
+        return encode_subscription(MemberSubscription(self.topics, owned=owned, generation=self.generation))
 
     def join(self, cause: str = "") -> Reply[JoinResult]:
         self.settled = False

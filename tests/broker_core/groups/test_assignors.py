@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import ASSIGNORS, assign, lead
-from broker_core.groups.protocol import Subscription, decode_assignment, encode_subscription
+from broker_core.groups.protocol import MemberSubscription, decode_assignment, encode_subscription
 from broker_core.groups.sticky import claims
 
 TOPICS = ("a", "b", "c")
 
 
-def subscriptions(*topics: str, names: str = "xyz") -> dict[str, Subscription]:
-    return {name: Subscription(topics or ("a",)) for name in names}
+def subscriptions(*topics: str, names: str = "xyz") -> dict[str, MemberSubscription]:
+    return {name: MemberSubscription(topics or ("a",)) for name in names}
 
 
 def owning(plan, members, generation: int = 1):
     """The members as they would join again, with what `plan` gave them."""
     return {
-        name: Subscription(subscription.topics, owned=tuple(plan.get(name, ())), generation=generation)
+        name: MemberSubscription(subscription.topics, owned=tuple(plan.get(name, ())), generation=generation)
         for name, subscription in members.items()
     }
 
@@ -38,7 +38,9 @@ def groups(draw, same_topics: bool = False):
     for number in range(draw(st.integers(1, 7))):
         topics = common if same_topics else tuple(draw(st.sets(st.sampled_from(TOPICS))))
         owned = draw(st.sets(st.tuples(st.sampled_from(TOPICS), st.integers(0, 9)), max_size=8))
-        members[f"m{number}"] = Subscription(topics, owned=tuple(sorted(owned)), generation=draw(st.integers(-1, 2)))
+        members[f"m{number}"] = MemberSubscription(
+            topics, owned=tuple(sorted(owned)), generation=draw(st.integers(-1, 2))
+        )
     return members, partitions
 
 
@@ -103,7 +105,7 @@ def test_sticky_moves_nothing_when_nothing_changed(group):
 def test_sticky_gives_only_to_a_newcomer(group, data):
     members, partitions = group
     plan = assign("sticky", members, partitions)
-    wider = owning(plan, members) | {"new": Subscription(next(iter(members.values())).topics)}
+    wider = owning(plan, members) | {"new": MemberSubscription(next(iter(members.values())).topics)}
     after = assign("sticky", wider, partitions)
     for name in members:
         assert set(after[name]) <= set(plan[name])
@@ -155,22 +157,22 @@ def test_range_gives_runs_of_each_topic_and_round_robin_takes_turns():
 
 
 def test_static_members_are_ordered_by_their_instance_whatever_their_id():
-    early = {"m-1": Subscription(("a",), instance_id="b"), "m-2": Subscription(("a",), instance_id="a")}
-    late = {"m-9": Subscription(("a",), instance_id="b"), "m-2": Subscription(("a",), instance_id="a")}
+    early = {"m-1": MemberSubscription(("a",), instance_id="b"), "m-2": MemberSubscription(("a",), instance_id="a")}
+    late = {"m-9": MemberSubscription(("a",), instance_id="b"), "m-2": MemberSubscription(("a",), instance_id="a")}
     for members in (early, late):
         assert assign("range", members, {"a": 1})["m-2"] == [("a", 0)]
 
 
 def test_a_claim_of_an_older_generation_loses_and_equal_claims_cancel_out():
-    one = Subscription(("a",), owned=(("a", 0), ("a", 1)), generation=3)
-    two = Subscription(("a",), owned=(("a", 0),), generation=2)
-    three = Subscription(("a",), owned=(("a", 1),), generation=3)
+    one = MemberSubscription(("a",), owned=(("a", 0), ("a", 1)), generation=3)
+    two = MemberSubscription(("a",), owned=(("a", 0),), generation=2)
+    three = MemberSubscription(("a",), owned=(("a", 1),), generation=3)
     assert claims({"x": two, "y": one, "z": three}, {"a": 2}) == {("a", 0): ["y"], ("a", 1): ["y", "z"]}
 
 
 def test_cooperative_withholds_what_its_owner_no_longer_wants_until_it_has_given_it_up():
-    leaving = Subscription(("b",), owned=(("a", 0),), generation=1)
-    members = {"x": leaving, "y": Subscription(("a",))}
+    leaving = MemberSubscription(("b",), owned=(("a", 0),), generation=1)
+    members = {"x": leaving, "y": MemberSubscription(("a",))}
     assert assign("cooperative-sticky", members, {"a": 1, "b": 1}) == {"x": [("b", 0)], "y": []}
     assert assign("sticky", members, {"a": 1, "b": 1}) == {"x": [("b", 0)], "y": [("a", 0)]}
 
@@ -182,7 +184,7 @@ def test_an_unknown_assignor_is_refused():
 
 
 def test_a_leader_turns_metadata_into_assignments():
-    data = encode_subscription(Subscription(("a",)))
+    data = encode_subscription(MemberSubscription(("a",)))
     sent = lead("range", [("m-1", "", data), ("m-2", "", data)], {"a": 3}.__getitem__)
     assert {name: decode_assignment(each).partitions for name, each in sent.items()} == {
         "m-1": (("a", 0), ("a", 1)),
@@ -192,10 +194,10 @@ def test_a_leader_turns_metadata_into_assignments():
 
 SCRIPT = """
 from broker_core.groups.assignors import ASSIGNORS, assign
-from broker_core.groups.protocol import Subscription
+from broker_core.groups.protocol import MemberSubscription
 topics = [f"topic-{n}" for n in range(7)]
 members = {
-    f"m{n}": Subscription(tuple(t for i, t in enumerate(topics) if (n + i) % 3), owned=((topics[n % 7], n %
+    f"m{n}": MemberSubscription(tuple(t for i, t in enumerate(topics) if (n + i) % 3), owned=((topics[n % 7], n %
     4),), generation=n % 2) for n in range(40)
 }
 members = {name: members[name] for name in set(members)}

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from broker_core.groups.assignors import assign
-from broker_core.groups.protocol import Subscription
+from broker_core.groups.protocol import MemberSubscription
 from tests.broker_core.groups.group_setup import GroupSetup
 from tests.broker_core.groups.ownership import Ownership
 
@@ -52,7 +52,7 @@ def test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_own
 
 
 def test_a_sticky_plan_of_ten_thousand_partitions_takes_well_under_a_second():
-    members = {f"m{number}": Subscription(("commits",)) for number in range(10_000)}
+    members = {f"m{number}": MemberSubscription(("commits",)) for number in range(10_000)}
     started_s = time.process_time()
     plan = assign("sticky", members, {"commits": 10_000})
     assert all(len(owned) == 1 for owned in plan.values())

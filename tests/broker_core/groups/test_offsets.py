@@ -10,7 +10,7 @@ import pytest
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
-from broker_core.groups.offset_table import DamagedTable
+from broker_core.groups.offset_table import CorruptTable
 from broker_core.groups.offsets import GroupNumbers, OffsetAndMetadata, OffsetStore
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
@@ -29,7 +29,7 @@ def test_what_was_flushed_is_there_after_a_restart(tmp_path):
     again = OffsetStore(tmp_path / "offsets.sqlite")
     assert again.fetch("g", "commits", 2) == OffsetAndMetadata(20, "note 2", 2)
     assert list(again.fetch_all("g")) == [("commits", 0), ("commits", 1), ("commits", 2)]
-    assert again.numbers("g") == GroupNumbers(4, 9) and again.groups() == ["g"] and again.damage == ""
+    assert again.numbers("g") == GroupNumbers(4, 9) and again.groups() == ["g"] and again.corruption == ""
     assert list(again.groups_of("commits")) == ["g"]
     again.close()
 
@@ -106,7 +106,7 @@ def test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss(t
     store.close()
     data = damaged(path, damage)
     store = OffsetStore(path)
-    assert store.damage == (
+    assert store.corruption == (
         f"{path} was damaged: it is kept as {path}.damaged-1, and a new one is rebuilt from its journal"
     )
     assert (tmp_path / "offsets.sqlite.damaged-1").read_bytes() == data
@@ -117,7 +117,7 @@ def test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss(t
     store.commit("g", "commits", 0, 7)
     store.close()
     again = OffsetStore(path)
-    assert again.damage == "" and again.fetch("g", "commits", 0) == OffsetAndMetadata(7)
+    assert again.corruption == "" and again.fetch("g", "commits", 0) == OffsetAndMetadata(7)
     again.close()
 
 
@@ -129,7 +129,7 @@ def test_without_a_journal_what_can_be_read_is_saved(tmp_path, damage):
     damaged(path, damage)
     store = OffsetStore(path)
     saved = store.fetch_all("g")
-    assert f"rebuilt from {len(saved)} offsets that could still be read" in store.damage
+    assert f"rebuilt from {len(saved)} offsets that could still be read" in store.corruption
     assert all(
         value == OffsetAndMetadata(number * 10, f"note {number}", number) for (_, number), value in saved.items()
     )
@@ -142,7 +142,7 @@ def test_a_missing_file_is_rebuilt_from_its_journal(tmp_path):
     filled(path).close()
     path.unlink()
     store = OffsetStore(path)
-    assert store.damage == f"{path} was missing: it is rebuilt from its journal"
+    assert store.corruption == f"{path} was missing: it is rebuilt from its journal"
     assert len(store.fetch_all("g")) == 3
     store.close()
 
@@ -156,7 +156,7 @@ def test_a_row_that_makes_no_sense_is_damage(tmp_path):
     connection.commit()
     connection.close()
     store = OffsetStore(path)
-    assert "2 offsets that could still be read" in store.damage
+    assert "2 offsets that could still be read" in store.corruption
     assert store.fetch("g", "commits", 1) is None and store.fetch("g", "commits", 2) is not None
     store.close()
 
@@ -205,11 +205,11 @@ def test_damage_while_running_loses_nothing(tmp_path, monkeypatch):
     store.commit("g", "commits", 5, 55)
 
     def broken(changes):
-        raise DamagedTable("database disk image is malformed")
+        raise CorruptTable("database disk image is malformed")
 
     monkeypatch.setattr(store._table, "write", broken)
     store.flush()
-    assert "nothing was lost" in store.damage
+    assert "nothing was lost" in store.corruption
     store.close()
     again = OffsetStore(path)
     assert sorted(number for _, number in again.fetch_all("g")) == [0, 1, 2, 5]
@@ -274,7 +274,7 @@ def check_flipped_bits(tmp_path: Path, step: int) -> None:
         with contextlib.closing(OffsetStore(place / "offsets.sqlite")) as store:
             assert dict(store.fetch_all("g")) == good, bit
             assert store.numbers("g") == GroupNumbers(4, 9), bit
-            said += bool(store.damage)
+            said += bool(store.corruption)
         shutil.rmtree(place)
     assert said > len(data) * 8 // step // 10
 
@@ -301,7 +301,7 @@ def test_a_file_of_the_version_without_checksums_is_taken_over(tmp_path):
         )
     for _ in range(2):
         with contextlib.closing(OffsetStore(path)) as store:
-            assert store.damage == ""
+            assert store.corruption == ""
             assert dict(store.fetch_all("g")) == {("commits", 3): OffsetAndMetadata(30, "note", 2)}
             assert store.numbers("g") == GroupNumbers(4, 9)
 
@@ -314,7 +314,7 @@ def test_a_group_that_was_deleted_is_not_brought_back_by_the_journal(tmp_path: P
     store.flush()
     store.delete_group("gone")
     store.close()
-    assert OffsetStore.looked_at(path, DiskFiles(tmp_path)).groups() == ["kept"]
+    assert OffsetStore.read_only(path, DiskFiles(tmp_path)).groups() == ["kept"]
     path.unlink()
     again = OffsetStore(path)
     assert again.groups() == ["kept"]

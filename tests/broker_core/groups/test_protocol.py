@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import (
     Assignment,
-    Subscription,
+    MemberSubscription,
     decode_assignment,
     decode_subscription,
     encode_assignment,
@@ -19,7 +19,7 @@ from broker_core.groups.protocol import (
 names = st.text(min_size=1, max_size=20)
 pairs = st.sets(st.tuples(names, st.integers(0, 2**31 - 1)), max_size=20).map(lambda each: tuple(sorted(each)))
 subscriptions = st.builds(
-    Subscription,
+    MemberSubscription,
     topics=st.lists(names, max_size=5).map(tuple),
     user_data=st.binary(max_size=20),
     owned=pairs,
@@ -50,13 +50,13 @@ def test_an_assignment_comes_back_as_it_was(partitions, user_data):
 def test_the_layout_is_kafkas():
     # version 1, topics ["t"], user data null, owned {"t": [0, 2]}: laid out by hand after the protocol guide
     data = struct.pack(">hih1siih1siii", 1, 1, 1, b"t", -1, 1, 1, b"t", 2, 0, 2)
-    assert decode_subscription(data) == Subscription(("t",), owned=(("t", 0), ("t", 2)))
+    assert decode_subscription(data) == MemberSubscription(("t",), owned=(("t", 0), ("t", 2)))
     assert encode_assignment([("t", 2), ("t", 0)]) == struct.pack(">hih1siiii", 0, 1, 1, b"t", 2, 0, 2, 0)
-    assert encode_subscription(Subscription(("t",)), 0) == struct.pack(">hih1si", 0, 1, 1, b"t", 0)
+    assert encode_subscription(MemberSubscription(("t",)), 0) == struct.pack(">hih1si", 0, 1, 1, b"t", 0)
 
 
 def test_newer_versions_are_read_as_far_as_they_are_known():
-    subscription = Subscription(("t",), b"u", (("t", 1),), 4, "rack-1")
+    subscription = MemberSubscription(("t",), b"u", (("t", 1),), 4, "rack-1")
     newer = struct.pack(">h", 9) + encode_subscription(subscription)[2:] + b"something new"
     assert decode_subscription(newer) == subscription
 
@@ -94,4 +94,4 @@ def test_too_many_bytes_and_too_long_a_name_are_refused():
     with pytest.raises(BrokerError, match="1048576 are allowed"):
         decode_subscription(bytes(1_048_577))
     with pytest.raises(BrokerError, match="32,767"):
-        encode_subscription(Subscription(("t" * 40_000,)))
+        encode_subscription(MemberSubscription(("t" * 40_000,)))
