@@ -1,1 +1,1 @@
-"""Schemas: a registry of JSON Schema and Avro, what is compatible with what, and the validation of payloads."""
+"""Schemas: a registry of JSON Schema and Avro, compatibility checks, and the validation of payloads."""

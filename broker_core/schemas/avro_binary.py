@@ -1,6 +1,7 @@
-"""A look at Avro's binary form before anything decodes it: every length, index, text and depth.
+"""Checks of Avro's binary encoding before it is decoded: every length, index, text and depth.
 
-fastavro's compiled reader recurses without a limit: 18 kB of nested records end the process. What passed here is safe.
+fastavro's compiled reader recurses without a limit: 18 kB of nested records crash the process. Data that passes these
+checks is safe to decode.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ class _Wrong(Exception):
 
 
 def binary_problems(kind: AvroType, data: bytes, at: int = 0) -> list[Problem]:
-    """Why `data` from `at` on is not exactly one value of `kind`: nothing, or one problem with the field it is in."""
-    look = _Look(data, at)
+    """[] where `data` from `at` on is exactly one value of `kind`, otherwise the first problem."""
+    check = _BinaryCheck(data, at)
     try:
-        look.value(kind, ())
+        check.value(kind, ())
     except _Wrong as wrong:
         return [wrong.problem]
-    surplus = len(data) - look.at
+    surplus = len(data) - check.at
     return [Problem("", f"there are {surplus:,} bytes after the end of the value")] if surplus else []
 
 
-class _Look:
+class _BinaryCheck:
     def __init__(self, data: bytes, at: int) -> None:
         self._data = data
         self.at = at
@@ -48,7 +49,7 @@ class _Look:
             case "array" | "map":
                 self._blocks(kind, path)
             case "union":
-                # The step into a branch has no name of its own; the depth counts it by the record inside.
+                # A branch adds no path component; the depth counts the record inside.
                 self.value(kind.inner[self._index(path, len(kind.inner), "branch")], path)
             case "enum":
                 self._index(path, len(kind.symbols), "symbol")
@@ -92,7 +93,7 @@ class _Look:
         return taken
 
     def _integer(self, path: Path, bits: int) -> int:
-        """Zigzag, seven bits a byte."""
+        """A zigzag varint."""
         number = shift = 0
         while True:
             byte = self._take(1, path)[0]

@@ -1,16 +1,16 @@
-"""Whether data written with one Avro schema can be read with another: the specification's schema resolution (1.12).
+"""Avro schema resolution (specification 1.12): whether data written with one schema can be read with another.
 
-Rejected alternative, 2026-11: the checker in Apache's `avro` package; inside unions it loses the place of a problem.
+Rejected, 2026-11: the checker in Apache's `avro` package, which loses the path of a problem inside unions.
 """
 
 from __future__ import annotations
 
 from broker_core.schemas.avro_types import AvroField, AvroType
-from broker_core.schemas.problem import Problem, Steps, TooComplexError, pointer_to, told
+from broker_core.schemas.problem import Problem, Steps, TooComplexError, distinct, pointer_to
 
 Path = tuple[object, ...]
 
-# What a reader of the first type also reads.
+# Reader type: writer types that it can read besides its own.
 _PROMOTIONS = {
     "long": ("int",),
     "float": ("int", "long"),
@@ -21,9 +21,9 @@ _PROMOTIONS = {
 
 
 def unresolvable(reader: AvroType, writer: AvroType, steps: Steps) -> list[Problem]:
-    """Why `reader` cannot read all that `writer` wrote; pointers lead into the reader's text. Nothing: it can."""
+    """The reasons why `reader` cannot read all data of `writer`, with pointers into the reader's text; [] if it can."""
     try:
-        return told(_Resolution(steps).problems(reader, writer, ()))
+        return distinct(_Resolution(steps).problems(reader, writer, ()))
     except (TooComplexError, RecursionError):
         return [Problem("", "the two schemas are too complex to be compared")]
 
@@ -37,7 +37,7 @@ class _Resolution:
         self._steps.take()
         pair = (id(reader), id(writer))
         if pair in self._assumed:
-            return []  # met again further inside the value: holds if the rest does
+            return []  # recursion: holds if the rest holds
         self._assumed.add(pair)
         try:
             return self._compared(reader, writer, path)
@@ -46,11 +46,11 @@ class _Resolution:
 
     def _compared(self, reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
         if writer.kind == "union":
-            return [told for branch in writer.inner for told in self.problems(reader, branch, path)]
+            return [problem for branch in writer.inner for problem in self.problems(reader, branch, path)]
         if reader.kind == "union":
             return self._any_branch(reader, writer, path)
         if reader.name:
-            path = reader.path  # a name may be used far from where it is defined
+            path = reader.path  # where the name is defined
         if not _match(reader, writer):
             return [Problem(pointer_to(*path), f"what was written as {writer} cannot be read as {reader}")]
         match reader.kind:
@@ -65,7 +65,7 @@ class _Resolution:
                 return _decimals(reader, writer, path)
 
     def _any_branch(self, reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
-        """The first branch that matches is the one that reads."""
+        """The first matching branch reads."""
         for index, branch in enumerate(reader.inner):
             if _match(branch, writer):
                 return self.problems(branch, writer, (*path, index))
@@ -90,7 +90,7 @@ def _written_field(field: AvroField, writer: AvroType) -> AvroField | None:
 
 
 def _match(reader: AvroType, writer: AvroType) -> bool:
-    """Whether the two are of one kind, without a look inside."""
+    """Whether the two types match, without their inner types."""
     if reader.kind != writer.kind:
         return writer.kind in _PROMOTIONS.get(reader.kind, ())
     if reader.kind == "fixed" and reader.size != writer.size:
@@ -109,7 +109,7 @@ def _symbols(reader: AvroType, writer: AvroType) -> list[Problem]:
 
 
 def _decimals(reader: AvroType, writer: AvroType, path: Path) -> list[Problem]:
-    """Two decimals match where precision and scale do; other logical types are notes on the same number."""
+    """Decimals match where precision and scale do. Other logical types do not matter."""
     logical = {kind.logical[0] for kind in (reader, writer) if kind.logical is not None}
     if "decimal" in logical and reader.logical != writer.logical:
         return [Problem(pointer_to(*path), "decimals are read with the precision and scale they were written with")]

@@ -1,4 +1,4 @@
-"""Avro: values to bytes and back by fastavro, within limits that it does not have."""
+"""Avro encoding and decoding by fastavro, with limits on depth and size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker_core.schemas.problem import Problem, shortened
 
 
 class InvalidDataError(ValueError):
-    """The value or the bytes do not fit the schema; `problems` says why and is never empty."""
+    """The value or the bytes do not match the schema. `problems` is never empty."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(str(problem) for problem in problems))
@@ -23,32 +23,32 @@ class InvalidDataError(ValueError):
 
 
 class AvroSchema:
-    """A schema that was read and checked. Immutable; may be used from several threads."""
+    """A parsed and checked schema. Immutable and thread-safe."""
 
     def __init__(self, text: str) -> None:
         """Raises InvalidSchemaError."""
         self.text = text
         self.type, plain = read_avro(text)
-        self._parsed = fastavro.parse_schema(plain, {}, _ignore_default_error=True)  # they were checked
+        self._parsed = fastavro.parse_schema(plain, {}, _ignore_default_error=True)  # checked by read_avro
 
     def encode(self, value: Any) -> bytes:
-        """The binary form of `value`. Raises InvalidDataError."""
+        """The binary encoding of `value`. Raises InvalidDataError."""
         _check_depth(value)
         value = labelled(self.type, value)
         out = io.BytesIO()
         try:
             fastavro.schemaless_writer(out, self._parsed, value, strict_allow_default=True)
-        except Exception as error:  # fastavro lets out whatever Python raised on the way
+        except Exception as error:  # fastavro raises many types
             raise InvalidDataError([Problem("", _reason(error))]) from None
         data = out.getvalue()
-        # It writes a number of any size, and what it wrote must be readable.
+        # fastavro writes integers of any size; the result must be readable.
         problems = binary_problems(self.type, data)
         if problems:
             raise InvalidDataError(problems)
         return data
 
     def problems_of_binary(self, data: bytes, at: int = 0) -> list[Problem]:
-        """What is wrong with the value in `data` from `at` on."""
+        """The problems of the value in `data` from `at` on."""
         problems = binary_problems(self.type, data, at)
         if not problems:
             try:
@@ -58,7 +58,7 @@ class AvroSchema:
         return problems
 
     def decode(self, data: bytes, at: int = 0, reader: AvroSchema | None = None) -> Any:
-        """The value in `data` from `at` on, written with this schema, as `reader` sees it. Raises InvalidDataError."""
+        """The value in `data` from `at` on, written with this schema, resolved to `reader`. Raises InvalidDataError."""
         problems = binary_problems(self.type, data, at)
         if problems:
             raise InvalidDataError(problems)
@@ -69,7 +69,7 @@ class AvroSchema:
         source.seek(at)
         try:
             return fastavro.schemaless_reader(source, self._parsed, None if reader is None else reader._parsed)
-        except Exception as error:  # a date past the year 9999, a text that is no UUID, schemas that do not resolve
+        except Exception as error:  # a date after the year 9999, an invalid UUID, schemas that do not resolve
             raise InvalidDataError([Problem("", _reason(error))]) from None
 
 
@@ -78,7 +78,7 @@ def _reason(error: Exception) -> str:
 
 
 def _check_depth(value: Any) -> None:
-    """fastavro's compiled writer recurses without a limit."""
+    """Limit the depth and size, because fastavro's compiled writer recurses without a limit."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)

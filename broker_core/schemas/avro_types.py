@@ -1,4 +1,4 @@
-"""Avro schemas, read strictly (specification 1.12): what fastavro's parser lets pass is refused, with the place."""
+"""A strict parser of Avro schemas (specification 1.12), which reports errors with their path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
-from broker_core.schemas.problem import Problem, pointer_to, shown, told
+from broker_core.schemas.problem import Problem, distinct, pointer_to, shown
 
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 MAX_FIXED_BYTES = 1_048_576
@@ -16,9 +16,9 @@ Path = tuple[object, ...]
 
 
 class AvroType:
-    """One type. `kind` is a primitive's name, record, enum, fixed, array, map or union; what a kind lacks is empty.
+    """A type. `kind` is a primitive's name, record, enum, fixed, array, map or union; other attributes may be empty.
 
-    `path` leads to where the text defines it. `logical` is (name, precision, scale); only a decimal has the last two.
+    `path` is the path of its definition. `logical` is (name, precision, scale); the last two are 0 except for decimals.
     """
 
     __slots__ = ("aliases", "default", "fields", "inner", "kind", "logical", "name", "path", "size", "symbols")
@@ -29,7 +29,7 @@ class AvroType:
         self.name = ""  # with its namespace
         self.aliases: tuple[str, ...] = ()
         self.fields: tuple[AvroField, ...] = ()
-        self.inner: tuple[AvroType, ...] = ()  # of an array or map one, of a union its branches
+        self.inner: tuple[AvroType, ...] = ()  # the item type of an array or map, the branches of a union
         self.symbols: tuple[str, ...] = ()
         self.default: str | None = None  # of an enum
         self.size = 0
@@ -57,17 +57,14 @@ class AvroField:
 
 
 def read_avro(text: str) -> tuple[AvroType, Any]:
-    """The type in a schema's text, and the same schema in the plain form that fastavro is given.
-
-    Raises InvalidSchemaError.
-    """
+    """(type, the same schema as plain values for fastavro). Raises InvalidSchemaError."""
     reader = _Reader()
     document = read_schema_text(text)
     found, plain = reader.type_of(document, (), "")
     reader.refuse_endless_records()
     reader.refuse_items_of_no_bytes()
     if reader.problems:
-        raise InvalidSchemaError(told(reader.problems))
+        raise InvalidSchemaError(distinct(reader.problems))
     return found, plain
 
 
@@ -157,7 +154,7 @@ class _Reader:
         return found, plain
 
     def _full_name(self, schema: dict[str, Any], path: Path, namespace: str) -> tuple[str, str]:
-        """The name with its namespace, and the namespace of what is inside."""
+        """(full name, namespace of inner names)."""
         name: Any = schema.get("name")
         own: Any = schema.get("namespace", namespace)
         if not _is_name(name) or (own and not _is_name(own)):
@@ -213,7 +210,7 @@ class _Reader:
                 entry["aliases"] = list(aliases)
             if "default" in field:
                 entry["default"] = field["default"]
-                # Of a union, the default is of any branch since 1.12; before, it was of the first.
+                # The default of a union may be of any branch since 1.12; before, of the first.
                 if kind is not record and not self._is_default(field["default"], kind):
                     self._wrong((*where, "default"), f"the default is no {kind}")
             found.append(AvroField(name, kind, aliases, "default" in field))
@@ -224,7 +221,7 @@ class _Reader:
     def _logical(self, schema: dict[str, Any], found: AvroType, path: Path) -> dict[str, Any]:
         name = schema.get("logicalType")
         if not isinstance(name, str) or found.kind not in _LOGICAL_ON.get(name, ()):
-            return {}  # the specification: one that is not known, or does not fit, is ignored
+            return {}  # unknown and mismatched logical types are ignored, as specified
         if name != "decimal":
             found.logical = (name, 0, 0)
             return {"logicalType": name}
@@ -269,7 +266,7 @@ class _Reader:
         return type(value) is {"null": type(None), "boolean": bool, "string": str}[kind.kind]
 
     def refuse_endless_records(self) -> None:
-        """A record that holds itself without a union, array or map between has no finite value."""
+        """Refuse records that contain themselves without a union, array or map: they have no finite value."""
         done: set[str] = set()
 
         def visit(record: AvroType, way: tuple[str, ...]) -> None:
@@ -286,7 +283,7 @@ class _Reader:
                 visit(found, ())
 
     def refuse_items_of_no_bytes(self) -> None:
-        """A few bytes could claim any number of them."""
+        """Refuse arrays of items without bytes: a few bytes could claim any number of items."""
         for array in self._arrays:
             if _takes_no_bytes(array.inner[0], {}):
                 self._wrong((*array.path, "items"), "items that take no bytes are not supported")
@@ -308,7 +305,7 @@ _LOGICAL_ON = {
 def _takes_no_bytes(kind: AvroType, known: dict[str, bool]) -> bool:
     if kind.kind == "record":
         if kind.name not in known:
-            known[kind.name] = True  # while its fields are looked at
+            known[kind.name] = True  # while its fields are checked
             known[kind.name] = all(_takes_no_bytes(field.type, known) for field in kind.fields)
         return known[kind.name]
     return kind.kind == "null" or (kind.kind == "fixed" and kind.size == 0)

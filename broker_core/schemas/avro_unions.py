@@ -1,8 +1,8 @@
-"""Which branch of a union a value is written with.
+"""The choice of the branch with which a value of a union is written.
 
-Left to itself, fastavro takes the first branch that will do: bytes as a list of ints, a large int as a float that is
-near it; and its search takes time that doubles with each level. Here the branch is the one that gives the same value
-back, each part of the value is looked at once for each type, and fastavro is told the branch's name.
+fastavro takes the first branch that accepts the value (bytes as a list of ints, a large int as a float), and its search
+takes exponential time in the depth. Here the branch is one that returns an equal value on reading, each part of the
+value is checked once for each type, and fastavro gets the branch's name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SECOND_CHOICE = {"double": 1, "float": 2, "fixed": 1}
 
 
 def labelled(kind: AvroType, value: Any) -> Any:
-    """`value` with (name of the branch, value) where `kind` has a union and Python's types tell the branch."""
+    """`value` with (branch name, value) for unions in `kind` whose branch follows from the Python type."""
     return _Labels().of(kind, value)
 
 
@@ -38,7 +38,7 @@ class _Labels:
         return value
 
     def _branch(self, branches: tuple[AvroType, ...], value: Any) -> AvroType | None:
-        # The values of logical types are dates and the like; fastavro knows those.
+        # fastavro handles the values of logical types (dates and so on).
         fitting = [branch for branch in branches if branch.logical is None and self._fits(branch, value)]
         if isinstance(value, dict) and fitting:
             return max(fitting, key=lambda branch: sum(field.name in value for field in branch.fields))
@@ -49,7 +49,7 @@ class _Labels:
             return _is_plain(kind, value)
         key = (id(kind), id(value))
         if key not in self._known:
-            self._known[key] = False  # a value that holds itself fits nothing
+            self._known[key] = False  # a value that contains itself fits no type
             self._known[key] = self._inner_fits(kind, value)
         return self._known[key]
 

@@ -1,4 +1,4 @@
-"""What a new version of a schema must be able to do with the versions before it, in Confluent's words."""
+"""Compatibility modes, as in Confluent's schema registry."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ class SchemaKind(enum.StrEnum):
 
 
 class Compatibility(enum.StrEnum):
-    """A mode: (the new reads what the old wrote, the old reads what the new writes, with all versions or the last)."""
+    """A compatibility mode.
+
+    `backward`: the new schema reads data of the old one. `forward`: the old schema reads data of the new one.
+    `transitive`: compared with all versions, otherwise with the last.
+    """
 
     def __new__(cls, value: str, backward: bool, forward: bool, transitive: bool) -> Compatibility:
         mode = str.__new__(cls, value)
@@ -48,10 +52,11 @@ class Compatibility(enum.StrEnum):
 
 
 class SchemaProblem(msgspec.Struct, frozen=True):
-    """Why a schema cannot become a version.
+    """A reason why a schema cannot become a new version.
 
-    `version` is the one that it does not go together with, None where the text itself is at fault. `direction` is
-    "backward" (the new one is the reader), "forward" (`version` is) or ""; `pointer` leads into the reader's text.
+    `version` is the incompatible version, None where the text itself is invalid. `direction` is "backward" (the new
+    schema is the reader), "forward" (`version` is the reader) or "". `pointer` is a JSON pointer into the reader's
+    text.
     """
 
     pointer: str
@@ -69,12 +74,12 @@ class SchemaProblem(msgspec.Struct, frozen=True):
 
 
 def read_schema(kind: SchemaKind, text: str) -> AnySchema:
-    """Raises InvalidSchemaError."""
+    """Parse a schema. Raises InvalidSchemaError."""
     return JsonSchema(text) if kind is SchemaKind.JSON else AvroSchema(text)
 
 
 def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON_STEPS) -> tuple[list[Problem], int]:
-    """Why `reader` may fail on data that `writer` allows, pointers lead into `reader`; and how many steps that took."""
+    """(reasons why `reader` may refuse data of `writer`, with pointers into `reader`; steps used)."""
     steps = Steps(min(most, MAX_COMPARISON_STEPS))
     allowed = steps.left
     if isinstance(reader, JsonSchema) and isinstance(writer, JsonSchema):
@@ -85,7 +90,7 @@ def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON
 
 
 def incompatibilities(mode: Compatibility, new: AnySchema, versions: dict[int, AnySchema]) -> list[SchemaProblem]:
-    """What `mode` finds wrong with `new` after `versions`, which are in order."""
+    """The problems of `new` as the next version after `versions` (in order) under `mode`."""
     against = list(versions.items()) if mode.transitive else list(versions.items())[-1:]
     found: list[SchemaProblem] = []
     left = MAX_CHECK_STEPS
@@ -97,7 +102,7 @@ def incompatibilities(mode: Compatibility, new: AnySchema, versions: dict[int, A
             if wanted and left > 0:
                 problems, steps = cannot_read(reader, writer, left)
                 left -= steps
-                found += [SchemaProblem(told.pointer, told.message, number, direction) for told in problems]
+                found += [SchemaProblem(problem.pointer, problem.message, number, direction) for problem in problems]
         if left <= 0 and not found:
             found.append(SchemaProblem("", "its versions are too many or too complex to be compared with all of them"))
     return found

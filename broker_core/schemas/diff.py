@@ -1,4 +1,4 @@
-"""What differs between two versions of a schema's text."""
+"""Differences between two versions of a schema."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Path = tuple[object, ...]
 
 
 class SchemaChange(msgspec.Struct, frozen=True):
-    """`what` is added, removed or changed. `before` and `after` are JSON texts, None where there is nothing.
+    """A difference. `what` is added, removed or changed; `before` and `after` are JSON texts or None.
 
-    `pointer` leads into the newer text, of what was removed into the older one.
+    `pointer` is a JSON pointer into the newer text, for a removal into the older one.
     """
 
     what: str
@@ -28,7 +28,7 @@ class SchemaChange(msgspec.Struct, frozen=True):
 def changes(before: Any, after: Any) -> list[SchemaChange]:
     """The differences between two JSON values, in the order of the newer one.
 
-    Avro's fields and other lists of named things are matched by name, lists of texts (`required`, `symbols`) as sets.
+    Lists of named objects, such as Avro's fields, are matched by name, lists of texts (`required`, `symbols`) as sets.
     """
     return list(_between(before, after, (), ()))
 
@@ -52,7 +52,7 @@ def _between(before: Any, after: Any, old: Path, new: Path) -> Iterator[SchemaCh
 def _members(
     before: Any, after: Any, old: Path, new: Path, names: dict[Any, Any], later: dict[Any, Any]
 ) -> Iterator[SchemaChange]:
-    """`names` and `later` map what a member is matched by to its place."""
+    """`names` and `later` map the matching key of a member to its key or index."""
     for name, place in names.items():
         if name not in later:
             yield SchemaChange("removed", pointer_to(*old, place), write_json(before[place]), None)
@@ -64,7 +64,7 @@ def _members(
 
 
 def _names(items: list[Any]) -> dict[str, int] | None:
-    """What to match the items of a list by, or None where they have no names of their own."""
+    """Index by name of the items of a list, or None where they have no unique names."""
     names: dict[str, int] = {}
     for place, item in enumerate(items):
         name = item.get("name") if isinstance(item, dict) else item

@@ -1,4 +1,4 @@
-"""Confluent's wire format: a zero byte, the schema's id in four bytes, big-endian, and then the data."""
+"""Confluent's wire format: a zero byte, the schema's id in four bytes (big-endian), the data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ HEAD_BYTES = _HEAD.size
 
 
 def frame(schema_id: int, data: bytes) -> bytes:
-    """`data` with the id of its schema in front."""
+    """`data` prefixed with the id of its schema."""
     return _HEAD.pack(0, schema_id) + data
 
 
 def framed_id(data: bytes) -> int | None:
-    """The id of the schema, or None where `data` has no such head; the data proper begin at HEAD_BYTES."""
+    """The id of the schema, or None where `data` has no such prefix. The payload begins at HEAD_BYTES."""
     if len(data) < HEAD_BYTES or data[0] != 0:
         return None
     schema_id: int = _HEAD.unpack_from(data)[1]

@@ -1,8 +1,8 @@
-"""Whether a JSON Schema accepts every document that another one accepts.
+"""Containment of JSON Schemas: whether a schema accepts every document that another one accepts.
 
-Containment of JSON Schemas cannot be decided in general, so the answer is on the safe side: "compatible" is a proof,
-and what cannot be proved is told as a problem. In the terms of Confluent's users: a property may be added to a closed
-content model and taken out of an open one, and nothing may be required that was not.
+Containment is undecidable in general, so the answer is conservative: "compatible" is proved, and anything that cannot
+be proved is a problem. In Confluent's terms: a property may be added to a closed content model and removed from an open
+one, and no further property may be required.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from broker_core.schemas.json_draft import local_target, path_of
 from broker_core.schemas.json_facts import Facts, Schemas, items_of, kinds_of, same
 from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.problem import Problem, Steps, TooComplexError, pointer_to, shown, told
+from broker_core.schemas.problem import Problem, Steps, TooComplexError, distinct, pointer_to, shown
 
 Path = tuple[object, ...]
 Chosen = frozenset[tuple[int, str]]
 
 _OF_TYPE = {name: {"type": name} for name in ("null", "boolean", "integer", "number", "string", "array", "object")}
 
-# keyword: (what it limits, whether the reader's must not be above the writer's, words)
+# keyword: (kind, whether the reader's must not be above the writer's, message)
 _BOUNDS = {
     "maxLength": ("string", False, "texts may have more characters than {}"),
     "minLength": ("string", True, "texts may have fewer characters than {}"),
@@ -40,9 +40,9 @@ _IDENTICAL_ONLY = {
 
 
 def unreadable(reader: JsonSchema, writer: JsonSchema, steps: Steps) -> list[Problem]:
-    """Why `reader` may refuse a document that `writer` accepts; pointers lead into `reader`. Nothing: it never does."""
+    """The reasons why `reader` may refuse a document of `writer`, with pointers into `reader`; [] if it never does."""
     try:
-        return told(_Comparison(reader, writer, steps).problems((writer.document,), reader.document, ()))
+        return distinct(_Comparison(reader, writer, steps).problems((writer.document,), reader.document, ()))
     except (TooComplexError, RecursionError):
         return [Problem("", "the two schemas are too complex to be compared")]
 
@@ -53,13 +53,13 @@ class _Comparison:
         self._writer = writer
         self._steps = steps
         self._assumed: set[tuple[frozenset[int], int]] = set()
-        self._if_then: dict[int, Any] = {}  # kept, so that their ids stay theirs
+        self._if_then: dict[int, Any] = {}  # kept alive, so that their ids stay unique
 
     def problems(self, written: Schemas, read: Any, path: Path) -> list[Problem]:
-        """Why a value that all of `written` accept may be one that `read` refuses: at a new place of the document."""
+        """The reasons why `read` may refuse a value that all of `written` accept, at a new location of the document."""
         pair = (frozenset(id(part) for part in written), id(read))
         if pair in self._assumed:
-            return []  # met again further inside: by induction over the document it holds if the rest does
+            return []  # recursion: by induction over the document it holds if the rest holds
         self._assumed.add(pair)
         try:
             return self._here(written, read, path, frozenset())
@@ -67,7 +67,7 @@ class _Comparison:
             self._assumed.discard(pair)
 
     def _here(self, written: Schemas, read: Any, path: Path, chosen: Chosen) -> list[Problem]:
-        """The same for another look at the same place; `chosen` are the cases that `written` was split by there."""
+        """As `problems`, at the same location; `chosen` are the case splits of `written` made there."""
         self._steps.take()
         if read is True or read == {}:
             return []
@@ -85,14 +85,14 @@ class _Comparison:
             return []
         for split, cases in self._splits(facts, chosen):
             parts = tuple(facts.parts)
-            found = [told for case in cases for told in self._here((*parts, case), read, path, chosen | {split})]
+            found = [problem for case in cases for problem in self._here((*parts, case), read, path, chosen | {split})]
             if not found:
                 return []
             whole = found if len(set(found)) < len(set(whole)) else whole
         return whole
 
     def _splits(self, facts: Facts, chosen: Chosen) -> Iterator[tuple[tuple[int, str], list[Any]]]:
-        """Ways to look at what was written case by case; each case says something that holds in it."""
+        """Case splits of the written schemas, each with the schemas of its cases."""
         for part in facts.parts:
             for keyword in ("anyOf", "oneOf"):
                 if keyword in part and (id(part), keyword) not in chosen:
@@ -105,7 +105,7 @@ class _Comparison:
         if len(types) > 1 and (0, "type") not in chosen:
             yield (0, "type"), [_OF_TYPE[name] for name in sorted(types)]
 
-    # -- what the reader asks
+    # -- keywords of the reader
 
     def _asked(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
         if "$ref" in read:
@@ -160,7 +160,7 @@ class _Comparison:
                     yield Problem(pointer_to(*path, index), message)
 
     def _apart(self, facts: Facts, read: Any) -> bool:
-        """Whether it is sure that `read` accepts nothing that was written."""
+        """Whether `read` provably accepts no written value."""
         there = Facts(self._reader, (read,))
         if there.nothing or not facts.kinds & there.kinds:
             return True
@@ -174,7 +174,7 @@ class _Comparison:
         return False
 
     def _says_the_same(self, facts: Facts, read: dict[str, Any], keyword: str) -> bool:
-        """Whether a written part has the same keyword; what a keyword leans on beside it must be the same too."""
+        """Whether a written part has the same keyword, with equal sibling keywords that it depends on."""
         beside = {
             "contains": ("minContains", "maxContains"),
             "minContains": ("contains", "maxContains"),
@@ -287,7 +287,7 @@ class _Comparison:
             for name, asked in read.get(keyword, {}).items():
                 known = [part[keyword][name] for part in facts.parts if name in part.get(keyword, {})]
                 if self._writer.draft is not self._reader.draft:
-                    known = []  # the same word may not count there
+                    known = []  # the keyword may have no meaning in the other draft
                 if facts.cannot_have(name) or any(same(self._writer, one, self._reader, asked) for one in known):
                     continue
                 where = (*path, keyword, name)

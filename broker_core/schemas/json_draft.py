@@ -1,4 +1,4 @@
-"""The two drafts of JSON Schema that are known, and where in a schema the schemas are."""
+"""The supported drafts of JSON Schema, and the locations of subschemas."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _SAME_PLACE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 
 
 class Draft(enum.Enum):
-    """A draft; where a schema names none, it is 2020-12."""
+    """A draft. The default is 2020-12."""
 
     D7 = "draft-07"
     D2020 = "2020-12"
 
     def keywords(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """What counts in `schema`: in draft-07 nothing does beside a `$ref`."""
+        """The effective keywords of `schema`: in draft-07, `$ref` disables all others."""
         if self is Draft.D7 and "$ref" in schema:
             return {"$ref": schema["$ref"]}
         return schema
 
     def subschemas(self, schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any, bool]]:
-        """(path, subschema, whether it looks at the same place of the document) of what is directly inside."""
+        """(path, subschema, whether it applies to the same location of the document) of each direct subschema."""
         for keyword, value in self.keywords(schema).items():
             here = keyword in _SAME_PLACE
             if keyword in _LISTED and isinstance(value, list):
@@ -61,7 +61,7 @@ class Draft(enum.Enum):
 
 
 def path_of(ref: str) -> tuple[str, ...]:
-    """The way that a reference into the document itself takes. Raises KeyError where it leads anywhere else."""
+    """The path of a reference into the same document. Raises KeyError for any other reference."""
     if not ref.startswith("#/") and ref != "#":
         raise KeyError(ref)
     parts = unquote(ref[2:]).split("/") if ref != "#" else []
@@ -69,7 +69,7 @@ def path_of(ref: str) -> tuple[str, ...]:
 
 
 def local_target(document: Any, ref: str) -> Any:
-    """The schema that a reference into the document itself points at. Raises KeyError where there is none."""
+    """The target schema of a reference into the same document. Raises KeyError where there is none."""
     found = document
     for name in path_of(ref):
         if isinstance(found, list):

@@ -1,4 +1,4 @@
-"""What is known for sure about the documents that several JSON Schemas accept together."""
+"""Facts about the documents that satisfy a conjunction of JSON Schemas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS_OF_TYPE = {"number": frozenset({"integer", "fraction"})}
 
 
 def kinds_of(schema: dict[str, Any]) -> frozenset[str]:
-    """What `type` allows; a number is an integer or a fraction."""
+    """The kinds allowed by `type`; a number is an integer or a fraction."""
     types = schema.get("type")
     if types is None:
         return KINDS
@@ -40,12 +40,12 @@ def kind_of(value: Any) -> str:
 
 
 class Facts:
-    """The conjunction of schemas of `schema`, with references and `allOf` opened up."""
+    """A conjunction of subschemas of `schema`, with references and `allOf` expanded."""
 
     def __init__(self, schema: JsonSchema, together: Schemas) -> None:
         self.schema = schema
         self.parts: list[dict[str, Any]] = []
-        self.nothing = False  # True: no document is accepted
+        self.nothing = False  # whether no document is accepted
         waiting, seen = list(together), set()
         while waiting:
             part = waiting.pop()
@@ -79,7 +79,7 @@ class Facts:
                 yield part["enum"]
 
     def values(self) -> list[Any] | None:
-        """All documents that are accepted, where they can be counted up."""
+        """All accepted documents where they are finitely many, otherwise None."""
         smallest = min(self._finite_sets(), key=len, default=None)
         if smallest is None:
             if not self.kinds <= {"null", "boolean"}:
@@ -88,35 +88,35 @@ class Facts:
         return [item for item in smallest if all(self.schema.accepts(item, part) for part in self.parts)]
 
     def tightest(self, keyword: str, *, highest: bool) -> Any:
-        """The value of a bound that says most, or None."""
+        """The strictest value of a bound, or None."""
         found = [part[keyword] for part in self.parts if keyword in part]
         return (max if highest else min)(found) if found else None
 
     def says(self, keyword: str, value: Any) -> bool:
-        """Whether a part has exactly this keyword, without a reference in it."""
+        """Whether a part has this keyword with this value."""
         return any(keyword in part and part[keyword] == value for part in self.parts)
 
     def multiples(self) -> list[Fraction]:
-        """All numbers are multiples of these."""
+        """Numbers of which all accepted numbers are multiples."""
         found = [Fraction(str(part["multipleOf"])) for part in self.parts if "multipleOf" in part]
         return [*found, Fraction(1)] if "fraction" not in self.kinds else found
 
     # -- properties
 
     def property_names(self) -> set[str]:
-        """Those that a part names."""
+        """The properties named by a part."""
         return set(chain.from_iterable(part.get("properties", {}) for part in self.parts))
 
     def patterns(self) -> set[str]:
-        """Those of `patternProperties`."""
+        """The patterns of `patternProperties`."""
         return set(chain.from_iterable(part.get("patternProperties", {}) for part in self.parts))
 
     def of_property(self, name: str) -> Schemas:
-        """What holds for the property `name` where it is there."""
+        """The schemas of the property `name`, where it is present."""
         return tuple(chain.from_iterable(self.schemas_for(part, name) for part in self.parts))
 
     def schemas_for(self, part: dict[str, Any], name: str) -> list[Any]:
-        """What one part asks of the property `name`."""
+        """The schemas of one part for the property `name`."""
         found = [part["properties"][name]] if name in part.get("properties", {}) else []
         found += [
             inner for source, inner in part.get("patternProperties", {}).items() if self.schema.finds(source, name)
@@ -124,9 +124,9 @@ class Facts:
         return found or [part.get("additionalProperties", True)]
 
     def of_other_properties(self, matching: str | None, besides: Collection[str]) -> Iterator[Schemas]:
-        """What may hold for properties that no part names: one of these conjunctions does.
+        """The possible conjunctions for properties that no part names.
 
-        They match the pattern `matching`, where that is given, and none of the patterns `besides`.
+        The properties match the pattern `matching`, where given, and none of the patterns `besides`.
         """
         choices: list[list[Any]] = []
         for part in self.parts:
@@ -139,23 +139,23 @@ class Facts:
         return product(*choices)
 
     def cannot_have(self, name: str) -> bool:
-        """Whether the property `name` is never there."""
+        """Whether the property `name` is never present."""
         return False in self.of_property(name)
 
     # -- items
 
     def item(self, index: int) -> Schemas:
-        """What holds for the item at `index` where it is there."""
+        """The schemas of the item at `index`, where it is present."""
         found = [items_of(self.schema.draft, part) for part in self.parts]
         return tuple(first[index] if index < len(first) else rest for first, rest in found)
 
     def first_items(self) -> int:
-        """How many items have schemas of their own."""
+        """The number of items with schemas of their own."""
         return max((len(items_of(self.schema.draft, part)[0]) for part in self.parts), default=0)
 
 
 def items_of(draft: Draft, part: dict[str, Any]) -> tuple[list[Any], Any]:
-    """The schemas of the first items, and that of the rest, in either draft's words."""
+    """(schemas of the first items, schema of the rest), in the keywords of `draft`."""
     items = part.get("items", True)
     if draft is Draft.D2020:
         return part.get("prefixItems", []), items
@@ -163,7 +163,7 @@ def items_of(draft: Draft, part: dict[str, Any]) -> tuple[list[Any], Any]:
 
 
 def same(first: JsonSchema, one: Any, second: JsonSchema, other: Any) -> bool:
-    """Whether two parts of two schemas are the same text, and all that they refer to is."""
+    """Whether two parts of two schemas are equal, including their references."""
     if first.draft is not second.draft:
         return False
     waiting, seen = [(one, other)], set()

@@ -1,4 +1,4 @@
-"""The validation of JSON documents: jsonschema's keywords, each with a price, and ours where its time is unbounded."""
+"""Validators of JSON documents with bounded work: jsonschema's keywords with a cost, some replaced by our own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 class Work:
-    """What one validation may still cost, what its parts weigh, and the schema's compiled patterns."""
+    """The remaining work of a validation, the weights of the document's parts, and the compiled patterns."""
 
     __slots__ = ("_left", "_weights", "patterns")
 
@@ -31,31 +31,31 @@ class Work:
         self._weights = _weights(document)
 
     def charge(self, steps: int) -> None:
-        """Raises TooComplexError where nothing is left."""
+        """Subtract `steps`. Raises TooComplexError where no work is left."""
         self._left -= steps
         if self._left < 0:
             raise TooComplexError
 
     def weight(self, part: Any) -> int:
-        """The price of one look at `part`: jsonschema writes it into its messages, wanted or not."""
+        """The cost of a check of `part`, which jsonschema formats into its messages."""
         if isinstance(part, str):
             return 1 + len(part) // 1_000
         return self._weights.get(id(part), 1)
 
     def finds(self, source: str, text: str) -> bool:
-        """Whether the pattern is found in `text`."""
+        """Whether the pattern `source` matches in `text`."""
         pattern = self.patterns[source]
         self.charge(pattern.steps(text))
         return pattern.found_in(text)
 
 
-WORK: ContextVar[Work] = ContextVar("work")  # of the validation that runs in this thread
+WORK: ContextVar[Work] = ContextVar("work")  # of the running validation
 
 
 def _weights(document: Any) -> dict[int, int]:
-    """For each object and list by its id: 1, and 1 more for each 64 values or 1,000 characters in it."""
+    """Weights of objects and lists by id: 1, plus 1 for each 64 values or 1,000 characters inside."""
     order: list[tuple[Any, int]] = [(document, -1)]
-    for place, (part, _) in enumerate(order):  # grows while it is walked
+    for place, (part, _) in enumerate(order):  # grows during the iteration
         inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
         order.extend((item, place) for item in inner)
     sizes = [len(part) // 16 + 1 if isinstance(part, str) else 1 for part, _ in order]
@@ -120,7 +120,7 @@ def _multiple_of(_validator: Any, value: Any, instance: Any, _schema: Any) -> It
 
 
 def is_multiple(number: float, of: float) -> bool:
-    """Exactly, of what the digits say: 0.3 is a multiple of 0.1."""
+    """Whether `number` is a multiple of `of` in exact decimal arithmetic: 0.3 is a multiple of 0.1."""
     return (Fraction(str(number)) / Fraction(str(of))).denominator == 1
 
 
@@ -132,7 +132,7 @@ def _unique_items(_validator: Any, value: Any, instance: Any, _schema: Any) -> I
 
 
 def _comparable(item: Any) -> Any:
-    """1 and 1.0 are equal in JSON; true and 1 are not."""
+    """`item` in a form that is equal for equal JSON values: 1 and 1.0 are equal, true and 1 are not."""
     if isinstance(item, float) and item.is_integer():
         return int(item)
     if isinstance(item, list):
@@ -154,5 +154,5 @@ def _bounded(validator: Any) -> Any:
     return extend(validator, {name: _priced(_OURS.get(name, known)) for name, known in validator.VALIDATORS.items()})
 
 
-#: Validators that work within the `Work` of their context.
+#: Validators that charge the `Work` of their context.
 VALIDATORS = {Draft.D7: _bounded(jsonschema.Draft7Validator), Draft.D2020: _bounded(jsonschema.Draft202012Validator)}

@@ -1,4 +1,4 @@
-"""JSON Schema, drafts 2020-12 and 07: what is wrong with a document. `format` is a note, not a check."""
+"""JSON Schema, drafts 2020-12 and 07: validation of documents. `format` is an annotation and not checked."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from broker_core.limits import MAX_PROBLEMS
 from broker_core.schemas.json_keywords import VALIDATORS, WORK, Work
 from broker_core.schemas.json_schema_text import CheckedText
 from broker_core.schemas.json_text import InvalidJsonError, read_json
-from broker_core.schemas.problem import Problem, TooComplexError, pointer_to, shortened, told
+from broker_core.schemas.problem import Problem, TooComplexError, distinct, pointer_to, shortened
 
 T = TypeVar("T")
 
 
 class JsonSchema:
-    """A schema that was read and checked. Immutable; may be used from several threads."""
+    """A parsed and checked schema. Immutable and thread-safe."""
 
     def __init__(self, text: str) -> None:
         """Raises InvalidSchemaError."""
@@ -31,14 +31,14 @@ class JsonSchema:
         self._validator = VALIDATORS[checked.draft](checked.document, registry=Registry())
 
     def problems(self, value: Any) -> list[Problem]:
-        """What is wrong with `value`, None to dict as `read_json` gives them, each with a pointer to the field."""
+        """The problems of `value`, a JSON value as `read_json` returns it, with pointers to the fields."""
         try:
             return self._within_limits(value, lambda: self._found(value))
         except TooComplexError:
             return [Problem("", "checking this against the schema takes more steps than are allowed")]
 
     def problems_of_text(self, text: bytes) -> list[Problem]:
-        """What is wrong with the document in `text`."""
+        """The problems of the JSON document in `text`."""
         try:
             return self.problems(read_json(text))
         except InvalidJsonError as error:
@@ -49,7 +49,7 @@ class JsonSchema:
         return self._within_limits(value, lambda: bool(self._validator.evolve(schema=subschema).is_valid(value)))
 
     def finds(self, source: str, name: str) -> bool:
-        """Whether the schema's own pattern `source` is found in `name`."""
+        """Whether the pattern `source` of this schema matches in `name`."""
         return self._patterns[source].found_in(name)
 
     def _within_limits(self, value: Any, check: Callable[[], T]) -> T:
@@ -63,9 +63,9 @@ class JsonSchema:
 
     def _found(self, value: Any) -> list[Problem]:
         errors: Iterator[Any] = islice(self._validator.iter_errors(value), MAX_PROBLEMS)
-        return told(_told(error) for error in errors)
+        return distinct(_problem_of(error) for error in errors)
 
 
-def _told(error: Any) -> Problem:
+def _problem_of(error: Any) -> Problem:
     deepest = best_match([error])
     return Problem(pointer_to(*deepest.absolute_path), shortened(deepest.message))

@@ -1,7 +1,7 @@
-"""A JSON Schema's text, read and checked before anything is validated by it.
+"""Parsing and checking of a JSON Schema's text.
 
-Refused, with the place: what the draft's own schema refuses, references that lead anywhere but into the schema itself
-(nothing is ever fetched), references that never end, patterns that need more than linear time, and what is too large.
+Refused, with a pointer: violations of the draft's meta-schema, references out of the schema (nothing is ever fetched),
+endless references, patterns that need more than linear time, and schemas above the limits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_VA
 from broker_core.schemas.json_draft import DRAFT_URIS, Draft, local_target, path_of
 from broker_core.schemas.json_text import InvalidJsonError, read_json
 from broker_core.schemas.pattern import InvalidPatternError, Pattern
-from broker_core.schemas.problem import Problem, pointer_to, shortened, shown, told
+from broker_core.schemas.problem import Problem, distinct, pointer_to, shortened, shown
 
 _META = {Draft.D7: jsonschema.Draft7Validator, Draft.D2020: jsonschema.Draft202012Validator}
 _REFUSED = {
@@ -27,7 +27,7 @@ _REFUSED = {
 
 
 class InvalidSchemaError(ValueError):
-    """The text is not a schema that can be used; `problems` says why and where, and is never empty."""
+    """The text is not a valid schema. `problems` is never empty."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("; ".join(str(problem) for problem in problems))
@@ -35,7 +35,7 @@ class InvalidSchemaError(ValueError):
 
 
 class CheckedText:
-    """`document` is the schema without `$schema` and `$id`; `patterns` those of all its regular expressions."""
+    """A checked schema. `document` is without `$schema` and `$id`; `patterns` are its compiled regular expressions."""
 
     def __init__(self, text: str) -> None:
         """Raises InvalidSchemaError."""
@@ -44,14 +44,14 @@ class CheckedText:
         self._problems: list[Problem] = []
         self.draft = self._take_draft()
         self._check_against_draft()
-        self._look_at_all()
+        self._check_subschemas()
         self._refuse(self._problems)
-        self._look_for_endless_references()
+        self._check_endless_references()
 
     @staticmethod
     def _refuse(problems: list[Problem]) -> None:
         if problems:
-            raise InvalidSchemaError(told(problems))
+            raise InvalidSchemaError(distinct(problems))
 
     def _take_draft(self) -> Draft:
         if isinstance(self.document, bool):
@@ -75,8 +75,8 @@ class CheckedText:
             raise InvalidSchemaError([Problem("", "the schema is nested too deeply")]) from None
         self._refuse([Problem(pointer_to(*error.absolute_path), shortened(error.message)) for error in errors])
 
-    def _look_at_all(self) -> None:
-        """Every subschema once, those that only references lead to included."""
+    def _check_subschemas(self) -> None:
+        """Check every subschema once, including those that are only referenced."""
         seen: set[int] = set()
         waiting: list[tuple[tuple[str | int, ...], Any]] = [((), self.document)]
         evaluates, by_pattern = "", False
@@ -86,7 +86,7 @@ class CheckedText:
                 continue
             seen.add(id(schema))
             counting = self.draft.keywords(schema)
-            self._look_at(path, counting)
+            self._check_subschema(path, counting)
             by_pattern = by_pattern or "patternProperties" in counting
             if self.draft is Draft.D2020 and "unevaluatedProperties" in counting:
                 evaluates = pointer_to(*path, "unevaluatedProperties")
@@ -94,10 +94,10 @@ class CheckedText:
                 waiting.extend(self._target(path, counting["$ref"]))
             waiting.extend(((*path, *inner), subschema) for inner, subschema, _ in self.draft.subschemas(schema))
         if evaluates and by_pattern:
-            # The library would match those patterns with Python's `re`.
+            # The library would match the patterns with Python's `re`.
             self._add(evaluates, "unevaluatedProperties is not supported in a schema with patternProperties")
 
-    def _look_at(self, path: tuple[str | int, ...], schema: dict[str, Any]) -> None:
+    def _check_subschema(self, path: tuple[str | int, ...], schema: dict[str, Any]) -> None:
         for keyword, message in _REFUSED.items():
             if keyword in schema:
                 self._add(pointer_to(*path, keyword), message)
@@ -117,8 +117,8 @@ class CheckedText:
             self._add(pointer_to(*path, "$ref"), message)
             return []
 
-    def _look_for_endless_references(self) -> None:
-        """A reference that comes back to itself without going into the document would be followed for ever."""
+    def _check_endless_references(self) -> None:
+        """Refuse references that return to themselves at the same location: they would be followed forever."""
         done: set[int] = set()
         way: dict[int, None] = {}
 

@@ -1,4 +1,4 @@
-"""JSON as RFC 8259 has it, read strictly: no duplicate names, no NaN, no number past what a double holds, bounded."""
+"""Strict JSON (RFC 8259) with limits: no duplicate names, no NaN, no numbers beyond a double."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from broker_core.schemas.problem import shown
 
 
 class InvalidJsonError(ValueError):
-    """The text is not JSON, or not within the limits; `str()` is a sentence without its full stop."""
+    """The text is not JSON, or exceeds a limit. `str()` is a sentence without a full stop."""
 
 
 def read_json(text: bytes | str, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> Any:
-    """The value: None, bool, int, float, str, list or dict. Raises InvalidJsonError."""
+    """Parse JSON to None, bool, int, float, str, list or dict. Raises InvalidJsonError."""
     try:
         if isinstance(text, bytes):
             text = text.decode()
         value = _DECODER.decode(text)
-        # Half a surrogate pair can only come from an escape, and is no text.
+        # A lone surrogate can only come from an escape.
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
@@ -40,13 +40,13 @@ def read_json(text: bytes | str, *, max_depth: int = MAX_VALUE_DEPTH, max_values
 
 
 def write_json(value: Any) -> str:
-    """Compact, names sorted: equal values give equal texts. Raises InvalidJsonError for what JSON has no form for."""
+    """Canonical compact JSON with sorted names: equal values give equal texts. Raises InvalidJsonError."""
     check_plain(value)
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def dump_json(value: Any) -> str:
-    """Compact, names in the order of the value. Raises InvalidJsonError for what JSON has no form for."""
+    """Compact JSON with names in the order of the value. Raises InvalidJsonError."""
     check_plain(value)
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -55,7 +55,7 @@ def dump_json(value: Any) -> str:
 
 
 def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> None:
-    """Raises InvalidJsonError where `value` is no JSON value, or too deep or too large. Never recurses."""
+    """Raises InvalidJsonError where `value` is not a JSON value, too deep or too large. Does not recurse."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)

@@ -1,8 +1,8 @@
-"""Regular expressions of schemas and subscriptions, in time that is linear in the text: RE2.
+"""Regular expressions of schemas and subscriptions in linear time, by RE2.
 
-JSON Schema means ECMA-262's dialect. What RE2 cannot do in linear time (back references, look-around) is refused when
-the schema is registered. Rejected alternative, 2026-11: Python's `re` with a list of dangerous shapes; `^(a+)+$` on
-50,000 characters takes RE2 a millisecond, and no list is complete.
+JSON Schema uses the dialect of ECMA-262. Constructs that RE2 does not support (back references, look-around) are
+refused when the schema is registered. Rejected, 2026-11: Python's `re` with a list of dangerous patterns, which is
+never complete; `^(a+)+$` on 50,000 characters takes RE2 a millisecond.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import re2
 
 from broker_core.limits import MAX_PATTERN_CHARS
 
-_WORK_PER_STEP = 2_500  # instructions times characters that take RE2 about as long as one check takes Python
+_WORK_PER_STEP = 2_500  # RE2's instructions times characters in the time of one check in Python
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.never_capture = True
-_OPTIONS.max_mem = 1_048_576  # enough for \p{L}; bounds the program, and so the time for a character
+_OPTIONS.max_mem = 1_048_576  # enough for \p{L}; limits the program, and so the time per character
 
 
 class InvalidPatternError(ValueError):
-    """The pattern is refused; `str()` is a sentence without its full stop."""
+    """The pattern is refused. `str()` is a sentence without a full stop."""
 
 
 class Pattern:
-    """A compiled pattern. JSON Schema's match anywhere in a text, those of subscriptions a whole name."""
+    """A compiled pattern. JSON Schema uses `found_in`, subscriptions use `matches`."""
 
     __slots__ = ("_compiled", "_program_size")
 
@@ -39,20 +39,20 @@ class Pattern:
         self._program_size: int = self._compiled.programsize
 
     def steps(self, text: str) -> int:
-        """What a search in `text` costs at most, in steps of a validation."""
+        """The maximum cost of a search in `text`, in steps of a validation."""
         return 1 + len(text) * self._program_size // _WORK_PER_STEP
 
     def found_in(self, text: str) -> bool:
-        """Whether `text` has a match."""
+        """Whether the pattern matches anywhere in `text`."""
         return self._compiled.search(text) is not None
 
     def matches(self, text: str) -> bool:
-        """Whether the whole of `text` is a match."""
+        """Whether the pattern matches the whole `text`."""
         return self._compiled.fullmatch(text) is not None
 
 
 def _translated(source: str) -> str:
-    """RE2 writes `\\u0041` as `\\x{0041}`, and has no `\\cA`."""
+    """Translate `\\u0041` and `\\cA` to RE2's `\\x{0041}`."""
     out: list[str] = []
     at = 0
     while at < len(source):

@@ -1,4 +1,4 @@
-"""What is wrong, and where."""
+"""Problems of schemas and values, with their location."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 300
 
 
 class Problem(msgspec.Struct, frozen=True, order=True):
-    """`message` is a sentence without its full stop; `pointer` a JSON pointer (RFC 6901), "" for the whole."""
+    """`message` is a sentence without a full stop; `pointer` is a JSON pointer (RFC 6901), "" for the whole."""
 
     pointer: str
     message: str
@@ -23,11 +23,11 @@ class Problem(msgspec.Struct, frozen=True, order=True):
 
 
 class TooComplexError(Exception):
-    """More steps were needed than are allowed."""
+    """The limit of steps was exceeded."""
 
 
 class Steps:
-    """How much work is still allowed."""
+    """The number of remaining steps."""
 
     __slots__ = ("left",)
 
@@ -35,19 +35,19 @@ class Steps:
         self.left = left
 
     def take(self) -> None:
-        """One step. Raises TooComplexError where none is left."""
+        """Use one step. Raises TooComplexError where none is left."""
         self.left -= 1
         if self.left < 0:
             raise TooComplexError
 
 
 def pointer_to(*path: object) -> str:
-    """The JSON pointer of the place that `path`, names and indexes, leads to."""
+    """The JSON pointer of `path`, a sequence of names and indexes."""
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
 
 
 def shown(value: object) -> str:
-    """`value` as a message quotes it, in a few characters."""
+    """`value` as quoted in a message, shortened."""
     if isinstance(value, str):
         return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}..."'
     if isinstance(value, dict | list):
@@ -56,16 +56,16 @@ def shown(value: object) -> str:
 
 
 def shortened(message: str) -> str:
-    """`message`, cut where it would fill a screen."""
+    """`message`, truncated to 300 characters."""
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 3]}..."
 
 
 def summary(problems: Sequence[object]) -> str:
-    """One line for an error: the first problem, and how many more there are."""
+    """One line: the first problem and the number of others."""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"
 
 
-def told(problems: Iterable[Problem]) -> list[Problem]:
-    """The first ones, each once, in the order of their pointers."""
+def distinct(problems: Iterable[Problem]) -> list[Problem]:
+    """Distinct problems in the order of their pointers, at most MAX_PROBLEMS."""
     return sorted(set(problems))[:MAX_PROBLEMS]

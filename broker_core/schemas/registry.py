@@ -1,4 +1,4 @@
-"""The registry: subjects with their versions, and ids that stand for the same schema everywhere."""
+"""The schema registry: subjects with versions, and global schema ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from broker_core.settings import checked_class
 
 
 class SchemaVersion(msgspec.Struct, frozen=True):
-    """One version of a subject. The same schema has the same `id` in every subject; versions count from 1."""
+    """A version of a subject. Versions count from 1. Equal schemas have the same `id` in all subjects."""
 
     subject: str
     version: int
@@ -37,14 +37,14 @@ class SchemaVersion(msgspec.Struct, frozen=True):
 
 
 class SubjectState(msgspec.Struct, frozen=True):
-    """Its own mode, or None for the registry's, and (schema id, deleted) of each version in order."""
+    """The state of a subject: its mode, None for the registry's, and (schema id, deleted) of each version in order."""
 
     compatibility: Compatibility | None
     versions: tuple[tuple[int, bool], ...]
 
 
 class RegistryState(msgspec.Struct, frozen=True):
-    """All that must be kept: `schemas` are (kind, text) in the order of their ids, from 1."""
+    """The state to save. `schemas` are (kind, text) in the order of their ids, from 1."""
 
     compatibility: Compatibility = Compatibility.BACKWARD
     schemas: tuple[tuple[SchemaKind, str], ...] = ()
@@ -58,18 +58,18 @@ class _Subject:
         self.deleted: set[int] = set()  # versions
 
     def live(self) -> dict[int, int]:
-        """Version: schema id."""
+        """Schema ids by version, without deleted versions."""
         return {version: found for version, found in enumerate(self.ids, 1) if version not in self.deleted}
 
 
 @checked_class(fast=("schema", "problems_of"))
 class SchemaRegistry:
-    """Changes come from one thread at a time (the broker's); looking is safe from any."""
+    """The schema registry. Reading is thread-safe; one thread at a time may make changes."""
 
     def __init__(self, compatibility: Compatibility = Compatibility.BACKWARD) -> None:
-        """`compatibility` holds for subjects that have no mode of their own."""
+        """`compatibility` is the mode of subjects without one of their own."""
         self.compatibility = compatibility
-        self.revision = 0  # counts changes
+        self.revision = 0  # number of changes
         self._schemas: list[AnySchema] = []
         self._kinds: list[SchemaKind] = []
         self._ids: dict[tuple[SchemaKind, str], int] = {}
@@ -78,7 +78,7 @@ class SchemaRegistry:
     # -- changes
 
     def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
-        """A new version, or the live one that has this schema already.
+        """Register `text` as a new version. Returns the existing live version where it has the same schema.
 
         Raises INVALID_SCHEMA, INCOMPATIBLE_SCHEMA (both with the first problem), INVALID_TOPIC for the subject's name.
         """
@@ -100,7 +100,7 @@ class SchemaRegistry:
         return self._version(subject, len(found.ids), schema_id)
 
     def check(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> list[SchemaProblem]:
-        """All that would keep `text` from becoming the next version of `subject`; nothing is changed."""
+        """The problems that `text` has as the next version of `subject`; [] where it can be registered."""
         try:
             schema = read_schema(kind, text)
         except InvalidSchemaError as error:
@@ -108,7 +108,7 @@ class SchemaRegistry:
         return self._incompatibilities(subject, schema)
 
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
-        """For a subject, which need not be there yet (None: as the registry's), or for the registry."""
+        """Set the mode of `subject` (it need not exist; None is the registry's mode), or with "" of the registry."""
         if subject:
             check_name(subject, "subject")
             self._subjects.setdefault(subject, _Subject()).compatibility = mode
@@ -117,31 +117,34 @@ class SchemaRegistry:
         self.revision += 1
 
     def delete_version(self, subject: str, version: int) -> None:
-        """Soft: it is no longer listed, compared with or published by; its id can still be read with, for old data."""
+        """Soft-delete a version: it is not listed, compared or used for publishing. Its id still reads old data.
+
+        Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION.
+        """
         self.version(subject, version)
         self._subjects[subject].deleted.add(version)
         self.revision += 1
 
     def delete_subject(self, subject: str) -> tuple[int, ...]:
-        """Delete every version, softly; which those were. Later versions go on counting."""
+        """Soft-delete all versions. Returns their numbers, which are not used again. Raises UNKNOWN_SUBJECT."""
         versions = self.versions(subject)
         self._subjects[subject].deleted.update(versions)
         self.revision += 1
         return versions
 
-    # -- looking
+    # -- queries
 
     def subjects(self) -> tuple[str, ...]:
-        """Those that have a version, by name."""
+        """The names of subjects with live versions, sorted."""
         return tuple(sorted(name for name, subject in self._subjects.items() if subject.live()))
 
     def compatibility_of(self, subject: str) -> Compatibility:
-        """The mode that holds for `subject`."""
+        """The effective mode of `subject`."""
         found = self._subjects.get(subject)
         return self.compatibility if found is None or found.compatibility is None else found.compatibility
 
     def versions(self, subject: str) -> tuple[int, ...]:
-        """The live ones, in order. Raises UNKNOWN_SUBJECT where there are none."""
+        """The live versions in order. Raises UNKNOWN_SUBJECT where there are none."""
         found = self._subjects.get(subject)
         live = tuple(found.live()) if found is not None else ()
         if not live:
@@ -149,7 +152,7 @@ class SchemaRegistry:
         return live
 
     def version(self, subject: str, version: int | Literal["latest"] = "latest") -> SchemaVersion:
-        """Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION."""
+        """A live version. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION."""
         live = self.versions(subject)
         number = live[-1] if version == "latest" else version
         if number not in live:
@@ -157,7 +160,7 @@ class SchemaRegistry:
         return self._version(subject, number, self._subjects[subject].ids[number - 1])
 
     def find(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
-        """The live version that has this schema. Raises INVALID_SCHEMA, UNKNOWN_SUBJECT, UNKNOWN_SCHEMA."""
+        """The live version with this schema. Raises INVALID_SCHEMA, UNKNOWN_SUBJECT, UNKNOWN_SCHEMA."""
         schema_id = self._ids.get((kind, self._read(text, kind)[1]))
         for version in self.versions(subject):
             if self._subjects[subject].ids[version - 1] == schema_id:
@@ -165,18 +168,18 @@ class SchemaRegistry:
         raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"{subject} has no version with this text")
 
     def schema(self, schema_id: int) -> AnySchema:
-        """The schema with this id, deleted or not. Raises UNKNOWN_SCHEMA."""
+        """The schema with this id, also of a deleted version. Raises UNKNOWN_SCHEMA."""
         if not 1 <= schema_id <= len(self._schemas):
             raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"id {schema_id}")
         return self._schemas[schema_id - 1]
 
     def text(self, schema_id: int) -> tuple[SchemaKind, str]:
-        """The language and the text of the schema with this id. Raises UNKNOWN_SCHEMA."""
+        """(kind, text) of the schema with this id. Raises UNKNOWN_SCHEMA."""
         text = self.schema(schema_id).text
         return self._kinds[schema_id - 1], text
 
     def usages(self, schema_id: int) -> tuple[SchemaVersion, ...]:
-        """The live versions that have this schema."""
+        """The live versions with this schema. Raises UNKNOWN_SCHEMA."""
         self.schema(schema_id)
         return tuple(
             self._version(name, version, known)
@@ -186,15 +189,15 @@ class SchemaRegistry:
         )
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
-        """What was added, removed and changed. Raises as `version` does."""
+        """The differences between two versions. Raises as `version` does."""
         texts = [self.version(subject, version).text for version in (before, after)]
         return changes(*(read_schema_text(text) for text in texts))
 
     def problems_of(self, subject: str, data: bytes) -> list[Problem]:
-        """What `subject` has against the value of a message.
+        """The problems of a message's value under `subject`; [] where it is valid.
 
-        In Confluent's wire format the value names its schema, which must be a live version of the subject; Avro must.
-        Plain JSON is held against the latest version.
+        A value in Confluent's wire format names its schema, which must be a live version of the subject; Avro values
+        must be in that format. Plain JSON is validated with the latest version.
         """
         live = self._subjects[subject].live() if subject in self._subjects else {}
         if not live:
@@ -215,7 +218,7 @@ class SchemaRegistry:
     # -- restart
 
     def state(self) -> RegistryState:
-        """What `restore` goes on from."""
+        """The state to save, for `restore`."""
         return RegistryState(
             self.compatibility,
             tuple((kind, schema.text) for kind, schema in zip(self._kinds, self._schemas, strict=True)),
@@ -230,7 +233,7 @@ class SchemaRegistry:
 
     @classmethod
     def restore(cls, state: RegistryState) -> SchemaRegistry:
-        """Raises DAMAGED where the state does not fit together."""
+        """A registry from a saved state. Raises DAMAGED for an inconsistent state."""
         registry = cls(state.compatibility)
         try:
             for kind, text in state.schemas:
@@ -252,7 +255,7 @@ class SchemaRegistry:
     # -- inside
 
     def _read(self, text: str, kind: SchemaKind) -> tuple[AnySchema, str]:
-        """The schema, and the form by which equal ones are known: names in order, no white space."""
+        """(schema, canonical JSON text by which equal schemas are recognized)."""
         try:
             return read_schema(kind, text), write_json(read_schema_text(text))
         except InvalidSchemaError as error:

@@ -1,4 +1,4 @@
-"""What a topic does with messages that its schema refuses."""
+"""The schema rule of a topic."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from broker_core.settings import Settings
 
 
 class SchemaRule(Settings, frozen=True, forbid_unknown_fields=True):
-    """Values of the topic must be accepted by `subject`'s schema; `mode` says what becomes of those that are not.
+    """Values of the topic must be valid under the schema of `subject`; `mode` is the handling of invalid ones.
 
-    refuse: the producer gets INVALID_RECORD. dead_letter, for topics: the message goes into the bin `<topic>.dlq`, with
-    the reason, and that is what the producer is told.
+    refuse: the producer gets INVALID_RECORD. dead_letter (topics only): the message is appended to the dead letter
+    queue `<topic>.dlq` with the reason, and the producer gets its offset there.
     """
 
     subject: str
