@@ -14,15 +14,10 @@ from broker_core.settings import Positive, Settings, WaitMs
 class GroupConfig(Settings, frozen=True):
     """Settings with the names of Kafka's. The minimum session timeout is lower, because no network is involved.
 
-<<<<<<< HEAD
-    `initial_rebalance_delay_ms`: how long an empty group waits for more members after each join.
-    `consumer_session_timeout_ms`, `consumer_heartbeat_interval_ms`: of consumer groups (KIP-848), where the broker sets
-    them: `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`.
-    `rebalances_kept`: how many rebalances the coordinator remembers.
-=======
     `initial_rebalance_delay_ms` is the time for which an empty group waits for more members after each join,
-    `rebalances_kept` the number of rebalances in the history.
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
+    `rebalances_kept` the number of rebalances in the history. `consumer_session_timeout_ms` and
+    `consumer_heartbeat_interval_ms` apply to consumer groups (KIP-848), where the broker sets them:
+    `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`.
     """
 
     initial_rebalance_delay_ms: Annotated[int, Range(0, MAX_WAIT_MS, told="a week")] = 3_000

@@ -36,21 +36,12 @@ __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 
 
 class GroupCoordinator:
-<<<<<<< HEAD
-    """Who reads what, after the protocols of Kafka: the classic one (KIP-62, 134, 345, 429, 800), and KIP-848.
-
-    `end_offset(topic, partition)` and `partitions_of(topic)` ask the log; either may raise
-    UNKNOWN_TOPIC_OR_PARTITION.
-    `positions(group, topic, partition)` is what the owner reads next, `held` what it has not committed of what it was
-    handed, `published_ns(topic, partition, offset)` the time of a stored message: for views, None where not known.
-=======
-    """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800).
+    """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800) and KIP-848.
 
     `end_offset(topic, partition)` and `partitions_of(topic)` query the log and may raise UNKNOWN_TOPIC_OR_PARTITION.
     The following serve views only and return None for unknown: `positions(group, topic, partition)` is the position of
     the owner, `held` the number of delivered messages that are not committed, `published_ns(topic, partition, offset)`
     the publishing time of a message.
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
     """
 
     def __init__(
@@ -116,17 +107,10 @@ class GroupCoordinator:
     ) -> Reply[JoinResult]:
         """Join the group, or rejoin as `member_id`. The reply is settled when the next generation begins.
 
-<<<<<<< HEAD
-        `cause` is the sentence that the rebalance shows; "" makes one that fits. `max_poll_interval_ms` 0 leaves the
-        polls unwatched, else `polled` must be called. A newcomer gets `new_member_id`, or one that can be guessed. The
-        reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
-        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. It never raises.
-=======
         `cause` is the sentence shown with the rebalance; "" is a default. With a `max_poll_interval_ms` above 0,
         `polled` must be called that often. A new member gets `new_member_id`, or a generated id, which is predictable.
         The reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. Never raises.
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
         """
         reply: Reply[JoinResult] = Reply()
         try:
@@ -143,10 +127,6 @@ class GroupCoordinator:
                 new_member_id,
             )
             self._joining.check(request)
-<<<<<<< HEAD
-=======
-            # Only a new member creates a group.
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
             found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
             if found.type == "consumer" and found.members:
                 reply.resolve(self._mixed.classic_join(found, now_ns, request))
@@ -353,31 +333,8 @@ class GroupCoordinator:
         return found is not None and bool(found.members and found.topics) and topic not in found.topics
 
     def view(self, now_ns: int, group: str) -> GroupView:
-<<<<<<< HEAD
-        """The group as the panels show it. Raises GROUP_ID_NOT_FOUND."""
-        return view_of(now_ns, self._existing(group), self.offsets, self._commits, self._count)
-=======
         """The view of a group. Raises GROUP_ID_NOT_FOUND."""
-        found = self._existing(group)
-        owners = {(topic, number): client for topic, number, client in found.owned()}
-        wanted = {topic for member in found.members.values() for topic in member.subscription.topics}
-        topics = sorted(wanted | {topic for topic, _ in self.offsets.fetch_all(group)})
-        return GroupView(
-            name=group,
-            state=str(found.state),
-            generation=found.generation,
-            assignor=found.protocol,
-            leader=found.members[found.leader].client if found.leader else "",
-            topics=tuple(sorted(wanted)),
-            members=tuple(member.view() for member in found.members.values()),
-            offsets=tuple(
-                self._commits.view(now_ns, group, topic, number, owners.get((topic, number), ""))
-                for topic in topics
-                for number in range(self._count(topic))
-            ),
-            state_since_ns=found.state_since_ns,
-        )
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
+        return view_of(now_ns, self._existing(group), self.offsets, self._commits, self._count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
         """The views of all groups, by name."""

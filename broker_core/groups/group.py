@@ -130,14 +130,10 @@ class Group:
         )
 
     def current(self, member_id: str, generation: int) -> Member:
-<<<<<<< HEAD
-        """The member, if it is in the current generation.
+        """The member of the current generation.
 
         Raises as `find`, and ILLEGAL_GENERATION, or STALE_MEMBER_EPOCH in the consumer group protocol.
         """
-=======
-        """The member of the current generation. Raises as `find`, and ILLEGAL_GENERATION."""
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
         member = self.find(member_id)
         if member.epoch is not None:
             if generation != member.epoch:

@@ -40,8 +40,7 @@ class Rebalancer:
         self._reads_anew = reads_anew
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
-<<<<<<< HEAD
-        """Start a rebalance, or add a cause to the running one; in an eager group all lose everything."""
+        """Start a rebalance, or add a cause to the running one. In an eager group all partitions are revoked."""
         self.started(group, now_ns, cause)
         if group.state is GroupState.PREPARING:
             return
@@ -60,10 +59,7 @@ class Rebalancer:
             self._await_joins(group, now_ns)
 
     def started(self, group: Group, now_ns: int, cause: str) -> None:
-        """Report that a rebalance begins, or one more cause of the running one."""
-=======
-        """Start a rebalance, or add a cause to the running one. In an eager group all partitions are revoked."""
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
+        """Record the start of a rebalance, or one more cause of the running one."""
         if self._history.running(group.name) is None:
             group.causes = Causes()
             group.causes.add(cause)

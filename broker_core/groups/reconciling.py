@@ -29,7 +29,7 @@ from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, Member
 from broker_core.groups.offsets import OffsetStore
-from broker_core.groups.protocol import Subscription, TopicPartition
+from broker_core.groups.protocol import MemberSubscription, TopicPartition
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.states import GroupState
 from broker_core.timers import Timers
@@ -230,7 +230,7 @@ class Reconciler:
             if each.regex:
                 pattern = _compiled(each.regex)
                 topics |= {name for name in names if pattern.fullmatch(name)}
-            each.subscription = Subscription(tuple(sorted(topics)), instance_id=each.instance_id)
+            each.subscription = MemberSubscription(tuple(sorted(topics)), instance_id=each.instance_id)
             wanted |= topics
         group.topics = {topic: self._partitions_of(topic) for topic in sorted(wanted)}
 

@@ -13,20 +13,12 @@ class GroupState(enum.StrEnum):
     PREPARING: waits for all members to rejoin, at most for the rebalance timeout. Heartbeats fail with
         REBALANCE_IN_PROGRESS; commits of the old generation are accepted. Leads to COMPLETING, or to EMPTY without
         members.
-<<<<<<< HEAD
-    COMPLETING: the new generation is announced; waits for the leader's assignment. Heartbeats are taken,
-    commits
-        are not. Leads to STABLE, or back to PREPARING where somebody joins, leaves or fails.
-    RECONCILING: members of a consumer group (KIP-848) give up and take over partitions, and go on reading. Leads to
-        STABLE, or to EMPTY without members.
-    STABLE: everybody has partitions. Any change leads to PREPARING.
-    DEAD: deleted; nothing follows.
-=======
     COMPLETING: the new generation has begun and waits for the leader's assignment. Heartbeats are accepted, commits are
         not. Leads to STABLE, or back to PREPARING where a member joins, leaves or fails.
+    RECONCILING: members of a consumer group (KIP-848) revoke and take over partitions while they read on. Leads to
+        STABLE, or to EMPTY without members.
     STABLE: the partitions are assigned. Any change leads to PREPARING.
     DEAD: deleted. Final.
->>>>>>> a628708 (Groups, flow, files: docstrings subject first, corruption, member subscriptions)
     """
 
     STABLE = "Stable"

@@ -14,7 +14,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups.assignors import lead
 from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
-from broker_core.groups.protocol import Subscription, TopicPartition, decode_assignment, encode_subscription
+from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 SESSION_S, INTERVAL_S = 45.0, 5.0
@@ -251,7 +251,7 @@ class Classic:
         self.owned: tuple[TopicPartition, ...] = ()
 
     def join(self) -> None:
-        metadata = encode_subscription(Subscription(("commits",), owned=self.owned, generation=self.generation))
+        metadata = encode_subscription(MemberSubscription(("commits",), owned=self.owned, generation=self.generation))
         joined = self.setup.coordinator.join(
             self.setup.now_ns,
             GROUP,
