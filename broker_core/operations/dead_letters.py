@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -275,70 +276,57 @@ class UndoPurgeDeadLetters(Request[Messages], frozen=True, kw_only=True):
 
 _READ, _ADMIN = (Right(READ, "topic or queue", "queue"),), (Right(ADMIN, "topic or queue", "queue"),)
 _TAG = "Dead letters"
+_look = partial(Entry, tag=_TAG, rights=_READ)
+_change = partial(Entry, tag=_TAG, rights=_ADMIN)
 
 ENTRIES = (
-    Entry(
+    _look(
         ListDeadLetters,
         "GET /v1/dead-letters/{queue}",
-        _TAG,
         "Dead letters of a queue, or of a topic whose schema refuses messages, the oldest first",
-        _READ,
         mode="slow",
     ),
-    Entry(
+    _look(
         DeadLettersByCause,
         "GET /v1/dead-letters/{queue}/causes",
-        _TAG,
         "How many died of each cause, the most frequent first",
-        _READ,
     ),
-    Entry(
+    _change(
         Redrive,
         "POST /v1/dead-letters/{queue}/redrive",
-        _TAG,
         "Put dead letters back to where they came from, changed or as they were",
-        (Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
+        rights=(Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
         mode="slow",
         errors=(409,),
         details="Each is appended to its origin first and taken out of the bin after, so an interrupted redrive loses"
         " nothing.",
     ),
-    Entry(
-        RedriveProgress, "GET /v1/dead-letters/{queue}/redrive", _TAG, "How far the last redrive at a rate is", _READ
-    ),
-    Entry(
+    _look(RedriveProgress, "GET /v1/dead-letters/{queue}/redrive", "How far the last redrive at a rate is"),
+    _change(
         StopRedrive,
         "DELETE /v1/dead-letters/{queue}/redrive",
-        _TAG,
         "Stop the redrive at a rate; the rest stays where it is",
-        _ADMIN,
         repeatable=True,
     ),
-    Entry(
+    _change(
         PurgeLetters,
         "POST /v1/dead-letters/{queue}/purge",
-        _TAG,
         "Take dead letters out of the bin",
-        _ADMIN,
         mode="slow",
         errors=(409,),
         called="purge_dead_letters",
     ),
-    Entry(
+    _change(
         UndoRedrive,
         "POST /v1/dead-letters/{queue}/undo-redrive",
-        _TAG,
         "Take back the last redrive, unless it is more than five minutes ago: what nobody has taken yet is dead again",
-        _ADMIN,
         mode="parked",
         details="What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers"
         " have it.",
     ),
-    Entry(
+    _change(
         UndoPurgeDeadLetters,
         "POST /v1/dead-letters/{queue}/undo-purge",
-        _TAG,
         "Bring back what the last purge took, unless that is more than five minutes ago",
-        _ADMIN,
     ),
 )

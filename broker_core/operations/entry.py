@@ -31,8 +31,8 @@ class Entry(msgspec.Struct, frozen=True):
 
     request: type[Request[Any]]
     route: str
-    tag: str
     title: str
+    tag: str
     rights: tuple[Right, ...]
     details: str = ""
     mode: Mode = "now"
@@ -40,7 +40,7 @@ class Entry(msgspec.Struct, frozen=True):
     served_by: ServedBy = "broker"
     visible: Visible | None = None
     repeatable: bool = False
-    status: int = 200
+    created: bool = False
     errors: tuple[int, ...] = ()
     body: str = ""
     renamed: tuple[tuple[str, str], ...] = ()
@@ -65,6 +65,11 @@ class Entry(msgspec.Struct, frozen=True):
     def result(self) -> Any:
         """The type of its result; None where there is none."""
         return result_type(self.request)
+
+    @property
+    def status(self) -> int:
+        """HTTP's status of success: 201 for what is `created`, 204 for no result."""
+        return 204 if self.result is None else 201 if self.created else 200
 
     @property
     def help(self) -> str:

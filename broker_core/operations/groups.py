@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Literal, Self
 
 import msgspec
@@ -229,39 +230,26 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
 
 _READ, _ADMIN = (Right(READ, "group", "group"),), (Right(ADMIN, "group", "group"),)
 _TAG = "Groups"
+_look = partial(Entry, tag=_TAG, rights=_READ)
+_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="offsets", errors=(409,))
 
 ENTRIES = (
-    Entry(
+    _look(
         ListGroups,
         "GET /v1/groups",
-        _TAG,
         "All groups that the caller may read",
-        (),
+        rights=(),
         visible=Visible("groups", "group"),
     ),
-    Entry(DescribeGroup, "GET /v1/groups/{group}", _TAG, "A group's state, members, offsets and lag", _READ),
-    Entry(ListMembers, "GET /v1/groups/{group}/members", _TAG, "A group's members and their ids", _READ),
-    Entry(
-        DeleteGroup,
-        "DELETE /v1/groups/{group}",
-        _TAG,
-        "Forget an empty group and its offsets",
-        _ADMIN,
-        mode="slow",
-        saved="offsets",
-        status=204,
-        errors=(409,),
-    ),
-    Entry(ListOffsets, "GET /v1/groups/{group}/offsets", _TAG, "Where a group is: committed offsets and lag", _READ),
-    Entry(
+    _look(DescribeGroup, "GET /v1/groups/{group}", "A group's state, members, offsets and lag"),
+    _look(ListMembers, "GET /v1/groups/{group}/members", "A group's members and their ids"),
+    _change(DeleteGroup, "DELETE /v1/groups/{group}", "Forget an empty group and its offsets"),
+    _look(ListOffsets, "GET /v1/groups/{group}/offsets", "Where a group is: committed offsets and lag"),
+    _change(
         ResetOffsets,
         "POST /v1/groups/{group}/offsets/reset",
-        _TAG,
         "Set what an empty group has committed, or see what that would change",
-        (Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
-        mode="slow",
-        saved="offsets",
-        errors=(409,),
+        rights=(Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
         renamed=(("from_group", "group"),),
     ),
 )

@@ -122,8 +122,8 @@ def _entry(request: type[Request[LeasesDone]] | type[Take], verb: str, title: st
     return Entry(
         request,
         f"POST /v1/queues/{{queue}}/{verb}",
-        "Queues",
         title,
+        "Queues",
         _READ,
         mode="parked",
         served_by="listener",

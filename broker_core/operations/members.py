@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -101,59 +102,47 @@ class Leave(Request[None], frozen=True, kw_only=True):
 
 _READ = (Right(READ, "group", "group"),)
 _TAG = "Groups"
+_of_member = partial(Entry, tag=_TAG, rights=_READ, served_by="listener", errors=(409,))
 
 ENTRIES = (
     Entry(
         Join,
         "POST /v1/groups/{group}/members",
-        _TAG,
         "Become a member of a group",
-        (*_READ, Right(READ, "topic", "topics")),
+        tag=_TAG,
+        rights=(*_READ, Right(READ, "topic", "topics")),
         served_by="listener",
-        status=201,
+        created=True,
         errors=(404, 409),
         details="The member takes part in the group from its first poll on, and leaves it where no request of it comes"
         " for `session_timeout_ms`.",
     ),
-    Entry(
+    _of_member(
         Poll,
         "POST /v1/groups/{group}/members/{member}/poll",
-        _TAG,
         "Get the next messages of what a member owns; while its group rebalances there are none",
-        _READ,
         mode="parked",
-        served_by="listener",
-        errors=(409,),
     ),
-    Entry(
+    _of_member(
         CommitOffsets,
         "POST /v1/groups/{group}/members/{member}/commit",
-        _TAG,
         "Commit what a member has done; answered when that is kept",
-        _READ,
         mode="parked",
         saved="offsets",
-        served_by="listener",
-        errors=(409,),
         details="Refused where the group has moved on: somebody else gets these messages then.",
     ),
-    Entry(
+    _of_member(
         Seek,
         "POST /v1/groups/{group}/members/{member}/seek",
-        _TAG,
         "Let a member read on from another offset of a partition that it owns",
-        _READ,
-        served_by="listener",
-        errors=(409,),
         body="place",
     ),
     Entry(
         Leave,
         "DELETE /v1/groups/{group}/members/{member}",
-        _TAG,
         "Leave the group",
-        _READ,
+        tag=_TAG,
+        rights=_READ,
         served_by="listener",
-        status=204,
     ),
 )

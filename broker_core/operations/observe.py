@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
@@ -131,35 +132,28 @@ class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
 
 _READ = (Right(READ, "broker"),)
 _TAG = "Broker"
+_look = partial(Entry, tag=_TAG, rights=_READ)
 
 ENTRIES = (
-    Entry(
+    _look(
         DescribeBroker,
         "GET /v1/broker",
-        _TAG,
         "How long it runs, how durable it is, and what it has counted",
-        _READ,
         served_by="listener",
     ),
-    Entry(
-        ListConnections, "GET /v1/connections", _TAG, "Who is connected, at any listener", _READ, served_by="listener"
-    ),
-    Entry(
+    _look(ListConnections, "GET /v1/connections", "Who is connected, at any listener", served_by="listener"),
+    _look(
         CutConnection,
         "DELETE /v1/connections/{connection}",
-        _TAG,
         "Cut a connection",
-        (Right(ADMIN, "broker"),),
+        rights=(Right(ADMIN, "broker"),),
         served_by="listener",
         repeatable=True,
-        status=204,
     ),
-    Entry(ListDamage, "GET /v1/damage", _TAG, "What was found damaged on the disk", _READ),
-    Entry(
+    _look(ListDamage, "GET /v1/damage", "What was found damaged on the disk"),
+    _look(
         ListSlowReaders,
         "GET /v1/slow-readers",
-        _TAG,
         "Groups and queues that are further behind than the limits, the furthest first",
-        _READ,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal, Self
 
 import msgspec
@@ -244,75 +245,37 @@ class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
 
 _READ, _ADMIN = (Right(READ, "queue", "queue"),), (Right(ADMIN, "queue", "queue"),)
 _TAG = "Queues"
+_look = partial(Entry, tag=_TAG, rights=_READ)
+_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
+_empty = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(409,))
 
 ENTRIES = (
-    Entry(
+    _look(
         ListQueues,
         "GET /v1/queues",
-        _TAG,
         "All queues and subscriptions that the caller may read",
-        (),
+        rights=(),
         visible=Visible("queues", "queue"),
     ),
-    Entry(
-        CreateQueue,
-        "POST /v1/queues",
-        _TAG,
-        "Create a queue",
-        (Right(ADMIN, "queue", "name"),),
-        mode="slow",
-        saved="catalog",
-        status=201,
-        errors=(409,),
-    ),
-    Entry(
+    _change(CreateQueue, "POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True),
+    _change(
         CreateSubscription,
         "POST /v1/subscriptions",
-        _TAG,
         "Create a queue that gets every message of a topic, beside all others that do",
-        (Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
-        mode="slow",
-        saved="catalog",
-        status=201,
+        rights=(Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
+        created=True,
         errors=(404, 409),
     ),
-    Entry(DescribeQueue, "GET /v1/queues/{queue}", _TAG, "A queue's counts, settings and leases", _READ),
-    Entry(
-        QueueConfiguration,
-        "GET /v1/queues/{queue}/config",
-        _TAG,
-        "How a queue hands out messages",
-        _READ,
-        called="queue_config",
+    _look(DescribeQueue, "GET /v1/queues/{queue}", "A queue's counts, settings and leases"),
+    _look(QueueConfiguration, "GET /v1/queues/{queue}/config", "How a queue hands out messages", called="queue_config"),
+    _change(
+        DeleteQueue, "DELETE /v1/queues/{queue}", "Delete a queue or subscription, its messages and its dead letters"
     ),
-    Entry(
-        DeleteQueue,
-        "DELETE /v1/queues/{queue}",
-        _TAG,
-        "Delete a queue or subscription, its messages and its dead letters",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
-        status=204,
-        errors=(409,),
-    ),
-    Entry(
-        Peek, "GET /v1/queues/{queue}/messages", _TAG, "Look at the next messages of a queue without taking them", _READ
-    ),
-    Entry(
-        PurgeQueue,
-        "POST /v1/queues/{queue}/purge",
-        _TAG,
-        "Take out everything that nobody holds",
-        _ADMIN,
-        errors=(409,),
-    ),
-    Entry(
+    _look(Peek, "GET /v1/queues/{queue}/messages", "Look at the next messages of a queue without taking them"),
+    _empty(PurgeQueue, "POST /v1/queues/{queue}/purge", "Take out everything that nobody holds"),
+    _empty(
         UndoPurgeQueue,
         "POST /v1/queues/{queue}/undo-purge",
-        _TAG,
         "Bring back what the last purge took, unless that is more than five minutes ago",
-        _ADMIN,
-        errors=(409,),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from broker_core.operations.entry import Entry
@@ -174,88 +175,55 @@ class DiffSchemas(Request[DiffAnswer], frozen=True, kw_only=True):
 
 _READ, _ADMIN = (Right(READ, "subject", "subject"),), (Right(ADMIN, "subject", "subject"),)
 _TAG = "Schemas"
+_look = partial(Entry, tag=_TAG, rights=_READ)
+_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
 
 ENTRIES = (
-    Entry(
+    _look(
         ListSubjects,
         "GET /v1/schemas",
-        _TAG,
         "All subjects that the caller may read",
-        (),
+        rights=(),
         visible=Visible("subjects", "subject", "subject"),
     ),
-    Entry(
+    _change(
         SetDefaultCompatibility,
         "PUT /v1/schemas",
-        _TAG,
         "Choose the mode of subjects that have none of their own",
-        (Right(ADMIN, "broker"),),
-        mode="slow",
-        saved="catalog",
+        rights=(Right(ADMIN, "broker"),),
         repeatable=True,
-        status=204,
     ),
-    Entry(DescribeSubject, "GET /v1/schemas/{subject}", _TAG, "A subject's versions and mode", _READ),
-    Entry(
-        DeleteSubject,
-        "DELETE /v1/schemas/{subject}",
-        _TAG,
-        "Delete all versions of a subject",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
-    ),
-    Entry(
+    _look(DescribeSubject, "GET /v1/schemas/{subject}", "A subject's versions and mode"),
+    _change(DeleteSubject, "DELETE /v1/schemas/{subject}", "Delete all versions of a subject"),
+    _change(
         SetCompatibility,
         "PUT /v1/schemas/{subject}/compatibility",
-        _TAG,
         "Choose which versions of a subject must be able to read which",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
         repeatable=True,
-        status=204,
     ),
-    Entry(
+    _change(
         RegisterSchema,
         "POST /v1/schemas/{subject}/versions",
-        _TAG,
         "Register a new version; the same schema again is the version that there is",
-        (Right(WRITE, "subject", "subject"),),
-        mode="slow",
-        saved="catalog",
+        rights=(Right(WRITE, "subject", "subject"),),
         repeatable=True,
-        status=201,
+        created=True,
         errors=(409,),
         body="text",
     ),
-    Entry(DescribeVersion, "GET /v1/schemas/{subject}/versions/{version}", _TAG, "One version of a subject", _READ),
-    Entry(
+    _look(DescribeVersion, "GET /v1/schemas/{subject}/versions/{version}", "One version of a subject"),
+    _change(
         DeleteVersion,
         "DELETE /v1/schemas/{subject}/versions/{version}",
-        _TAG,
         "Delete one version of a subject; its number is not given again",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
-        status=204,
     ),
-    Entry(
+    _look(
         CheckSchema,
         "POST /v1/schemas/{subject}/check",
-        _TAG,
         "Say whether a schema could be registered, and what speaks against it; nothing is changed",
-        _READ,
         mode="slow",
         repeatable=True,
         body="text",
     ),
-    Entry(
-        DiffSchemas,
-        "GET /v1/schemas/{subject}/diff",
-        _TAG,
-        "What differs between two versions of a subject",
-        _READ,
-        mode="slow",
-    ),
+    _look(DiffSchemas, "GET /v1/schemas/{subject}/diff", "What differs between two versions of a subject", mode="slow"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal, Self
 
 import msgspec
@@ -331,103 +332,60 @@ class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):
 
 _READ, _ADMIN = (Right(READ, "topic", "topic"),), (Right(ADMIN, "topic", "topic"),)
 _TAG = "Topics"
+_look = partial(Entry, tag=_TAG, rights=_READ)
+_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
 
 ENTRIES = (
-    Entry(
+    _look(
         ListTopics,
         "GET /v1/topics",
-        _TAG,
         "All topics that the caller may read",
-        (),
+        rights=(),
         visible=Visible("topics", "topic"),
     ),
-    Entry(
+    _change(
         CreateTopic,
         "POST /v1/topics",
-        _TAG,
         "Create a topic",
-        (Right(ADMIN, "topic", "name"),),
-        mode="slow",
-        saved="catalog",
-        status=201,
+        rights=(Right(ADMIN, "topic", "name"),),
+        created=True,
         errors=(404, 409),
     ),
-    Entry(DescribeTopic, "GET /v1/topics/{topic}", _TAG, "A topic's partitions, counters and backpressure", _READ),
-    Entry(
-        DeleteTopic,
-        "DELETE /v1/topics/{topic}",
-        _TAG,
-        "Delete a topic, its messages, and what groups have committed for it",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
-        status=204,
-        errors=(409,),
+    _look(DescribeTopic, "GET /v1/topics/{topic}", "A topic's partitions, counters and backpressure"),
+    _change(
+        DeleteTopic, "DELETE /v1/topics/{topic}", "Delete a topic, its messages, and what groups have committed for it"
     ),
-    Entry(TopicConfig, "GET /v1/topics/{topic}/config", _TAG, "How a topic's log is kept", _READ),
-    Entry(
+    _look(TopicConfig, "GET /v1/topics/{topic}/config", "How a topic's log is kept"),
+    _look(
         TopicDemands,
         "GET /v1/topics/{topic}/demands",
-        _TAG,
         "How a topic or queue chooses partitions, which values it takes, and how many",
-        (Right(READ, "topic or queue", "topic"),),
+        rights=(Right(READ, "topic or queue", "topic"),),
     ),
-    Entry(
+    _change(
         ConfigureTopic,
         "PATCH /v1/topics/{topic}/config",
-        _TAG,
         "Change how a topic is kept, and how much it takes",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
         repeatable=True,
-        errors=(409,),
         details="Retention (`retention_ms`, `retention_bytes`) is applied about once a second.",
     ),
-    Entry(
+    _change(
         AddPartitions,
         "POST /v1/topics/{topic}/partitions",
-        _TAG,
         "Give a topic more partitions; keys may land elsewhere from then on",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
-        errors=(409,),
     ),
-    Entry(
+    _change(
         DeleteRecords,
         "POST /v1/topics/{topic}/delete-records",
-        _TAG,
         "Delete the oldest messages of a topic, up to an offset",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
         repeatable=True,
-        errors=(409,),
     ),
-    Entry(
+    _change(
         SetSchemaRule,
         "PUT /v1/topics/{topic}/schema-rule",
-        _TAG,
         "Let a topic take only values that a subject's schema accepts",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
         repeatable=True,
-        status=204,
-        errors=(409,),
         body="rule",
     ),
-    Entry(
-        RemoveSchemaRule,
-        "DELETE /v1/topics/{topic}/schema-rule",
-        _TAG,
-        "Let a topic take any value",
-        _ADMIN,
-        mode="slow",
-        saved="catalog",
-        repeatable=True,
-        status=204,
-        errors=(409,),
-    ),
+    _change(RemoveSchemaRule, "DELETE /v1/topics/{topic}/schema-rule", "Let a topic take any value", repeatable=True),
 )
