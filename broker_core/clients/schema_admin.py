@@ -6,9 +6,9 @@ from typing import Literal, cast
 
 from broker_core.clients.host import Host
 from broker_core.operations.schemas import (
+    CompatibilityMode,
     DeleteSubject,
     DeleteVersion,
-    Mode,
     RegisterSchema,
     SchemaText,
     SetCompatibility,
@@ -44,7 +44,7 @@ class SchemaAdmin:
 
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
         """See `SchemaRegistry.set_compatibility`."""
-        name = None if mode is None else cast(Mode, mode.name)
+        name = None if mode is None else cast(CompatibilityMode, mode.name)
         self._host.ask(SetCompatibility(subject=subject, mode=name))
 
     def delete_version(self, subject: str, version: int) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-Kind = Literal["topic", "queue", "group", "subject", "broker"]
+ResourceKind = Literal["topic", "queue", "group", "subject", "broker"]
 
 
 class Operation(enum.StrEnum):
@@ -29,7 +29,7 @@ class Right(msgspec.Struct, frozen=True):
     """
 
     operation: Operation
-    kind: Kind | Literal["topic or queue"]
+    kind: ResourceKind | Literal["topic or queue"]
     field: str = ""
     preview: str = ""
 
@@ -38,5 +38,5 @@ class Visible(msgspec.Struct, frozen=True):
     """The result's list `field` holds only what the caller may read: resources of `kind`, named in their `name`."""
 
     field: str
-    kind: Kind
+    kind: ResourceKind
     name: str = "name"

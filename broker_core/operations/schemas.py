@@ -14,15 +14,17 @@ from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 
-Kind = Literal["JSON", "AVRO"]
-Mode = Literal["NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"]
+SchemaLanguage = Literal["JSON", "AVRO"]
+CompatibilityMode = Literal[
+    "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"
+]
 
 
 class SchemaText(Input, frozen=True, kw_only=True):
     """A schema: JSON as it is, or as a string that holds it."""
 
     schema: JsonValue
-    kind: Annotated[Kind, about("the schema's language")] = "JSON"
+    kind: Annotated[SchemaLanguage, about("the schema's language")] = "JSON"
 
     @classmethod
     def of(cls, text: str, kind: SchemaKind) -> Self:
@@ -115,7 +117,7 @@ class ListSubjects(Request[SubjectsAnswer], frozen=True, kw_only=True):
 class SetDefaultCompatibility(Request[None], frozen=True, kw_only=True):
     """The mode of subjects that have none of their own."""
 
-    mode: Mode
+    mode: CompatibilityMode
 
 
 class DescribeSubject(Request[SubjectAnswer], frozen=True, kw_only=True):
@@ -134,7 +136,7 @@ class SetCompatibility(Request[None], frozen=True, kw_only=True):
     """Which versions must be able to read which; null is the registry's own mode."""
 
     subject: Name
-    mode: Mode | None
+    mode: CompatibilityMode | None
 
 
 class RegisterSchema(Request[VersionAnswer], frozen=True, kw_only=True):

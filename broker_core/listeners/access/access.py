@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.operations.rights import Kind, Operation
+from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.settings import Settings, checked, checked_class
 
 MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
@@ -75,7 +75,7 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
     broker: bool = False
     deny: bool = False
 
-    def concerns(self, principal: str, operation: Operation, kind: Kind, name: str) -> bool:
+    def concerns(self, principal: str, operation: Operation, kind: ResourceKind, name: str) -> bool:
         """Whether it says anything about this."""
         if self.principal not in {"*", principal} or operation not in self.operations:
             return False
@@ -156,12 +156,12 @@ class Access:
         """The token of the principal `name`, for a challenge; None where only its digest is known, or no such one."""
         return self._tokens.get(name)
 
-    def allows(self, principal: Principal, operation: Operation, kind: Kind, name: str = "") -> bool:
+    def allows(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         """Whether `principal` may; what no rule allows is not allowed, and a rule that denies wins."""
         denials = [rule.deny for rule in self._rules if rule.concerns(principal.name, operation, kind, name)]
         return bool(denials) and not any(denials)
 
-    def check(self, principal: Principal, operation: Operation, kind: Kind, name: str = "") -> None:
+    def check(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN where `allows` says no."""
         if not self.allows(principal, operation, kind, name):
             what = "the broker as a whole" if kind == "broker" else f"{kind} {name[:249]}"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from broker_core.listeners.http.context import HttpCall
-from broker_core.listeners.http.route import Handler, Route
+from broker_core.listeners.http.route import Route, RouteHandler
 from broker_core.listeners.http.routes import connections, leases, members, publishing
 from broker_core.listeners.http.routes.by_hand import ByHand
 from broker_core.operations.catalogue import CATALOGUE
@@ -44,7 +44,7 @@ def _route(entry: Entry) -> Route:
     )
 
 
-def _handler(entry: Entry) -> Handler:
+def _handler(entry: Entry) -> RouteHandler:
     form, by_hand = form_of(entry), BY_HAND.get(entry.request)
     # Who may not use what the path names learns nothing about the rest of the request.
     early = [right for right in entry.rights if not right.preview and (not right.field or right.field in form.path)]

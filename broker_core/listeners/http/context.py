@@ -23,7 +23,7 @@ from broker_core.listeners.http.reading import Held, converted, decoded, query_o
 from broker_core.listeners.served import ServedHost
 from broker_core.operations.fields import Name
 from broker_core.operations.request import Request as OperationRequest
-from broker_core.operations.rights import READ, Kind, Operation, Right
+from broker_core.operations.rights import READ, Operation, ResourceKind, Right
 from broker_core.replies import Reply
 
 T = TypeVar("T")
@@ -85,11 +85,11 @@ class HttpCall:
         if self.connection is not None:
             self.connection.principal = self.principal.name
 
-    def must(self, operation: Operation, kind: Kind, name: str = "") -> None:
+    def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN."""
         self.context.access.check(self.principal, operation, kind, name)
 
-    def may(self, operation: Operation, kind: Kind, name: str = "") -> bool:
+    def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         """Whether `must` would pass."""
         return self.context.access.allows(self.principal, operation, kind, name)
 
@@ -139,7 +139,7 @@ class HttpCall:
         """Raises MALFORMED_REQUEST."""
         return converted(self.request.path_params[name], kind, name)
 
-    def name_of(self, kind: Kind, operation: Operation) -> str:
+    def name_of(self, kind: ResourceKind, operation: Operation) -> str:
         """The name in the path, of what the caller may use so. Raises MALFORMED_REQUEST, FORBIDDEN."""
         name: str = self.path(kind, Name)
         self.must(operation, kind, name)

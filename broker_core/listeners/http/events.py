@@ -18,7 +18,7 @@ _PAUSE_S = 0.02  # gather for so long: one write for many events
 _BEAT_S = 15.0  # a comment, so that proxies and clients see the connection alive
 
 
-class Listener:
+class Subscriber:
     """Events that `wanted` accepts, from the moment it is opened; the newest are dropped where nobody takes them."""
 
     def __init__(self, host: ServedHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS) -> None:

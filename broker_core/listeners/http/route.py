@@ -10,7 +10,7 @@ import msgspec
 
 from broker_core.listeners.http.context import HttpCall
 
-Handler = Callable[[HttpCall], Awaitable[Any]]
+RouteHandler = Callable[[HttpCall], Awaitable[Any]]
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     method: str
     path: str
-    handler: Handler
+    handler: RouteHandler
     tag: str
     name: str
     title: str
@@ -44,10 +44,12 @@ class Routes:
         self.tag = tag
         self.found: list[Route] = []
 
-    def __call__(self, method: str, path: str, answer: Any = None, **more: Any) -> Callable[[Handler], Handler]:
+    def __call__(
+        self, method: str, path: str, answer: Any = None, **more: Any
+    ) -> Callable[[RouteHandler], RouteHandler]:
         """Declare the handler below, whose docstring is the description; `more` are fields of `Route`."""
 
-        def declare(handler: Handler) -> Handler:
+        def declare(handler: RouteHandler) -> RouteHandler:
             title, *rest = (handler.__doc__ or "").strip().splitlines()
             self.found.append(
                 Route(

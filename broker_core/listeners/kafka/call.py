@@ -16,7 +16,7 @@ from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.served import ServedHost
-from broker_core.operations.rights import Kind, Operation
+from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.replies import Reply
 
 NODE_ID = 0  # the one broker of the cluster
@@ -92,11 +92,11 @@ class Call(msgspec.Struct, frozen=True):
         """The broker; the host's lock is held."""
         return self.shared.host.broker
 
-    def may(self, operation: Operation, kind: Kind, name: str = "") -> bool:
+    def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         """Whether the rules allow it."""
         return self.shared.access.allows(self.principal, operation, kind, name)
 
-    def must(self, operation: Operation, kind: Kind, name: str = "") -> None:
+    def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN, as Kafka's error for that kind of thing."""
         if not self.may(operation, kind, name):
             raise ForbiddenError(kind, f"{self.principal.name} may not {operation} {kind} {name[:249]}".rstrip())
@@ -116,7 +116,7 @@ class Call(msgspec.Struct, frozen=True):
 class ForbiddenError(BrokerError):
     """The rules do not allow it; Kafka has an error for each kind of thing."""
 
-    def __init__(self, kind: Kind, about: str) -> None:
+    def __init__(self, kind: ResourceKind, about: str) -> None:
         super().__init__(ErrorCode.FORBIDDEN, about)
         self.kafka_code = _FORBIDDEN[kind]
 

@@ -6,7 +6,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from broker_core.events import Event
 from broker_core.listeners.http.context import HttpCall
-from broker_core.listeners.http.events import Listener
+from broker_core.listeners.http.events import Subscriber
 from broker_core.listeners.http.route import Routes
 from broker_core.operations.observe import EventQuery
 from broker_core.operations.rights import READ
@@ -42,9 +42,9 @@ async def stream_events(call: HttpCall) -> Response:
             and (everything or _may_see(call, event))
         )
 
-    listener = Listener(call.host, wanted)
+    subscriber = Subscriber(call.host, wanted)
     return StreamingResponse(
-        listener.stream(call.context.closing, query.limit),
+        subscriber.stream(call.context.closing, query.limit),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

@@ -17,9 +17,9 @@ from msgspec import Meta
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.problems import STATUSES
-from broker_core.listeners.http.route import Handler, Routes
+from broker_core.listeners.http.route import RouteHandler, Routes
 from broker_core.operations.rights import ADMIN, READ, WRITE
-from broker_core.operations.schemas import Mode
+from broker_core.operations.schemas import CompatibilityMode
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 
@@ -56,7 +56,7 @@ class Candidate(msgspec.Struct, frozen=True, rename="camel"):
 class CompatibilityLevel(msgspec.Struct, frozen=True):
     """The mode of a subject, or of all that have none."""
 
-    compatibility: Mode
+    compatibility: CompatibilityMode
 
 
 class ModeChange(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class ModeChange(msgspec.Struct, frozen=True):
     mode: RegistryMode
 
 
-def _confluent(handler: _Answer) -> Handler:
+def _confluent(handler: _Answer) -> RouteHandler:
     """What `handler` answers, and its errors, as Confluent's registry writes them."""
 
     @functools.wraps(handler)
@@ -83,10 +83,10 @@ def _confluent(handler: _Answer) -> Handler:
     return answer
 
 
-def _serve(method: str, path: str) -> Callable[[_Answer], Handler]:
+def _serve(method: str, path: str) -> Callable[[_Answer], RouteHandler]:
     """Declare the handler below; it checks itself who asks, so that errors have Confluent's form."""
 
-    def declare(handler: _Answer) -> Handler:
+    def declare(handler: _Answer) -> RouteHandler:
         return routes(method, path, open=True)(_confluent(handler))
 
     return declare

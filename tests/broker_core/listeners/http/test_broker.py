@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
-from broker_core.listeners.http.events import Listener
+from broker_core.listeners.http.events import Subscriber
 from broker_core.operations.rights import Operation
 from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import until
@@ -141,7 +141,7 @@ def test_a_listener_that_is_too_slow_is_told_how_much_it_missed(listener):
     host = listener.host
 
     async def listen():
-        listener = Listener(host, lambda _event: True, most=3)
+        listener = Subscriber(host, lambda _event: True, most=3)
         stream = listener.stream(asyncio.Event())
         await anext(stream)
         host.call(lambda now_ns: host.broker.topics.create(now_ns, "orders", 1))

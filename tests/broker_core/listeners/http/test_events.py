@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 
 from broker_core import BrokerHost
-from broker_core.listeners.http.events import Listener
+from broker_core.listeners.http.events import Subscriber
 
 
 def test_who_goes_while_nothing_happens_leaves_no_task_behind() -> None:
     async def left_behind(host: BrokerHost) -> int:
-        stream = Listener(host, lambda _event: True, 10).stream(asyncio.Event())
+        stream = Subscriber(host, lambda _event: True, 10).stream(asyncio.Event())
         await anext(stream)
         waiting = asyncio.ensure_future(anext(stream))
         for _ in range(5):
