@@ -51,6 +51,8 @@ class EventKind(enum.StrEnum):
     OFFSETS_RESET = "offsets_reset"
     PRODUCER_BLOCKED = "producer_blocked"
     PRODUCER_UNBLOCKED = "producer_unblocked"
+    TRANSACTION_STARTED = "transaction_started"
+    TRANSACTION_ENDED = "transaction_ended"
     FAULT = "fault"
     DAMAGE = "damage"
     USER_ACTION = "user_action"

@@ -9,9 +9,10 @@ import msgspec
 
 
 class PartitionView(msgspec.Struct, frozen=True, gc=False):
-    """One partition of a topic. Offsets are counts of messages since the beginning.
+    """One partition of a topic.
 
-    `lost` holds (start, end) of offsets that cannot be read any more; where there are any, it is degraded.
+    `lost` holds (start, end) of offsets that cannot be read any more; where there are any, it is degraded. `markers`
+    are offsets between start and end that end transactions and hold no message.
     """
 
     partition: int
@@ -19,6 +20,12 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
     end_offset: int
     size_bytes: int
     lost: tuple[tuple[int, int], ...] = ()
+    markers: int = 0
+
+    @property
+    def messages_count(self) -> int:
+        """Messages between start and end; of a compacted topic, those that compaction has removed count, too."""
+        return self.end_offset - self.start_offset - self.markers
 
 
 class GateView(msgspec.Struct, frozen=True):
@@ -265,6 +272,17 @@ class RebalanceView(msgspec.Struct, frozen=True):
         return tuple(sorted(set(self.before) & set(self.after)))
 
 
+class TransactionView(msgspec.Struct, frozen=True):
+    """A transaction that has not ended: of which producer, since when, and after how long it is aborted."""
+
+    transactional_id: str
+    producer_id: int
+    epoch: int
+    client: str
+    started_ns: int
+    timeout_ms: int
+
+
 class FaultView(msgspec.Struct, frozen=True):
     """What still lasts of a fault or rule: on `client` ("" is the disk), `what` it is in words, from when, until when.
 
@@ -318,3 +336,4 @@ class Snapshot(msgspec.Struct, frozen=True):
     rebalances: tuple[RebalanceView, ...] = ()
     totals: Totals = Totals()
     faults: tuple[FaultView, ...] = ()
+    transactions: tuple[TransactionView, ...] = ()

@@ -66,7 +66,7 @@ def _add_topic(parser: argparse.ArgumentParser) -> None:
 
 def messages_of(view: TopicView) -> int:
     """How many are there now, as far as offsets tell: compaction leaves gaps."""
-    return sum(part.end_offset - part.start_offset for part in view.partitions)
+    return sum(part.messages_count for part in view.partitions)
 
 
 def _list(host: Host, options: argparse.Namespace) -> None:
@@ -116,7 +116,7 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
     view, rule = admin.describe_topic(name), SchemaAdmin(host).rule(name)
     columns = ("Partition", "Start offset", "End offset", "Messages", "Bytes")
     rows = [
-        (part.partition, part.start_offset, part.end_offset, part.end_offset - part.start_offset, part.size_bytes)
+        (part.partition, part.start_offset, part.end_offset, part.messages_count, part.size_bytes)
         for part in view.partitions
     ]
     facts: list[tuple[str, object]] = [("Topic", view.name), ("Messages", messages_of(view))]

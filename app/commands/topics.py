@@ -204,7 +204,7 @@ class TopicHandlers(QObject):
         topic = self._topic()
         if topic is None:
             return
-        count = sum(part.end_offset - part.start_offset for part in topic.partitions)
+        count = sum(part.messages_count for part in topic.partitions)
         readers = [group.name for group in self._context.controller.snapshot.groups if topic.name in group.topics]
         read = tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else ""
         open_form(

@@ -278,7 +278,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
                     tr("Stored"),
                     tr(
                         "{count:,} messages, {size}",
-                        count=part.end_offset - part.start_offset,
+                        count=part.messages_count,
                         size=byte_size(part.size_bytes),
                     ),
                 ),

@@ -257,7 +257,7 @@ def _messages(log: PartitionLog, first: int, end: int) -> list[Found]:
 
 def _fitting(log: PartitionLog, chunk: int) -> int:
     """As many messages as may be read at once: few where they are large."""
-    mean_bytes = log.size_bytes // max(1, log.end_offset - log.start_offset)
+    mean_bytes = log.size_bytes // max(1, log.messages_between(log.start_offset, log.end_offset))
     return max(1, min(chunk, READ_BYTES // max(1, mean_bytes)))
 
 

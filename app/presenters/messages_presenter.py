@@ -300,7 +300,7 @@ class MessagesPresenter(PanelPresenter):
         parts = next((topic.partitions for topic in topics if topic.name == where.topic), None)
         if parts is None:
             return self._there
-        return sum(part.end_offset - part.start_offset for part in parts if part.partition in where.partitions)
+        return sum(part.messages_count for part in parts if part.partition in where.partitions)
 
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False

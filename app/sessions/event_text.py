@@ -38,6 +38,8 @@ KIND_WORDS: dict[EventKind, str] = {
     EventKind.OFFSETS_RESET: mark("Offsets reset"),
     EventKind.PRODUCER_BLOCKED: mark("Producer blocked"),
     EventKind.PRODUCER_UNBLOCKED: mark("Producer unblocked"),
+    EventKind.TRANSACTION_STARTED: mark("Transaction started"),
+    EventKind.TRANSACTION_ENDED: mark("Transaction ended"),
     EventKind.FAULT: mark("Fault"),
     EventKind.DAMAGE: mark("Damage"),
     EventKind.USER_ACTION: mark("My action"),

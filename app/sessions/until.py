@@ -34,7 +34,8 @@ def _lag(moment: Moment) -> int | None:
         if start is None:
             start = broker.fetches.start(moment.reader, topic, partition)
         if start is not None:
-            found = (found or 0) + max(0, broker.logs.partition(topic, partition).end_offset - start)
+            log = broker.logs.partition(topic, partition)
+            found = (found or 0) + log.messages_between(min(start, log.end_offset), log.end_offset)
     return found
 
 

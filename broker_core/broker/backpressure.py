@@ -97,7 +97,8 @@ class Backpressure:
                 starts += [] if start is None else [start]
             if starts or not begun:
                 start = max((log.start_offset, *starts))
-                messages += log.messages_count if start == log.start_offset else log.end_offset - start
+                whole = start == log.start_offset
+                messages += log.messages_count if whole else log.messages_between(start, log.end_offset)
                 if topic.counts_bytes:
                     size_bytes += sum(run.size_bytes for run in log.runs(start, log.end_offset))
         return messages, size_bytes

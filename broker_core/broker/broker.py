@@ -18,6 +18,7 @@ from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
 from broker_core.broker.topics import Topics
+from broker_core.broker.transactions import TransactionPorts
 from broker_core.broker.views import Views
 from broker_core.events import EventStream
 from broker_core.faults.client_faults import ClientFaults
@@ -32,6 +33,8 @@ from broker_core.log.producer_ids import ProducerIds
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.timers import Timers
+from broker_core.transactions.coordinator import TransactionCoordinator
+from broker_core.transactions.state_log import StateLog
 
 T = TypeVar("T")
 
@@ -71,10 +74,20 @@ class Broker:
             positions=self.fetches.position,
             held=self.fetches.held,
             published_ns=logs.published_ns,
+            markers_between=lambda topic, partition, *span: logs.partition(topic, partition).markers_between(*span),
             reads_anew=logs.make_room,
             topic_names=lambda: tuple(self.topics.names()),  # topics come later
         )
         self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets)
+        self.transactions = TransactionCoordinator(
+            events,
+            timers,
+            StateLog(files, self.durability.syncs, log_config, epoch_ms),
+            TransactionPorts(logs, self.durability, self.offsets, self.growth, lambda: self.producer_ids),
+            epoch_ms=epoch_ms,
+        )
+        self.durability.cover(lambda: self.transactions.states.logs)
+        self.cleaning.cover(lambda: self.transactions.states.logs)
         self.backpressure = Backpressure(logs, self.groups, self.fetches, events, timers)
         self.schemas = Schemas(logs, events)
         self.topics = Topics(
@@ -83,7 +96,9 @@ class Broker:
         self.queues = Queues(
             logs, self.durability, self.backpressure, self.groups, self.recently_deleted, events, timers
         )
-        self.publishing = Publishing(logs, self.schemas, self.durability, self.fetches, self.growth, events)
+        self.publishing = Publishing(
+            logs, self.schemas, self.durability, self.transactions, self.fetches, self.growth, events
+        )
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
@@ -112,6 +127,7 @@ class Broker:
         for subscription in catalog.subscriptions:
             self.queues.restore_subscription(now_ns, subscription)
         self.producer_ids = ProducerIds(catalog.producers)
+        self.transactions.restore()
 
     def count_from_now(self) -> None:
         """Totals begin at nothing: what queues have counted before a restart is in their own figures alone."""
@@ -122,4 +138,5 @@ class Broker:
         self.offsets.close()
         self.recently_deleted.close()
         self.logs.close()
+        self.transactions.states.close()
         self.durability.close()

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.logs import Logs, Topic
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
 from broker_core.log.cleaner import Cleaner
 from broker_core.log.partition_log import PartitionLog
+
+
+class _Start:
+    """Where a log begins, and how many markers of transactions it has, before something of it is deleted."""
+
+    def __init__(self, log: PartitionLog) -> None:
+        self.offset = log.start_offset
+        self.markers = log.markers_between(log.start_offset, log.end_offset)
 
 
 class Cleaning:
@@ -18,7 +28,12 @@ class Cleaning:
         self._corruption = corruption
         self._events = events
         self._cleaner = Cleaner()
+        self._compacted: list[Callable[[], Iterable[PartitionLog]]] = []
         logs.on_removed(self._forget)
+
+    def cover(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
+        """These logs, which are no topic's, are compacted, too."""
+        self._compacted.append(logs)
 
     def clean(self, now_ns: int) -> None:
         """Apply retention, begin the compactions that are due, and report what was found corrupt.
@@ -28,13 +43,15 @@ class Cleaning:
         failed: BrokerError | None = None
         for topic in self._logs:
             for log in topic.log.partitions:
-                start = log.start_offset
+                start = _Start(log)
                 try:
                     log.apply_retention(now_ns)
                 except BrokerError as error:
                     failed = failed or error
                 self._deleted(now_ns, topic, log, start, "retention")
             self._cleaner.look(now_ns, topic.log.partitions)
+        for logs in self._compacted:
+            self._cleaner.look(now_ns, logs())
         self._corruption.update(now_ns)
         if failed is not None:
             raise failed
@@ -52,22 +69,24 @@ class Cleaning:
         """
         topic = self._logs.topic(name)
         log = topic.partition(partition)
-        start = log.start_offset
+        start = _Start(log)
         log.delete_before(before_offset)
         self._deleted(now_ns, topic, log, start, "delete records")
         return log.start_offset
 
-    def _deleted(self, now_ns: int, topic: Topic, log: PartitionLog, start: int, cause: str) -> None:
-        count = log.start_offset - start
+    def _deleted(self, now_ns: int, topic: Topic, log: PartitionLog, start: _Start, cause: str) -> None:
+        count = log.start_offset - start.offset
+        markers = start.markers - log.markers_between(log.start_offset, log.end_offset)
         if count > 0:
             self._events.emit(
                 now_ns,
                 EventKind.RECORDS_DELETED,
                 topic=log.topic,
                 partition=log.partition,
-                offset=start,
+                offset=start.offset,
                 count=count,
                 cause=cause,
+                detail={"markers": markers} if markers else None,
             )
             topic.make_room(now_ns)
 

@@ -27,8 +27,15 @@ class Durability:
         self._logs = logs
         self._synced_ns = 0
         logs.on_removed(self._forget)
-        corruption.watch(logs.partitions)
-        corruption.watch(lambda: self.journal.logs)
+        self._corruption = corruption
+        self._covered: list[Callable[[], Iterable[PartitionLog]]] = []
+        self.cover(logs.partitions)
+        self.cover(lambda: self.journal.logs)
+
+    def cover(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
+        """These logs are made durable in every tick, too, and what is found corrupt in them is reported."""
+        self._covered.append(logs)
+        self._corruption.watch(logs)
 
     def journal_of(self, log: TopicLog) -> Journal | None:
         """Where a queue writes that reads `log`; None where nothing of it outlives the process."""
@@ -82,8 +89,8 @@ class Durability:
 
     def note_unsynced(self) -> None:
         """Let the next round cover what nobody waits for, as once in every tick."""
-        self.syncs.note(self._logs.partitions())
-        self.syncs.note(self.journal.logs)
+        for logs in self._covered:
+            self.syncs.note(logs())
 
     def close(self) -> None:
         """Write what is pending and give back every file."""

@@ -12,6 +12,7 @@ from broker_core.groups.fetches import Fetches
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
 from broker_core.groups.protocol import TopicPartition
+from broker_core.replies import Reply
 
 Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
 
@@ -40,13 +41,13 @@ class GroupOffsets:
         now_ns: int,
         group: str,
         client: str,
-        member_id: str,
+        member_id: str | None,
         generation: int,
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
         backwards: bool = False,
     ) -> None:
-        """Commit for a member; errors as in `GroupCoordinator.commit`."""
+        """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`."""
         changes = self._groups.commit(now_ns, group, member_id, generation, offsets, backwards=backwards)
         for topic, partition, old, new in changes:
             start = (self._fetches.start(group, topic, partition) or 0) if old is None else old
@@ -79,6 +80,15 @@ class GroupOffsets:
         """Commit again what `committed_in` gave before the topic was deleted."""
         for group, partition, value in committed:
             self._store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+
+    @property
+    def awaited(self) -> bool:
+        """True where somebody waits for the next flush."""
+        return self._store.awaited
+
+    def flushed(self) -> Reply[None]:
+        """There when everything committed so far is on the disk; fails with STORAGE_ERROR."""
+        return self._store.flushed()
 
     def flush(self) -> None:
         """Make the offsets that were committed so far durable, in one SQLite commit."""

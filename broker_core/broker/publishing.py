@@ -23,6 +23,7 @@ from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.queues.config import FIRST_COME
 from broker_core.replies import Reply
+from broker_core.transactions.coordinator import TransactionCoordinator
 
 _LONG_LEASE_MS = 1_000.0  # nobody can tell five milliseconds of it
 
@@ -60,6 +61,7 @@ class Publishing:
         logs: Logs,
         schemas: Schemas,
         durability: Durability,
+        transactions: TransactionCoordinator,
         fetches: Fetches,
         growth: Growth,
         events: EventStream,
@@ -67,6 +69,7 @@ class Publishing:
         self._logs = logs
         self._schemas = schemas
         self._durability = durability
+        self._transactions = transactions
         self._fetches = fetches
         self._growth = growth
         self._events = events
@@ -144,7 +147,7 @@ class Publishing:
 
         Where they wait for room, they do so until `deadline_ns` at most, and fail with THROTTLED then.
         `on_appended` is called as soon as they are in the log. A batch that `producer` has sent before is not stored
-        again. Raises or fails with what `PartitionLog.append_batch` raises, too.
+        again. Raises or fails with what `PartitionLog.append_batch` and the transaction coordinator raise, too.
         """
         topic = self._logs.topic(name)
         topic.check_fields(messages)
@@ -191,6 +194,8 @@ class Publishing:
                 now_ns, name, partition, messages, client=client, producer=batch.stamp, deadline_ns=deadline_ns
             )
         reply: Reply[Published | None] = Reply()
+        if batch.stamp is not None:
+            self._transactions.check_append(batch.stamp, name, partition)
         self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), None, client, _ignore, reply)
         return reply
 
@@ -269,6 +274,8 @@ class Publishing:
         on_appended: OnAppended,
         reply: Reply[Published | None],
     ) -> None:
+        if producer is not None:
+            self._transactions.check_append(producer, log.topic, log.partition)
         appended = log.append_batch(now_ns, messages, producer=producer)
         key = messages[0].key if appended.count == 1 else None
         self._appended(now_ns, topic, log, appended, key, client, on_appended, reply)

@@ -77,6 +77,7 @@ class Views:
                 log.end_offset,
                 log.size_bytes,
                 tuple((lost.start_offset, lost.end_offset) for lost in log.lost),
+                log.markers_between(log.start_offset, log.end_offset),
             )
             for number, log in enumerate(topic.log.partitions)
         )

@@ -107,7 +107,7 @@ class BrokerHost(HostLoop):
             )
             self.broker.queues.jitter_seed = secrets.randbits(64)
             if self.directory is not None:
-                self._restore(self.directory)
+                self._restore(self.directory, resumes=not read_only)
             opened.pop_all()
         if read_only:
             self.broker.queues.read_only = _READ_ONLY
@@ -125,7 +125,7 @@ class BrokerHost(HostLoop):
         if self._writer is not None:
             self._writer.start()
 
-    def _restore(self, directory: DataDirectory) -> None:
+    def _restore(self, directory: DataDirectory, *, resumes: bool) -> None:
         self.broker.restore(0, directory.catalog())
         bins = {letters.name: letters for letters in self.broker.logs.dead_letters().values()}
         states: dict[str, KeptQueue | None] = {}
@@ -148,6 +148,8 @@ class BrokerHost(HostLoop):
             if kept is not None:
                 letters = bins[name] if name in bins else self.broker.queues.dead_letters(name)
                 letters.restore(kept.dead_letters)
+        if resumes:
+            self.broker.transactions.resume(0)
         self.broker.count_from_now()
         self.broker.corruption.update(0)
         for sentence in self.broker.corruption.sentences:
@@ -239,7 +241,7 @@ class BrokerHost(HostLoop):
             self.open_batches.close()
 
     def _after(self) -> None:
-        if self.broker.durability.syncs.wanted and self._writer is not None:
+        if (self.broker.durability.syncs.wanted or self.broker.offsets.awaited) and self._writer is not None:
             self._writer.wake()
 
     def _wake_at(self, time_ns: int) -> None:

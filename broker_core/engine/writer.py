@@ -14,7 +14,7 @@ import msgspec
 from broker_core.broker.broker import Broker
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.offsets import FlushTicket, OffsetStore
+from broker_core.groups.offsets import OffsetStore
 from broker_core.replies import Reply
 
 T = TypeVar("T")
@@ -48,7 +48,6 @@ class Writer:
         self._tick_s = tick_ms / 1_000
         self._event = threading.Event()
         self._stopping = False
-        self._waiting: list[Reply[None]] = []
         self._marks: dict[str, tuple[object, ...]] = {}
         self._unwritable: set[str] = set()  # queues whose last state could not be encoded
         self._next_save_s = self._next_clean_s = 0.0
@@ -69,8 +68,7 @@ class Writer:
 
     def kept(self) -> Reply[None]:
         """A reply that is settled when all offsets committed so far are on the disk; it fails with STORAGE_ERROR."""
-        reply: Reply[None] = Reply()
-        self._host.locked(lambda _now: self._waiting.append(reply))
+        reply = self._host.locked(lambda _now: self._offsets.flushed())
         self.wake()
         return reply
 
@@ -94,7 +92,7 @@ class Writer:
             self._event.clear()
             try:
                 self._sync()
-                if self._waiting:
+                if self._offsets.awaited:
                     self._flush()
                 if time.monotonic() >= next_tick_s:
                     self._tick()
@@ -122,6 +120,7 @@ class Writer:
             self._next_clean_s = time.monotonic() + CLEAN_S
             self._next_slice_s = 0.0  # compaction runs even where retention fails
             self._host.locked(self._broker.cleaning.clean)
+            self._host.locked(self._broker.transactions.expire)
             if self._directory is not None:
                 self._directory.refill_reserve()
         if self._directory is None:
@@ -164,25 +163,10 @@ class Writer:
 
     def _flush(self) -> None:
         """Flush the offsets; the lock is free meanwhile."""
-        waiting, ticket = self._host.locked(lambda _now: self._begin_flush())
+        ticket = self._host.locked(lambda _now: self._offsets.begin_flush())
         if ticket is not None:
             ticket.run()
-        self._host.locked(lambda _now: self._end_flush(waiting, ticket))
-
-    def _begin_flush(self) -> tuple[list[Reply[None]], FlushTicket | None]:
-        waiting, self._waiting = self._waiting, []
-        return waiting, self._offsets.begin_flush()
-
-    def _end_flush(self, waiting: list[Reply[None]], ticket: FlushTicket | None) -> None:
-        try:
-            if ticket is not None:
-                self._offsets.end_flush(ticket)
-        except BrokerError as error:
-            for reply in waiting:
-                reply.fail(error)
-            raise
-        for reply in waiting:
-            reply.resolve(None)
+            self._host.locked(lambda _now: self._offsets.end_flush(ticket))
 
     def save_queues(self) -> None:
         """Save the queues that have changed, after syncing the logs that their states refer to."""

@@ -24,12 +24,14 @@ class Commits:
         self,
         offsets: OffsetStore,
         end_offset: Callable[[str, int], int],
+        markers_between: Callable[[str, int, int, int], int],
         positions: Callable[[str, str, int], int | None],
         held: Held,
         published_ns: Callable[[str, int, int], int | None],
     ) -> None:
         self._offsets = offsets
         self._end_offset = end_offset
+        self._markers_between = markers_between
         self._positions = positions
         self._held = held
         self._published_ns = published_ns
@@ -46,7 +48,7 @@ class Commits:
         values: list[OffsetAndMetadata] = []
         for (topic, partition), given in offsets.items():
             value = OffsetAndMetadata(given) if isinstance(given, int) else given
-            self._check(topic, partition, value)
+            self.check(topic, partition, value)
             old = self.committed(group, topic, partition)
             if old is None or value.offset > old or (backwards and value.offset < old):
                 advances.append((topic, partition, old, value.offset))
@@ -59,7 +61,7 @@ class Commits:
         """Set all offsets, or none on an error. Raises OFFSET_OUT_OF_RANGE."""
         wanted = list(changes)
         for change in wanted:
-            self._check(change.topic, change.partition, OffsetAndMetadata(change.to_offset))
+            self.check(change.topic, change.partition, OffsetAndMetadata(change.to_offset))
         for change in wanted:
             self._offsets.commit(group, change.topic, change.partition, change.to_offset)
 
@@ -71,12 +73,15 @@ class Commits:
     def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
         """The offsets of the group in one partition. `owner` is "" for none."""
         end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
-        lag, lag_ns = lag_behind(now_ns, end, committed, partial(self._published_ns, topic, partition))
+        markers = 0 if committed is None else self._markers_between(topic, partition, committed, end)
+        published = partial(self._published_ns, topic, partition)
+        lag, lag_ns = lag_behind(now_ns, end - markers, committed, published)
         position = self._positions(group, topic, partition) if owner else None
         in_flight = self._held(group, topic, partition, owner, committed) if owner else 0
         return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight)
 
-    def _check(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
+    def check(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
+        """Raises OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE."""
         end = self._end_offset(topic, partition)
         if not 0 <= value.offset <= end:
             raise BrokerError(
@@ -94,7 +99,8 @@ def lag_behind(
 ) -> tuple[int | None, int | None]:
     """Messages from the committed offset to the end, and the age of the first of them; None where not known.
 
-    `published_ns(offset)` is the time of a stored message.
+    `end` is less by one for each marker in between, which is no message. `published_ns(offset)` is the time of a
+    stored message.
     """
     if committed is None:
         return None, None

@@ -38,10 +38,10 @@ __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 class GroupCoordinator:
     """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800) and KIP-848.
 
-    `end_offset(topic, partition)` and `partitions_of(topic)` query the log and may raise UNKNOWN_TOPIC_OR_PARTITION.
-    The following serve views only and return None for unknown: `positions(group, topic, partition)` is the position of
-    the owner, `held` the number of delivered messages that are not committed, `published_ns(topic, partition, offset)`
-    the publishing time of a message.
+    `end_offset(topic, partition)`, `markers_between(topic, partition, offset, end_offset)` and `partitions_of(topic)`
+    query the log and may raise UNKNOWN_TOPIC_OR_PARTITION. The following serve views only and return None for unknown:
+    `positions(group, topic, partition)` is the position of the owner, `held` the number of delivered messages that are
+    not committed, `published_ns(topic, partition, offset)` the publishing time of a message.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class GroupCoordinator:
         end_offset: Callable[[str, int], int],
         partitions_of: Callable[[str], int],
         config: GroupConfig | None = None,
+        markers_between: Callable[[str, int, int, int], int] = lambda topic, partition, offset, end_offset: 0,
         positions: Callable[[str, str, int], int | None] = lambda group, topic, partition: None,
         held: Held = lambda *_place: 0,
         published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
@@ -64,7 +65,7 @@ class GroupCoordinator:
         self.offsets = offsets
         self._events = events
         self._partitions_of = partitions_of
-        self._commits = Commits(offsets, end_offset, positions, held, published_ns)
+        self.commits = Commits(offsets, end_offset, markers_between, positions, held, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
         self._reconciler = Reconciler(
@@ -228,7 +229,7 @@ class GroupCoordinator:
         self,
         now_ns: int,
         group: str,
-        member_id: str,
+        member_id: str | None,
         generation: int,
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
@@ -237,11 +238,21 @@ class GroupCoordinator:
         """Commit all of `offsets`, or none on an error.
 
         An offset below the committed one is ignored, or, with `backwards`, set as by a reset. Returns (topic,
-        partition, old or None, new) of what advanced. Administrators pass a generation below 0, while the group is
-        Empty. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS between the
-        start of a generation and its assignment, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE beyond the end of the log,
-        OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
+        partition, old or None, new) of what advanced. A `member_id` of None was checked by `check_commit`;
+        administrators pass a generation below 0, while the group is Empty. Raises as `check_commit`, and
+        OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
         """
+        if member_id is not None:
+            self.check_commit(now_ns, group, member_id, generation)
+        changes = self.commits.advance(group, offsets, backwards=backwards)
+        self._found(now_ns, group)
+        rewound = [change for change in changes if change[2] is not None and change[3] < change[2]]
+        if rewound:
+            self._say_reset(now_ns, group, rewound, "committed backwards")
+        return [change for change in changes if change not in rewound]
+
+    def check_commit(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
+        """Raises NON_EMPTY_GROUP, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS."""
         if generation < 0:
             if self.state(group) not in (GroupState.EMPTY, GroupState.DEAD):
                 raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{group} has members, which commit; stop them first")
@@ -250,18 +261,12 @@ class GroupCoordinator:
             found.current(member_id, generation).heard(now_ns)
             if found.state is GroupState.COMPLETING:
                 raise rebalancing(found)
-        changes = self._commits.advance(group, offsets, backwards=backwards)
-        self._found(now_ns, group)
-        rewound = [change for change in changes if change[2] is not None and change[3] < change[2]]
-        if rewound:
-            self._say_reset(now_ns, group, rewound, "committed backwards")
-        return [change for change in changes if change not in rewound]
 
     # -- calls of administrators
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
         """The committed offset, which is the next to read, or None."""
-        return self._commits.committed(group, topic, partition)
+        return self.commits.committed(group, topic, partition)
 
     def reset(self, now_ns: int, group: str, changes: Sequence[Change], cause: str) -> None:
         """Apply the changes of `offset_reset.preview`. `cause` is the sentence in the event.
@@ -269,7 +274,7 @@ class GroupCoordinator:
         Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, without any change.
         """
         self._must_be_empty(group)
-        self._commits.reset(group, changes)
+        self.commits.reset(group, changes)
         rows = [(each.topic, each.partition, each.from_offset, each.to_offset) for each in changes]
         self._say_reset(now_ns, group, rows, cause)
 
@@ -325,7 +330,7 @@ class GroupCoordinator:
     def clients(self, group: str) -> dict[str, str]:
         """Client ids by member id; empty for an unknown group."""
         found = self._groups.get(group)
-        return {} if found is None else {member_id: member.client for member_id, member in found.members.items()}
+        return {key: member.client for key, member in found.members.items()} if found is not None else {}
 
     def has_left(self, group: str, topic: str) -> bool:
         """Whether `group` has members and none of them subscribes to `topic`. False for a group without members."""
@@ -334,7 +339,7 @@ class GroupCoordinator:
 
     def view(self, now_ns: int, group: str) -> GroupView:
         """The view of a group. Raises GROUP_ID_NOT_FOUND."""
-        return view_of(now_ns, self._existing(group), self.offsets, self._commits, self._count)
+        return view_of(now_ns, self._existing(group), self.offsets, self.commits, self._count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
         """The views of all groups, by name."""
@@ -352,13 +357,9 @@ class GroupCoordinator:
         self._rebalancer.proceed(group, now_ns)
         group.settle()
 
-    def _say_reset(
-        self, now_ns: int, group: str, changes: Sequence[tuple[str, int, int | None, int]], cause: str
-    ) -> None:
-        rows = [list(change) for change in changes]
-        self._events.emit(
-            now_ns, EventKind.OFFSETS_RESET, group=group, count=len(rows), cause=cause, detail={"changes": rows}
-        )
+    def _say_reset(self, now_ns: int, group: str, changes: Sequence[Advance], cause: str) -> None:
+        detail = {"changes": [list(change) for change in changes]}
+        self._events.emit(now_ns, EventKind.OFFSETS_RESET, group=group, count=len(changes), cause=cause, detail=detail)
 
     def _count(self, topic: str) -> int:
         try:

@@ -34,6 +34,9 @@ class ReadableLog(Protocol):
     def read(self, offset: int, *, max_messages: int, max_bytes: int) -> list[StoredMessage]:
         """Messages from `offset` on, at least one whatever its size; `max_bytes` counts keys and values."""
 
+    def messages_between(self, offset: int, end_offset: int) -> int:
+        """How many of these offsets are those of messages."""
+
     def runs(self, offset: int, end_offset: int) -> list[Run]:
         """The messages from `offset` up to `end_offset`, by time of publishing."""
 
@@ -87,7 +90,8 @@ class Fetches:
     def held(self, group: str, topic: str, partition: int, client: str, committed: int | None) -> int:
         """The number of messages delivered to `client` as the owner that are not committed."""
         holder, first, end = self._held.get((group, topic, partition), ("", 0, 0))
-        return max(0, end - max(committed or 0, first)) if holder == client else 0
+        first = max(committed or 0, first)
+        return self._log(topic, partition).messages_between(first, end) if holder == client and first < end else 0
 
     def position(self, group: str, topic: str, partition: int) -> int | None:
         """The next offset that the group's owner reads; None where the group never read."""
@@ -160,8 +164,15 @@ class Fetches:
                 self._end(reply, messages)
 
     def committed(self, now_ns: int, group: str, client: str, topic: str, partition: int, old: int, new: int) -> None:
-        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged."""
-        for run in self._log(topic, partition).runs(old, new):
+        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged.
+
+        Where markers of transactions lie behind the last message, the last event says how far it went.
+        """
+        log = self._log(topic, partition)
+        runs = log.runs(old, new)
+        end = runs[-1].end_offset if runs else old
+        passed = new if log.messages_between(end, new) < new - end else None
+        for run in runs or ([Run(old, 0, 0, now_ns)] if passed is not None else []):
             self.acknowledged += run.count
             self._events.emit(
                 now_ns,
@@ -174,6 +185,7 @@ class Fetches:
                 client=client,
                 group=group,
                 published_ns=run.published_ns,
+                to_offset=passed if run.end_offset == end else None,
             )
 
     def _end(self, reply: FetchReply, messages: list[StoredMessage]) -> None:

@@ -13,6 +13,7 @@ from broker_core.files import DiskFiles, FileSystem
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, CorruptTable, OffsetTable, quarantine, salvage
 from broker_core.groups.protocol import TopicPartition
+from broker_core.replies import Reply
 
 
 class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
@@ -34,9 +35,15 @@ class FlushTicket:
     """One flush, run without the broker's lock."""
 
     def __init__(
-        self, changes: Changes, everything: Changes | None, table: OffsetTable, journal: OffsetJournal | None
+        self,
+        changes: Changes,
+        everything: Changes | None,
+        table: OffsetTable,
+        journal: OffsetJournal | None,
+        awaited_by: list[Reply[None]],
     ) -> None:
         self.changes = changes
+        self.awaited_by = awaited_by
         self.error: BrokerError | CorruptTable | None = None
         self._everything = everything
         self._table = table
@@ -71,6 +78,8 @@ class OffsetStore:
         self._numbers: dict[str, GroupNumbers] = {}
         self._changed: set[tuple[str, str, int]] = set()
         self._changed_groups: set[str] = set()
+        self._awaited_by: list[Reply[None]] = []
+        self._flushing = False
         self.corruption = ""
         self._journal: OffsetJournal | None = None
         if self._path != MEMORY:
@@ -146,6 +155,19 @@ class OffsetStore:
 
     # -- the file
 
+    @property
+    def awaited(self) -> bool:
+        """True where somebody waits for the next flush."""
+        return bool(self._awaited_by)
+
+    def flushed(self) -> Reply[None]:
+        """There when everything committed so far is in the file, at once in memory; fails with STORAGE_ERROR."""
+        if self._path == MEMORY or not (self._changed or self._changed_groups or self._flushing):
+            return Reply.of(None)
+        reply: Reply[None] = Reply()
+        self._awaited_by.append(reply)
+        return reply
+
     def flush(self) -> int:
         """Write the changes in one transaction. Returns the number of changed rows.
 
@@ -165,15 +187,30 @@ class OffsetStore:
         Call its `run` in any thread without the broker's lock, then `end_flush` under the lock.
         """
         changes = self._changes()
+        awaited_by, self._awaited_by = self._awaited_by, []
         if len(changes) == 0:
+            for reply in awaited_by:
+                reply.resolve(None)
             return None
         self._changed.clear()
         self._changed_groups.clear()
+        self._flushing = True
         everything = self._everything() if self._journal is not None and self._journal.overgrown else None
-        return FlushTicket(changes, everything, self._table, self._journal)
+        return FlushTicket(changes, everything, self._table, self._journal, awaited_by)
 
     def end_flush(self, ticket: FlushTicket) -> None:
-        """Complete a flush. Raises as `flush` does."""
+        """Take note of what a ticket has done, and answer who waited for it. Raises as `flush` does."""
+        self._flushing = False
+        try:
+            self._end_flush(ticket)
+        except BrokerError as error:
+            for reply in ticket.awaited_by:
+                reply.fail(error)
+            raise
+        for reply in ticket.awaited_by:
+            reply.resolve(None)
+
+    def _end_flush(self, ticket: FlushTicket) -> None:
         if isinstance(ticket.error, CorruptTable):
             self._table.close()
             aside = quarantine(self._path)

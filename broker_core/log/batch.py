@@ -33,6 +33,7 @@ MAX_BATCH_RECORDS = 1_000  # reading one message decodes at most this many
 MAX_BATCH_BYTES = 4 * 1_048_576  # nor more than this, but for a single message
 NO_PRODUCER_ID = -1
 SEQUENCES = 1 << 31  # after a producer's last sequence number comes 0
+CODEC_BITS, LOG_APPEND_TIME_BIT, TRANSACTIONAL_BIT, CONTROL_BIT = 0x07, 0x08, 0x10, 0x20  # of the attributes
 
 LEAST_RECORD_BYTES = 7  # length, attributes, two deltas, null key, null value, no headers
 
@@ -41,6 +42,7 @@ _LEADER_EPOCH = 0
 MARK = struct.pack(">ib", _LEADER_EPOCH, MAGIC)  # the constant bytes of every header, by which one can be found
 MARK_AT = 12
 CRC_START = 21
+_LOW_ATTRIBUTES = CRC_START + 1  # the byte that has all bits in use
 _PREFIX = struct.Struct(">qiibI")  # what the CRC does not cover, and the CRC
 HEADER = struct.Struct(">qiibIhiqqqhii")
 PLACE = struct.Struct(">qii")  # base offset, length, leader epoch
@@ -49,11 +51,18 @@ _NO_HEADERS: list[tuple[str, bytes | None]] = []
 
 
 class ProducerStamp(NamedTuple):
-    """Who sent a batch, for idempotence (KIP-98). `sequence` numbers its first message, per partition, from 0."""
+    """Who sent a batch, for idempotence (KIP-98). `sequence` numbers its first message, per partition, from 0.
+
+    A `transactional` batch belongs to the transaction that the producer has open.
+    """
 
     producer_id: int
     epoch: int
     sequence: int
+    transactional: bool = False
+
+
+_NOBODY = ProducerStamp(NO_PRODUCER_ID, -1, -1)
 
 
 class BatchHeader(msgspec.Struct, frozen=True, gc=False):
@@ -71,22 +80,42 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
     producer_id: int
     producer_epoch: int
     base_sequence: int
+    attributes: int = 0
 
     @property
     def end_offset(self) -> int:
         """The offset after its last record."""
         return self.base_offset + self.last_offset_delta + 1
 
+    @property
+    def is_control(self) -> bool:
+        """True for the marker that ends a transaction, which holds no message."""
+        return bool(self.attributes & CONTROL_BIT)
+
+    @property
+    def is_transactional(self) -> bool:
+        """True where it belongs to a transaction, as messages or as its marker."""
+        return bool(self.attributes & TRANSACTIONAL_BIT)
+
+    @property
+    def stamp(self) -> ProducerStamp | None:
+        """Who sent it; None where it does not say."""
+        if self.producer_id == NO_PRODUCER_ID:
+            return None
+        return ProducerStamp(self.producer_id, self.producer_epoch, self.base_sequence, self.is_transactional)
+
 
 def encode_batch(
     base_offset: int, timestamp_ms: int, messages: Sequence[Message], producer: ProducerStamp | None = None
 ) -> tuple[bytearray, int]:
     """The batch of these messages at consecutive offsets, and the bytes of their keys and values."""
-    producer_id, epoch, sequence = producer or (NO_PRODUCER_ID, -1, -1)
+    stamp = producer or _NOBODY
     alike = records_alike(messages)
     if alike is not None:
-        return _framed(base_offset, timestamp_ms, alike[0], len(messages), producer_id, epoch, sequence), alike[1]
-    builder = DefaultRecordBatchBuilder(MAGIC, 0, 0, producer_id, epoch, sequence, _SIZE_LIMIT)
+        return framed(base_offset, timestamp_ms, alike[0], len(messages), stamp), alike[1]
+    builder = DefaultRecordBatchBuilder(
+        MAGIC, 0, stamp.transactional, stamp.producer_id, stamp.epoch, stamp.sequence, _SIZE_LIMIT
+    )
     append = builder.append
     payload_bytes = 0
     for delta, message in enumerate(messages):
@@ -109,13 +138,15 @@ def encode_batch(
     return data, payload_bytes
 
 
-def _framed(
-    base_offset: int, timestamp_ms: int, records: list[bytes], count: int, producer_id: int, epoch: int, sequence: int
+def framed(
+    base_offset: int, timestamp_ms: int, records: Sequence[bytes], count: int, stamp: ProducerStamp, attributes: int = 0
 ) -> bytearray:
     """A batch of `count` records, whose pieces these are, with its header before them."""
+    if stamp.transactional:
+        attributes |= TRANSACTIONAL_BIT
     data = bytearray().join([bytes(HEADER_BYTES), *records])
     length = len(data) - LENGTH_FIELD_END
-    fields = (0, count - 1, timestamp_ms, timestamp_ms, producer_id, epoch, sequence, count)
+    fields = (attributes, count - 1, timestamp_ms, timestamp_ms, *stamp[:3], count)
     HEADER.pack_into(data, 0, base_offset, length, _LEADER_EPOCH, MAGIC, 0, *fields)
     with memoryview(data) as view:
         checksum = crc32c.crc32c(view[CRC_START:])
@@ -145,10 +176,13 @@ def encode_batches(
 def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> bytearray:
     """An intact batch again, with only the `kept` ones of its messages, each at the offset it has."""
     base_offset = kept[0].offset
-    (first_offset, _, _, _, _, _, _, _, _, producer_id, producer_epoch, sequence, _) = HEADER.unpack_from(batch)
+    (first_offset, _, _, _, _, attributes, _, _, _, producer_id, producer_epoch, sequence, _) = HEADER.unpack_from(
+        batch
+    )
     if producer_id != NO_PRODUCER_ID:
         sequence = (sequence + base_offset - first_offset) % SEQUENCES
-    builder = DefaultRecordBatchBuilder(MAGIC, 0, 0, producer_id, producer_epoch, sequence, _SIZE_LIMIT)
+    transactional = bool(attributes & TRANSACTIONAL_BIT)
+    builder = DefaultRecordBatchBuilder(MAGIC, 0, transactional, producer_id, producer_epoch, sequence, _SIZE_LIMIT)
     for message in kept:
         delta = message.offset - base_offset
         builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
@@ -167,7 +201,7 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
         epoch,
         magic,
         _,
-        _,
+        attributes,
         last_delta,
         first_ms,
         max_ms,
@@ -181,7 +215,9 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
         return None
     if count < 1 or last_delta < count - 1:
         return None
-    return BatchHeader(base, size_bytes, count, last_delta, first_ms, max_ms, producer_id, producer_epoch, sequence)
+    return BatchHeader(
+        base, size_bytes, count, last_delta, first_ms, max_ms, producer_id, producer_epoch, sequence, attributes
+    )
 
 
 def place_bytes(base_offset: int, size_bytes: int) -> bytes:
@@ -214,7 +250,12 @@ def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
 
 
 def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:
-    """The messages of an intact batch, each decoded when asked for. Raises DAMAGED where one does not parse."""
+    """The messages of an intact batch, each decoded when asked for; a control batch has none.
+
+    Raises DAMAGED where one does not parse.
+    """
+    if batch[_LOW_ATTRIBUTES] & CONTROL_BIT:
+        return
     try:
         for record in DefaultRecordBatch(cast(bytes, batch)):
             headers = record.headers

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from broker_core.messages import Run
 
 UNKNOWN_BYTES = 0xFFFF_FFFF  # of a batch that was found on disk and not decoded yet
+MARKER = 0xFFFF_FFFE  # instead of the payload of a control batch, which holds no message
 
 
 class BatchIndex:
@@ -110,6 +111,8 @@ class BatchIndex:
                 continue
             span = self.spans[slot]
             size_bytes = self.payloads[slot]
+            if size_bytes == MARKER:
+                continue
             if size_bytes == UNKNOWN_BYTES:
                 size_bytes = self.payloads[slot] = sum(size for _, size in records(self, slot))
             if first < offset or first + span > end_offset:

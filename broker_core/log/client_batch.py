@@ -13,13 +13,17 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_MESSAGE_BYTES
 from broker_core.log.batch import (
+    CODEC_BITS,
+    CONTROL_BIT,
     CRC_START,
     HEADER,
     HEADER_BYTES,
     LENGTH_FIELD_END,
+    LOG_APPEND_TIME_BIT,
     MAGIC,
     NO_PRODUCER_ID,
     PLACE,
+    TRANSACTIONAL_BIT,
     ProducerStamp,
     decode_batch,
 )
@@ -29,10 +33,6 @@ MAX_RECORDS = 100_000  # of one batch: ten times what librdkafka sends by defaul
 MAX_UNPACKED_BYTES = 64 * MAX_MESSAGE_BYTES
 MAX_RATIO = 1_000  # text of one letter packs to a thousandth
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-_CODEC_BITS = 0x07
-_LOG_APPEND_TIME_BIT = 0x08
-_TRANSACTIONAL_BIT = 0x10
-_CONTROL_BIT = 0x20
 _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
 
@@ -73,7 +73,7 @@ class ClientBatch(msgspec.Struct, frozen=True, gc=False):
         header = bytearray(self.data[:HEADER_BYTES])
         records = unpacked(self.codec, memoryview(self.data)[HEADER_BYTES:])
         (attributes,) = struct.unpack_from(">h", header, CRC_START)
-        struct.pack_into(">h", header, CRC_START, attributes & ~_CODEC_BITS)
+        struct.pack_into(">h", header, CRC_START, attributes & ~CODEC_BITS)
         PLACE.pack_into(header, 0, 0, HEADER_BYTES + len(records) - LENGTH_FIELD_END, 0)
         return bytes(header) + records
 
@@ -111,16 +111,17 @@ def _checked(records: bytes, position: int) -> ClientBatch:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "the checksum of a batch does not hold")
     if not 0 < count <= MAX_RECORDS or last_delta != count - 1:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch counts {count} records up to number {last_delta}")
-    if attributes & _CONTROL_BIT:
+    if attributes & CONTROL_BIT:
         raise BrokerError(ErrorCode.INVALID_RECORD, "a control batch, which no client may send")
-    if attributes & _TRANSACTIONAL_BIT:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a batch belongs to a transaction, which was not begun")
-    if attributes & _LOG_APPEND_TIME_BIT:
+    transactional = bool(attributes & TRANSACTIONAL_BIT)
+    if transactional and producer_id == NO_PRODUCER_ID:
+        raise BrokerError(ErrorCode.INVALID_RECORD, "a batch belongs to a transaction, but to no producer")
+    if attributes & LOG_APPEND_TIME_BIT:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a batch has the broker's time, which no client sets")
-    packed_by = attributes & _CODEC_BITS
+    packed_by = attributes & CODEC_BITS
     if packed_by >= len(_CODECS):
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch is compressed by {packed_by}, which is no codec")
-    stamp = None if producer_id == NO_PRODUCER_ID else ProducerStamp(producer_id, epoch, sequence)
+    stamp = None if producer_id == NO_PRODUCER_ID else ProducerStamp(producer_id, epoch, sequence, transactional)
     batch = ClientBatch(data, count, first_ms, stamp, _CODECS[packed_by])
     if batch.codec != "none" and len(batch.messages()) != count:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch does not hold the {count} records that it counts")

@@ -8,6 +8,8 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.batch import parse_header
+from broker_core.log.batch_index import MARKER, BatchIndex
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.segment import Segment
 from broker_core.log.segment_rewrite import SegmentRewrite
@@ -122,11 +124,21 @@ class Compaction:
         latest = self._latest
         for index in segment.indexes(segment.base_offset):
             for slot in range(len(index)):
-                for message in segment.messages(index, slot):
-                    if message.key is not None:
-                        latest[message.key] = message.offset
+                if not self._was_aborted(segment, index, slot):
+                    for message in segment.messages(index, slot):
+                        if message.key is not None:
+                            latest[message.key] = message.offset
                 if self._took(index.sizes[slot]):
                     yield
+
+    def _was_aborted(self, segment: Segment, index: BatchIndex, slot: int) -> bool:
+        """True for messages of an aborted transaction: they replace nothing, and go with the first pass."""
+        base_offset = index.base_offset(slot)
+        aborted = self._log.aborted_transactions(base_offset, base_offset + 1)
+        header = parse_header(segment.batch(index, slot)) if aborted else None
+        if header is None or not header.is_transactional:
+            return False
+        return any(each.producer_id == header.producer_id for each in aborted)
 
     def _stays(self, message: StoredMessage) -> bool:
         if message.offset < self._log.start_offset:
@@ -141,8 +153,13 @@ class Compaction:
         rewrite = SegmentRewrite(segment, self._log.config.index_interval_bytes)
         for index in segment.indexes(segment.base_offset):
             for slot in range(len(index)):
-                every = list(segment.messages(index, slot))
-                rewrite.keep(index, slot, every, [message for message in every if self._stays(message)])
+                if index.payloads[slot] == MARKER:
+                    rewrite.keep_marker(index, slot)
+                else:
+                    every = list(segment.messages(index, slot))
+                    gone = self._was_aborted(segment, index, slot)
+                    kept = [] if gone else [message for message in every if self._stays(message)]
+                    rewrite.keep(index, slot, every, kept)
                 if self._took(index.sizes[slot]):
                     yield
         if not rewrite.removed:

@@ -16,10 +16,11 @@ from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption
+from broker_core.log.markers import encode_marker
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
-from broker_core.log.reserved_headers import counted_bytes, with_ttl
+from broker_core.log.reserved_headers import check_sizes, with_ttl
 from broker_core.log.retention import is_too_old, retained_from
 from broker_core.log.segment import Place, Segment
 from broker_core.log.segment_list import SegmentList
@@ -56,7 +57,8 @@ class PartitionLog(PartitionReader):
         recovery = Recovery(place)
         segments = recovery.segments
         if not segments or segments[-1].has_holes or segments[-1].end_offset != recovery.end_offset:
-            segments.append(Segment(place, recovery.end_offset))
+            open_before = segments[-1].transactions.open if segments else None
+            segments.append(Segment(place, recovery.end_offset, open_before=open_before))
         super().__init__(topic, partition, SegmentList(segments), damage)
         self.config = config
         self.recovery = recovery.report
@@ -128,7 +130,7 @@ class PartitionLog(PartitionReader):
             return self._append_many(now_ns, messages)
         data, size_bytes = encode_batch(base_offset, timestamp_ms, messages, producer)
         if len(data) > self._checked_bytes:
-            self._check_sizes(messages)
+            check_sizes(self.name, messages, self.config.max_message_bytes)
             if len(data) > MAX_BATCH_BYTES and count > 1:
                 if producer is None:
                     return self._append_many(now_ns, messages)
@@ -136,9 +138,7 @@ class PartitionLog(PartitionReader):
                     ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}; send it in parts"
                 )
         self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
-        self._advance(base_offset + count)
-        if producer is not None:
-            self._producers.remember(producer, RememberedBatch(producer.sequence, count, base_offset, now_ns))
+        self._stored(now_ns, base_offset, count, producer)
         return Appended(base_offset, count, size_bytes, False)
 
     def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
@@ -157,13 +157,39 @@ class PartitionLog(PartitionReader):
             )
         data = batch.placed(base_offset)
         self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
+        self._stored(now_ns, base_offset, count, stamp)
+        return Appended(base_offset, count, size_bytes, False)
+
+    def append_marker(self, now_ns: int, producer_id: int, epoch: int, *, commits: bool) -> int:
+        """End what the producer's transaction has here; the offset of the marker.
+
+        A batch of an older epoch is refused from now on. Raises STORAGE_ERROR, CLOSED.
+        """
+        self._must_be_open()
+        base_offset, timestamp_ms = self.end_offset, self._place.epoch_ms + now_ns // NS_PER_MS
+        data = encode_marker(base_offset, timestamp_ms, producer_id, epoch, commits=commits)
+        active = self._active_for(now_ns, len(data))
+        first_offset = active.append_marker(data, base_offset, producer_id, now_ns, commits=commits)
+        if first_offset is not None:
+            self._ending.append((base_offset, first_offset))
+        self._producers.fence(producer_id, epoch)
+        self._advance(base_offset + 1)
+        return base_offset
+
+    @property
+    def producers(self) -> list[tuple[int, int, RememberedBatch | None]]:
+        """As `ProducerStates.known`."""
+        return self._producers.known()
+
+    def _stored(self, now_ns: int, base_offset: int, count: int, stamp: ProducerStamp | None) -> None:
         self._advance(base_offset + count)
         if stamp is not None:
             self._producers.remember(stamp, RememberedBatch(stamp.sequence, count, base_offset, now_ns))
-        return Appended(base_offset, count, size_bytes, False)
+            if stamp.transactional:
+                self._active.transactions.begin(stamp.producer_id, base_offset)
 
     def _append_many(self, now_ns: int, messages: Sequence[Message]) -> Appended:
-        self._check_sizes(messages)
+        check_sizes(self.name, messages, self.config.max_message_bytes)
         base_offset = self.end_offset
         timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS
         batches = list(encode_batches(base_offset, timestamp_ms, messages, 0, len(messages)))
@@ -188,7 +214,7 @@ class PartitionLog(PartitionReader):
         """
         self._check_takes(messages)
         if largest_bytes is None or largest_bytes > self.config.max_message_bytes:
-            self._check_sizes(messages)
+            check_sizes(self.name, messages, self.config.max_message_bytes)
 
     def _must_be_open(self) -> None:
         if self._closed:
@@ -203,15 +229,6 @@ class PartitionLog(PartitionReader):
         if self._needs_keys and any(message.key is None for message in messages):
             raise BrokerError(ErrorCode.INVALID_RECORD, f"{self.name} is compacted, so every message needs a key")
 
-    def _check_sizes(self, messages: Sequence[Message]) -> None:
-        limit = self.config.max_message_bytes
-        for message in messages:
-            size = len(message.key or b"") + len(message.value or b"") + counted_bytes(message.headers)
-            if size > limit:
-                raise BrokerError(
-                    ErrorCode.MESSAGE_TOO_LARGE, f"{size} bytes for {self.name}, which takes at most {limit}"
-                )
-
     def _active_for(self, now_ns: int, more_bytes: int) -> Segment:
         active = self._active
         size = active.file.size
@@ -224,7 +241,7 @@ class PartitionLog(PartitionReader):
 
     def _roll(self, now_ns: int) -> Segment:
         sealed = self._active
-        self._active = Segment(self._place, self.end_offset)
+        self._active = Segment(self._place, self.end_offset, open_before=sealed.transactions.open)
         self._segments.add(self._active)
         self._unsynced.append(sealed)
         self._unindexed.append(sealed)
@@ -265,7 +282,7 @@ class PartitionLog(PartitionReader):
 
     def compactable(self) -> list[Segment]:
         """The sealed segments that `Compaction` may replace, oldest first."""
-        limit = self.high_watermark
+        limit = self.last_stable_offset
         return [one for one in self._segments.sealed if one.end_offset <= limit and not one.has_holes]
 
     def note_count(self, segment: Segment, messages_count: int) -> None:
@@ -285,7 +302,7 @@ class PartitionLog(PartitionReader):
         freed_bytes = old.size_bytes - len(rewrite.content)
         new = old.rewritten(rewrite.path, rewrite.index, durable=self._waits_for_sync)
         if new is not None:
-            new.removed = new.end_offset - new.base_offset - rewrite.kept
+            new.removed = new.messages_count - rewrite.kept
         self._segments.replace(old, new, freed_bytes)
         self._decoded.clear()
         # Neither may keep what the old one holds in memory.

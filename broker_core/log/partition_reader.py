@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch_index import UNKNOWN_BYTES
+from broker_core.log.batch_index import MARKER, UNKNOWN_BYTES
 from broker_core.log.corruption import Corruption, LostRange
 from broker_core.log.decoded_batch import DecodedBatches
 from broker_core.log.segment import SegmentView
 from broker_core.log.segment_list import SegmentList
+from broker_core.log.segment_transactions import AbortedTransaction
 from broker_core.messages import Run, StoredMessage
 
 
@@ -22,6 +27,8 @@ class PartitionReader:
         self.end_offset = 0
         self.high_watermark = 0
         self._segments = segments
+        # Transactions whose marker is not below the high watermark yet, as (marker offset, first offset).
+        self._ending: deque[tuple[int, int]] = deque()
         self._damage = damage
         self._decoded = DecodedBatches(topic, partition)
 
@@ -38,8 +45,35 @@ class PartitionReader:
     @property
     def messages_count(self) -> int:
         """Messages that are there: those between start and end that compaction has left."""
-        first = next(iter(self._segments))
-        return self._segments.messages_count - max(0, self.start_offset - first.base_offset)
+        first = next(iter(self._segments)).base_offset
+        return self._segments.messages_count - max(0, self.messages_between(first, self.start_offset))
+
+    def markers_between(self, offset: int, end_offset: int) -> int:
+        """How many of these offsets are those of markers, which end transactions and are no messages."""
+        return self._segments.markers_between(offset, end_offset)
+
+    def messages_between(self, offset: int, end_offset: int) -> int:
+        """How many of these offsets are those of messages, gone or not: all but the markers."""
+        return end_offset - offset - self.markers_between(offset, end_offset)
+
+    @property
+    def open_transactions(self) -> Mapping[int, int]:
+        """Producer id -> first offset of each transaction that has no marker yet, oldest first; a live view."""
+        return MappingProxyType(self._segments.active.transactions.open)
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Below it nothing belongs to an open transaction: what a reader of committed messages may see."""
+        ending = self._ending
+        while ending and ending[0][0] < self.high_watermark:
+            ending.popleft()
+        open_from = next(iter(self._segments.active.transactions.open.values()), self.high_watermark)
+        stable = min([open_from, self.high_watermark, *(first for _, first in ending)])
+        return max(self.start_offset, stable)
+
+    def aborted_transactions(self, offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Aborted transactions of which something lies between the two offsets, in the order of their markers."""
+        return self._segments.aborted(offset, end_offset)
 
     def segments(self) -> list[SegmentView]:
         """The segments, oldest first."""
@@ -70,6 +104,8 @@ class PartitionReader:
                     base_offset = index.base_offset(slot)
                     if wanted <= 0 or base_offset >= limit or (found and max_bytes <= 0):
                         return found
+                    if index.payloads[slot] == MARKER:
+                        continue
                     self._damage.check_between(found[-1].offset + 1 if found else offset, base_offset + 1)
                     messages = self._decoded.messages(segment, index, slot, offset, wanted)
                     payload_bytes = index.payloads[slot]
@@ -92,17 +128,18 @@ class PartitionReader:
                 raise
         return found
 
-    def read_bytes(self, offset: int, max_bytes: int = 1 << 20) -> list[bytes]:
+    def read_bytes(self, offset: int, max_bytes: int = 1 << 20, *, end_offset: int | None = None) -> list[bytes]:
         """Stored batches, whole, from the one that holds `offset` on; the first of them whatever its size.
 
-        Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        They end at the high watermark, or before the batch at `end_offset`. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
         """
         self._check_offset(offset)
+        limit = self.high_watermark if end_offset is None else end_offset
         found: list[bytes] = []
         for segment, index in self._segments.indexes(offset):
             for slot in range(index.slot_from(offset), len(index)):
                 max_bytes -= index.sizes[slot]
-                if index.base_offset(slot) >= self.high_watermark or (found and max_bytes < 0):
+                if index.base_offset(slot) >= limit or (found and max_bytes < 0):
                     return found
                 found.append(segment.batch(index, slot))
         return found
@@ -137,9 +174,9 @@ class PartitionReader:
     def published_from_ns(self, offset: int) -> int | None:
         """When the message at `offset` was published, or the first behind it that is there; None where none is."""
         for _segment, index in self._segments.indexes(max(offset, self.start_offset)):
-            slot = index.slot_from(max(offset, self.start_offset))
-            if slot < len(index):
-                return index.published[slot]
+            for slot in range(index.slot_from(max(offset, self.start_offset)), len(index)):
+                if index.payloads[slot] != MARKER:
+                    return index.published[slot]
         return None
 
     def offset_for_time(self, published_ns: int) -> int:

@@ -35,6 +35,11 @@ class ProducerIds:
             self._named[name] = given
         return given
 
+    def register_above(self, producer_id: int) -> int:
+        """A new id that is greater than one which is known to be taken."""
+        self._next_id = max(self._next_id, producer_id + 1)
+        return self.register()[0]
+
     def state(self) -> ProducerIdsState:
         """What must be kept; ids are kept a block ahead, so that none comes twice where the last ones were not kept."""
         return ProducerIdsState((self._next_id // _BLOCK + 1) * _BLOCK, dict(self._named))

@@ -66,8 +66,9 @@ class ProducerStates:
             for batch in state.batches:
                 if batch.sequence == stamp.sequence and batch.count == count:
                     return batch
-            last = state.batches[-1]
-            expected = (last.sequence + last.count) % SEQUENCES
+            if state.batches:
+                last = state.batches[-1]
+                expected = (last.sequence + last.count) % SEQUENCES
         if stamp.sequence != expected:
             raise BrokerError(
                 ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
@@ -93,17 +94,32 @@ class ProducerStates:
                 for batch in state.batches
                 if batch.base_offset + batch.count <= end_offset
             )
-            if batches:
+            if batches or not state.batches:
                 found.append(StoredProducer(producer_id, state.epoch, batches))
         return tuple(found)
 
     def forget_before(self, published_ns: int) -> None:
         """Forget the producers that have sent nothing since."""
         idle = [
-            producer_id for producer_id, state in self._by_id.items() if state.batches[-1].published_ns < published_ns
+            producer_id
+            for producer_id, state in self._by_id.items()
+            if not state.batches or state.batches[-1].published_ns < published_ns
         ]
         for producer_id in idle:
             del self._by_id[producer_id]
+
+    def fence(self, producer_id: int, epoch: int) -> None:
+        """A marker has ended a transaction at `epoch`: what the producer sends with an older one is refused."""
+        state = self._by_id.get(producer_id)
+        if state is not None and epoch > state.epoch:
+            self._by_id[producer_id] = ProducerState(epoch)
+
+    def known(self) -> list[tuple[int, int, RememberedBatch | None]]:
+        """(producer id, epoch, last batch) of each of them; None where a newer epoch has sent nothing yet."""
+        return [
+            (producer_id, state.epoch, state.batches[-1] if state.batches else None)
+            for producer_id, state in self._by_id.items()
+        ]
 
     def remember(self, stamp: ProducerStamp, batch: RememberedBatch) -> None:
         """`batch` was stored for this producer."""

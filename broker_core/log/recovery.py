@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.log.batch import NO_PRODUCER_ID, BatchHeader, ProducerStamp
+from broker_core.log.batch import BatchHeader
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.corruption import LostRange
 from broker_core.log.producers import ProducerStates, RememberedBatch
-from broker_core.log.scan import BadBytes, scan
+from broker_core.log.scan import BadBytes, FoundBatch, scan
 from broker_core.log.segment import LOG_SUFFIX, Place, Segment, segment_path
 from broker_core.log.segment_index import INDEX_SUFFIX, SegmentIndex
 
@@ -81,7 +81,7 @@ class Recovery:
         gaps = base < compacted_to
         start = cold.covered_bytes if cold else 0
         offset = cold.end_offset if cold else base
-        found: list[tuple[int, BatchHeader]] = []
+        found: list[FoundBatch] = []
         bad: list[BadBytes] = []
         size = files.size(path)
         for item in scan(files, path, start=start, end=size, offset=offset, limit=limit, gaps=gaps):
@@ -96,9 +96,10 @@ class Recovery:
             files.truncate(path, tail.start)
             self._cut_bytes += tail.end - tail.start
             self._notes.append(f"{tail.end - tail.start} bytes of an unfinished batch were cut from {path!r}")
-        segment = Segment(self._place, base, cold, has_gaps=gaps)
-        for position, header in found:
-            segment.found(position, header)
+        open_before = self.segments[-1].transactions.open if self.segments else None
+        segment = Segment(self._place, base, cold, has_gaps=gaps, open_before=open_before)
+        for position, header, commits in found:
+            segment.found(position, header, commits=commits)
         self.segments.append(segment)
         for item in bad:
             self._damaged(segment, item, limit)
@@ -118,13 +119,15 @@ class Recovery:
         return None
 
     def _remember(self, header: BatchHeader) -> None:
-        if header.producer_id == NO_PRODUCER_ID or header.base_offset < self.checkpoint.offset:
+        stamp = header.stamp
+        if stamp is None or header.base_offset < self.checkpoint.offset:
+            return
+        if header.is_control:
+            self.producers.fence(stamp.producer_id, stamp.epoch)
             return
         published_ns = (header.timestamp_ms - self._place.epoch_ms) * NS_PER_MS
-        self.producers.remember(
-            ProducerStamp(header.producer_id, header.producer_epoch, header.base_sequence),
-            RememberedBatch(header.base_sequence, header.count, header.base_offset, published_ns),
-        )
+        batch = RememberedBatch(header.base_sequence, header.count, header.base_offset, published_ns)
+        self.producers.remember(stamp, batch)
 
     def _damaged(self, segment: Segment, bad: BadBytes, limit: int | None) -> None:
         segment.has_holes = True

@@ -34,6 +34,16 @@ def counted_bytes(headers: Headers) -> int:
     return users + max(0, own - MAX_OWN_HEADER_BYTES)
 
 
+def check_sizes(name: str, messages: Sequence[Message], limit_bytes: int) -> None:
+    """Raises MESSAGE_TOO_LARGE where one of these is larger than the partition `name` takes."""
+    for message in messages:
+        size = len(message.key or b"") + len(message.value or b"") + counted_bytes(message.headers)
+        if size > limit_bytes:
+            raise BrokerError(
+                ErrorCode.MESSAGE_TOO_LARGE, f"{size} bytes for {name}, which takes at most {limit_bytes}"
+            )
+
+
 def reserved_headers(message: Message) -> Headers:
     """The reserved headers that stand for `message.ttl_ms` and `message.priority`."""
     headers: Headers = ()

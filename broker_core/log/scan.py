@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 from broker_core.files import FileSystem
 from broker_core.log.batch import HEADER_BYTES, LEAST_RECORD_BYTES, MARK, MARK_AT, BatchHeader, is_intact, parse_header
+from broker_core.log.markers import commits
 
 _WINDOW_BYTES = 4 * 1_048_576
 
 
 class FoundBatch(NamedTuple):
-    """An intact batch and the byte at which it starts."""
+    """An intact batch and the byte at which it starts; `commits` says what a marker does, None where it is none."""
 
     position: int
     header: BatchHeader
+    commits: bool | None
 
 
 class BadBytes(NamedTuple):
@@ -54,9 +56,10 @@ class _Window:
         header = parse_header(self.view(position, HEADER_BYTES))
         if header is None or header.size_bytes > self.end - position:
             return None
-        if not is_intact(self.view(position, header.size_bytes), header.base_offset):
+        batch = self.view(position, header.size_bytes)
+        if not is_intact(batch, header.base_offset):
             return None
-        return FoundBatch(position, header)
+        return FoundBatch(position, header, commits(batch) if header.is_control else None)
 
 
 def scan(

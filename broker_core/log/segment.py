@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.files import Data, FileSystem
 from broker_core.log.batch import BatchHeader, decode_batch, is_intact, places_checksum
-from broker_core.log.batch_index import UNKNOWN_BYTES, BatchIndex
+from broker_core.log.batch_index import MARKER, UNKNOWN_BYTES, BatchIndex
 from broker_core.log.corruption import Corruption
 from broker_core.log.scan import BadBytes, scan
 from broker_core.log.segment_index import INDEX_SUFFIX, Block, SegmentIndex
+from broker_core.log.segment_transactions import SegmentTransactions
 from broker_core.messages import StoredMessage
 
 LOG_SUFFIX = ".log"
@@ -57,11 +58,18 @@ class Segment:
     """Batches at increasing offsets from `base_offset` on.
 
     `warm` knows every batch that was written or scanned since the log was opened. What lies before them is cold: known
-    by the sparse index file only, and read a block at a time when somebody asks.
+    by the sparse index file only, and read a block at a time when somebody asks. `open_before` are the transactions
+    that the segment before leaves open, as in `SegmentTransactions.open`.
     """
 
     def __init__(
-        self, place: Place, base_offset: int, cold: SegmentIndex | None = None, *, has_gaps: bool = False
+        self,
+        place: Place,
+        base_offset: int,
+        cold: SegmentIndex | None = None,
+        *,
+        has_gaps: bool = False,
+        open_before: Mapping[int, int] | None = None,
     ) -> None:
         self._place = place
         self.base_offset = base_offset
@@ -69,6 +77,7 @@ class Segment:
         self.index_path = segment_path(place.directory, base_offset, INDEX_SUFFIX)
         self.cold = cold
         self.warm = BatchIndex(base_offset)
+        self.transactions = SegmentTransactions.of(cold.transactions) if cold else SegmentTransactions(open_before)
         self.warm_from = self.end_offset = cold.end_offset if cold else base_offset
         self.first_ns = self._session_ns(cold.first_ms) if cold else None
         self.has_holes = False
@@ -95,7 +104,7 @@ class Segment:
     @property
     def messages_count(self) -> int:
         """Messages in it."""
-        return self.end_offset - self.base_offset - self.removed
+        return self.end_offset - self.base_offset - self.removed - len(self.transactions.markers)
 
     @property
     def is_indexed(self) -> bool:
@@ -133,8 +142,19 @@ class Segment:
             base_offset += count
         self.end_offset = base_offset
 
-    def found(self, position: int, header: BatchHeader) -> None:
-        """A batch that is in the file already."""
+    def append_marker(
+        self, data: Data, base_offset: int, producer_id: int, published_ns: int, *, commits: bool
+    ) -> int | None:
+        """Write the marker that ends a transaction; where that began, as `SegmentTransactions.end`."""
+        self.append(data, base_offset, 1, MARKER, published_ns)
+        return self.transactions.end(producer_id, base_offset, commits=commits)
+
+    def found(self, position: int, header: BatchHeader, *, commits: bool | None) -> None:
+        """A batch that is in the file already; `commits` is what a marker does, None for other batches."""
+        if commits is not None:
+            self.transactions.end(header.producer_id, header.base_offset, commits=commits)
+        elif header.is_transactional:
+            self.transactions.begin(header.producer_id, header.base_offset)
         published_ns = self._session_ns(header.timestamp_ms)
         if self.first_ns is None:
             self.first_ns = published_ns
@@ -242,6 +262,7 @@ class Segment:
         if not index:
             return None
         segment = Segment(self._place, self.base_offset, has_gaps=True)
+        segment.transactions = self.transactions  # compaction leaves the markers
         segment.warm = index
         segment.first_ns = index.published[0]
         segment.end_offset = index.last_end_offset
@@ -252,6 +273,7 @@ class Segment:
         if self.has_holes:
             return
         index = self.cold.copy() if self.cold else SegmentIndex(self.base_offset)
+        index.transactions = self.transactions.stored()
         warm = self.warm
         for slot, published_ns in enumerate(warm.published):
             timestamp_ms = self._place.epoch_ms + published_ns // NS_PER_MS
@@ -288,4 +310,5 @@ def _add_found(index: BatchIndex, position: int, header: BatchHeader, published_
     span = header.end_offset - header.base_offset
     if span != header.count:
         index.with_gaps.add(len(index))
-    index.add(header.base_offset, span, position, header.size_bytes, UNKNOWN_BYTES, published_ns)
+    payload_bytes = MARKER if header.is_control else UNKNOWN_BYTES
+    index.add(header.base_offset, span, position, header.size_bytes, payload_bytes, published_ns)

@@ -3,6 +3,7 @@
 One entry for each `index_interval_bytes` of log: offset and position of the first batch of a block, the latest
 timestamp up to its end, and a CRC-32C over the first 12 bytes (base offset and length, which a batch's own checksum
 leaves out) of all its batches. An index covers a prefix of its segment; what was appended later is found by scanning.
+Behind the entries stands what that prefix says of transactions.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import msgspec
 from broker_core.files import FileSystem
 from broker_core.log.batch import place_bytes
 from broker_core.log.checked_file import read_checked, write_checked
+from broker_core.log.segment_transactions import StoredTransactions
 
 INDEX_SUFFIX = ".index"
 
@@ -31,6 +33,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
     positions: bytes
     latest_ms: bytes
     checksums: bytes
+    transactions: StoredTransactions = StoredTransactions()  # earlier versions had none
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -51,6 +54,7 @@ class SegmentIndex:
         self.end_offset = base_offset
         self.covered_bytes = 0
         self.first_ms = 0
+        self.transactions = StoredTransactions()  # up to `end_offset`
         self._offsets = array("I")
         self._positions = array("I")
         self._latest_ms = array("q")
@@ -116,6 +120,7 @@ class SegmentIndex:
             struct.pack(f"<{len(self)}I", *self._positions),
             struct.pack(f"<{len(self)}q", *self._latest_ms),
             struct.pack(f"<{len(self)}I", *self._checksums),
+            self.transactions,
         )
         write_checked(files, path, msgspec.msgpack.encode(stored), durable=durable)
 
@@ -130,6 +135,7 @@ class SegmentIndex:
         index.end_offset = stored.end_offset
         index.covered_bytes = stored.covered_bytes
         index.first_ms = stored.first_ms
+        index.transactions = stored.transactions
         count = len(stored.offsets) // 4
         index._offsets.extend(struct.unpack(f"<{count}I", stored.offsets))
         index._positions.extend(struct.unpack(f"<{count}I", stored.positions))

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from broker_core.log.batch_index import BatchIndex
 from broker_core.log.segment import Segment
+from broker_core.log.segment_transactions import AbortedTransaction
 
 
 class SegmentList:
@@ -34,6 +35,26 @@ class SegmentList:
     def sealed(self) -> list[Segment]:
         """All but the active one, oldest first."""
         return self._segments[:-1]
+
+    def markers_between(self, offset: int, end_offset: int) -> int:
+        """How many of these offsets are markers of transactions, which hold no message."""
+        found = 0
+        for segment in reversed(self._segments):
+            if segment.base_offset < end_offset:
+                found += segment.transactions.markers_between(offset, end_offset)
+            if segment.base_offset <= offset:
+                break
+        return found
+
+    def aborted(self, offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Aborted transactions of which something lies between the two offsets, in the order of their markers."""
+        first = max(bisect_right(self._bases, offset) - 1, 0)
+        return [
+            each
+            for segment in self._segments[first:]
+            for each in segment.transactions.aborted
+            if each.marker_offset >= offset and each.first_offset < end_offset
+        ]
 
     def holds(self, segment: Segment) -> bool:
         """False where it was deleted or replaced."""
@@ -79,7 +100,7 @@ class SegmentList:
     def note_count(self, segment: Segment, messages_count: int) -> None:
         """So many messages were found in the sealed `segment`."""
         self._sealed_messages += messages_count - segment.messages_count
-        segment.removed = segment.end_offset - segment.base_offset - messages_count
+        segment.removed += segment.messages_count - messages_count
 
     def indexes(self, offset: int) -> Iterable[tuple[Segment, BatchIndex]]:
         """The batches from `offset` on, an index at a time, each with its segment."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.log.batch import encode_kept
-from broker_core.log.batch_index import BatchIndex
+from broker_core.log.batch_index import MARKER, BatchIndex
 from broker_core.log.segment import Segment
 from broker_core.log.segment_index import SegmentIndex
 from broker_core.messages import StoredMessage
@@ -23,6 +23,7 @@ class SegmentRewrite:
         self.content = bytearray()
         self.index = BatchIndex(segment.base_offset)
         self.sparse = SegmentIndex(segment.base_offset)
+        self.sparse.transactions = segment.transactions.stored()
         self._segment = segment
         self._interval_bytes = index_interval_bytes
 
@@ -42,11 +43,18 @@ class SegmentRewrite:
         span = kept[-1].offset - kept[0].offset + 1
         if len(kept) < span:
             self.index.with_gaps.add(len(self.index))
-        published_ns = index.published[slot]
         payload_bytes = sum(message.size_bytes for message in kept)
-        self.index.add(kept[0].offset, span, len(self.content), len(data), payload_bytes, published_ns)
+        self._add(kept[0].offset, span, bytes(data), payload_bytes, index.published[slot])
+
+    def keep_marker(self, index: BatchIndex, slot: int) -> None:
+        """The marker in this slot, which is no message: who reads uncommitted messages needs to know how they ended."""
+        stored = self._segment.batch(index, slot)
+        self._add(index.base_offset(slot), 1, stored, MARKER, index.published[slot])
+
+    def _add(self, base_offset: int, span: int, data: bytes, payload_bytes: int, published_ns: int) -> None:
+        self.index.add(base_offset, span, len(self.content), len(data), payload_bytes, published_ns)
         timestamp_ms = self._segment.epoch_ms + published_ns // NS_PER_MS
-        self.sparse.add(kept[0].offset, kept[-1].offset + 1, len(data), timestamp_ms, self._interval_bytes)
+        self.sparse.add(base_offset, base_offset + span, len(data), timestamp_ms, self._interval_bytes)
         self.content += data
 
     def write(self, slice_bytes: int, *, durable: bool) -> Iterator[int]:

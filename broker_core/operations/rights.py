@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-ResourceKind = Literal["topic", "queue", "group", "subject", "broker"]
+ResourceKind = Literal["topic", "queue", "group", "subject", "transactional_id", "broker"]
 
 
 class Operation(enum.StrEnum):

@@ -191,7 +191,7 @@ class TopicAnswer(Result, frozen=True, kw_only=True):
                 )
                 for each in view.partitions
             ],
-            messages=sum(each.end_offset - each.start_offset for each in view.partitions),
+            messages=sum(each.messages_count for each in view.partitions),
             published=view.published,
             published_bytes=view.published_bytes,
             gate=GateAnswer.of(view.gate),

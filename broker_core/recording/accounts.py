@@ -7,11 +7,13 @@ neither read or acknowledged, waiting, in flight, dead-lettered, taken out or de
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
+from broker_core.recording.markers import Markers, Place
 from broker_core.snapshots import Snapshot
 
 _TAKEN_OUT = frozenset({EventKind.EVICTED, EventKind.EXPIRED, EventKind.PURGED, EventKind.DAMAGE})
@@ -75,9 +77,9 @@ class _Read:
             self.holes.append((offset, self.first))
             self.first = offset
 
-    def delete(self, end: int) -> None:
+    def delete(self, end: int, markers: Callable[[int, int], int]) -> None:
         """What lies before `end` is gone."""
-        self.deleted += max(0, end - self.end)
+        self.deleted += max(0, end - self.end - markers(self.end, end))
         self.end = max(self.end, end)
 
 
@@ -88,6 +90,7 @@ class Accounts:
         self._published: Counter[str] = Counter()
         self._taken: Counter[str] = Counter()
         self._reads: dict[tuple[str, str, int], _Read] = {}
+        self._markers = Markers()
         # Places that a topic's messages got when they were redriven into it: they are told as published, too.
         self._again: dict[tuple[str, int], list[int]] = {}
 
@@ -97,6 +100,8 @@ class Accounts:
             self._published[event.topic] += event.count
         elif event.kind is EventKind.REDRIVEN and event.to_partition is not None and event.to_offset is not None:
             self._again.setdefault((event.to_topic, event.to_partition), []).append(event.to_offset)
+        elif event.kind is EventKind.TRANSACTION_ENDED:
+            self._markers.add(event)
         elif event.kind in _TAKEN_OUT:
             self._taken[event.group] += event.count if event.offset is not None else 0
         elif event.kind is EventKind.USER_ACTION and event.cause == "undo purge" and event.detail is None:
@@ -122,7 +127,11 @@ class Accounts:
         elif event.kind is EventKind.RECORDS_DELETED and event.offset is not None:
             for (_group, topic, number), read in self._reads.items():
                 if (topic, number) == (event.topic, event.partition):
-                    read.delete(event.offset + event.count)
+                    read.delete(event.offset + event.count, partial(self._markers.between, (topic, number)))
+
+    def _messages(self, place: Place, first: int, end: int) -> int:
+        """How many of these offsets are those of messages."""
+        return end - first - self._markers.between(place, first, end)
 
     def _queues(self, snapshot: Snapshot) -> Iterator[Account]:
         for queue in snapshot.queues:
@@ -162,7 +171,8 @@ class Accounts:
                     if read is None:
                         begin = max(goes_on, part.start_offset)
                         read = _Read(begin, begin)
-                    came += part.end_offset - read.first
+                    messages = partial(self._messages, (topic.name, part.partition))
+                    came += messages(read.first, part.end_offset)
                     places = self._again.get((topic.name, part.partition), ())
                     redriven += sum(1 for offset in places if offset >= read.first)
                     done += read.messages
@@ -171,9 +181,9 @@ class Accounts:
                         # What lies before the place where the group goes on is nothing that it waits for.
                         passed = min(end, max(first, goes_on)) if (first, end) in read.holes else first
                         gone = min(end, max(passed, part.start_offset))
-                        skipped += passed - first
-                        taken += gone - passed
-                        waiting += end - gone
+                        skipped += messages(first, passed)
+                        taken += messages(passed, gone)
+                        waiting += messages(gone, end)
                 if topic.name in compacted:
                     taken += max(0, came - done - waiting - taken - skipped)
                 yield Account(topic.name, group.name, came - redriven, redriven, done, waiting, 0, 0, taken, skipped)

@@ -14,11 +14,11 @@ import msgspec
 
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold_broker import FoldedBroker
-from broker_core.recording.fold_groups import Place
 from broker_core.recording.fold_queues import FindLetter, nobody_knows
+from broker_core.recording.markers import Place
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
-from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals
+from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
 
 #: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
 NOT_TOLD: Final = {
@@ -85,6 +85,7 @@ class Fold:
         self._actors = {actor.name: actor for actor in keyframe.actors}
         self._clients = ClientCounts(keyframe.actors)
         self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
+        self._transactions = {each.producer_id: each for each in keyframe.transactions}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
         self._handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.PUBLISHED: self._published.published,
@@ -92,6 +93,8 @@ class Fold:
             EventKind.PRODUCER_BLOCKED: lambda event: self._enter(event, "blocked"),
             EventKind.PRODUCER_UNBLOCKED: lambda event: self._enter(event, "running"),
             EventKind.CLIENT_STOPPED: lambda event: self._actors.pop(event.client, None),
+            EventKind.TRANSACTION_STARTED: self._transaction_started,
+            EventKind.TRANSACTION_ENDED: self._transaction_ended,
             EventKind.FAULT: self._fault,
             EventKind.USER_ACTION: self._user_action,
             EventKind.SESSION_ENDED: self._ended,
@@ -136,6 +139,21 @@ class Fold:
         if event.client not in self._actors and role:
             state = "idle" if role == "consumer" else "waiting"
             self._actors[event.client] = ActorView(event.client, role, state, "", (), 0, 0, event.time_ns)
+
+    def _transaction_started(self, event: Event) -> None:
+        detail = event.detail or {}
+        producer_id = int(detail.get("producer_id", -1))
+        self._transactions[producer_id] = TransactionView(
+            str(detail.get("transactional_id", "")),
+            producer_id,
+            int(detail.get("epoch", -1)),
+            event.client,
+            event.time_ns,
+            int(detail.get("timeout_ms", 0)),
+        )
+
+    def _transaction_ended(self, event: Event) -> None:
+        self._transactions.pop(int((event.detail or {}).get("producer_id", -1)), None)
 
     def _fault(self, event: Event) -> None:
         detail = event.detail or {}
@@ -191,6 +209,9 @@ class Fold:
             rebalances=broker.groups.rebalances(),
             totals=msgspec.convert(self._totals, Totals),
             faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),
+            transactions=tuple(
+                sorted(self._transactions.values(), key=lambda each: (each.started_ns, each.producer_id))
+            ),
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold_groups import FoldedGroups
 from broker_core.recording.fold_queues import FindLetter, FoldedQueues, nobody_knows
-from broker_core.recording.fold_topics import FoldedGates, FoldedTopics
+from broker_core.recording.fold_topics import Bounds, FoldedGates, FoldedTopics
 from broker_core.snapshots import Snapshot
 
 _HANDED_OVER = frozenset({EventKind.ACKNOWLEDGED, EventKind.DELIVERED})
@@ -61,7 +61,7 @@ class FoldedBroker:
         if group is not None:
             (group.delivered if delivered else group.acknowledged)(event)
 
-    def deepest(self, topic: str, bounds: Sequence[tuple[int, int]]) -> tuple[int, str]:
+    def deepest(self, topic: str, bounds: Sequence[Bounds]) -> tuple[int, str]:
         """As the gate of `topic` counts it: see `FoldedGroups.deepest`; subscriptions have limits of their own."""
         depth, slowest = self.groups.deepest(topic, bounds)
         return (depth, slowest) if slowest or not self.queues.has_subscription(topic) else (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,9 +12,10 @@ from broker_core.events import Event, EventKind
 from broker_core.groups.commits import lag_behind
 from broker_core.groups.history import REBALANCES_KEPT, RebalanceHistory
 from broker_core.groups.states import GroupState
+from broker_core.recording.fold_topics import Bounds
+from broker_core.recording.markers import Markers, Place
 from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView
 
-Place = tuple[str, int]
 PartitionCount = Callable[[str], int]
 EndOffset = Callable[[str, int], int]
 #: When the message at an offset was published; None where nobody knows.
@@ -31,8 +33,10 @@ class _Member:
 class FoldedGroup:
     """One group while it is folded."""
 
-    def __init__(self, view: GroupView, time_ns: int) -> None:
+    def __init__(self, view: GroupView, time_ns: int, markers: Markers) -> None:
         self._view = view
+        self._markers = markers  # those since the keyframe
+        self._older_markers: dict[Place, int] = {}  # how many of the keyframe lie behind the committed offset
         self._members = {member.member_id: _Member(member) for member in view.members}
         self._read = frozenset(view.topics)  # of the generation of now
         self._committed: dict[Place, int] = {}
@@ -47,6 +51,7 @@ class FoldedGroup:
             place = (offset.topic, offset.partition)
             if offset.committed is not None:
                 self._committed[place] = offset.committed
+                self._older_markers[place] = max(0, offset.end_offset - offset.committed - (offset.lag or 0))
                 if offset.lag_ns is not None and offset.lag:
                     self._oldest[place] = (offset.committed, time_ns - offset.lag_ns)
             if offset.in_flight and offset.position is not None:
@@ -144,8 +149,21 @@ class FoldedGroup:
         assert event.partition is not None
         assert event.offset is not None
         place, end = (event.topic, event.partition), event.offset + event.count
-        if end > self._committed.get(place, -1):
+        if event.to_offset is not None:
+            end = event.to_offset  # markers lay behind the last message
+        old = self._committed.get(place)
+        if old is None or end > old:
             self._committed[place] = end
+        if old is not None and self._older_markers.get(place):
+            passed = end - old - event.count - self._markers.between(place, old, end)
+            self._older_markers[place] = max(0, self._older_markers[place] - max(0, passed))
+
+    def markers_left(self, place: Place, end: int) -> int:
+        """Markers between the committed offset and the end."""
+        committed = self._committed.get(place)
+        if committed is None:
+            return 0
+        return self._older_markers.get(place, 0) + self._markers.between(place, committed, end)
 
     def reset(self, event: Event) -> None:
         """Somebody has set committed offsets."""
@@ -168,7 +186,8 @@ class FoldedGroup:
             for number in range(partition_count(topic)):
                 place = (topic, number)
                 end, committed = end_offset(topic, number), self._committed.get(place)
-                yield place, None if committed is None else max(0, end - committed), end
+                lag = None if committed is None else max(0, end - committed - self.markers_left(place, end))
+                yield place, lag, end
 
     def _topics(self) -> list[str]:
         return sorted(self._wanted() | {topic for topic, _ in self._committed})
@@ -209,13 +228,16 @@ class FoldedGroup:
         published_ns: PublishedNs,
     ) -> OffsetView:
         end, committed = end_offset(*place), self._committed.get(place)
-        lag, lag_ns = lag_behind(time_ns, end, committed, lambda offset: self._oldest_ns(place, offset, published_ns))
+        shown_end = end - self.markers_left(place, end)
+        published = partial(self._oldest_ns, place, published_ns)
+        lag, lag_ns = lag_behind(time_ns, shown_end, committed, published)
         position = self._positions.get(place, self._starts.get(place)) if owner else None
         first, held_end = self._held.get(place, (0, 0)) if owner else (0, 0)
-        in_flight = max(0, held_end - max(committed or 0, first))
+        first = max(committed or 0, first)
+        in_flight = max(0, held_end - first - self._markers.between(place, first, held_end))
         return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight)
 
-    def _oldest_ns(self, place: Place, committed: int, published_ns: PublishedNs) -> int | None:
+    def _oldest_ns(self, place: Place, published_ns: PublishedNs, committed: int) -> int | None:
         offset, known_ns = self._oldest.get(place, (-1, 0))
         return known_ns if offset == committed else published_ns(place, committed)
 
@@ -224,7 +246,8 @@ class FoldedGroups:
     """All groups, and the cards of their rebalances."""
 
     def __init__(self, groups: tuple[GroupView, ...], rebalances: tuple[RebalanceView, ...], time_ns: int) -> None:
-        self._groups = {view.name: FoldedGroup(view, time_ns) for view in groups}
+        self._markers = Markers()
+        self._groups = {view.name: FoldedGroup(view, time_ns, self._markers) for view in groups}
         self._history = RebalanceHistory(max(REBALANCES_KEPT, len(rebalances)), rebalances)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.MEMBER_JOINED: lambda event: self._group(event).joined(event),
@@ -233,6 +256,7 @@ class FoldedGroups:
             EventKind.PARTITIONS_REVOKED: lambda event: self._group(event).ownership(event),
             EventKind.PARTITIONS_ASSIGNED: lambda event: self._group(event).ownership(event),
             EventKind.OFFSETS_RESET: lambda event: self._group(event).reset(event),
+            EventKind.TRANSACTION_ENDED: self._markers.add,
             EventKind.REBALANCE_STARTED: self._started,
             EventKind.REBALANCE_COMPLETED: self._completed,
         }
@@ -258,7 +282,7 @@ class FoldedGroups:
         """A new group, which is empty; nothing where it is there."""
         if name not in self._groups:
             view = GroupView(name, "Empty", 0, "", "", (), (), (), time_ns)
-            self._groups[name] = FoldedGroup(view, time_ns)
+            self._groups[name] = FoldedGroup(view, time_ns, self._markers)
         return self._groups[name]
 
     def _state(self, event: Event) -> None:
@@ -292,11 +316,11 @@ class FoldedGroups:
         """Oldest first."""
         return tuple(self._history.views)
 
-    def deepest(self, topic: str, bounds: Sequence[tuple[int, int]]) -> tuple[int, str]:
+    def deepest(self, topic: str, bounds: Sequence[Bounds]) -> tuple[int, str]:
         """Messages that the slowest reader of `topic` has not finished with, and who that is.
 
-        `bounds` are the start and the end of each partition. Of a topic that nobody reads, all that nobody has finished
-        with.
+        `bounds` are start, end and markers of each partition. Of a topic that nobody reads, all that nobody has
+        finished with.
         """
         readers = [group for group in self._groups.values() if group.reads(topic)]
         if readers:
@@ -304,14 +328,17 @@ class FoldedGroups:
         return _unfinished(topic, bounds, tuple(self._groups.values()), begun=False), ""
 
 
-def _unfinished(topic: str, bounds: Sequence[tuple[int, int]], groups: Sequence[FoldedGroup], *, begun: bool) -> int:
+def _unfinished(topic: str, bounds: Sequence[Bounds], groups: Sequence[FoldedGroup], *, begun: bool) -> int:
     """As the broker counts it: where nobody has begun, all of it, or nothing where only what was `begun` counts."""
     depth = 0
-    for number, (first, end) in enumerate(bounds):
+    for number, (first, end, markers) in enumerate(bounds):
         found = [group.finished_to(topic, number) for group in groups]
         starts = [start for start in found if start is not None]
         if starts or not begun:
-            depth += max(0, end - max((first, *starts)))
+            start = max((first, *starts))
+            furthest = max(groups, key=lambda group: group.finished_to(topic, number) or -1) if starts else None
+            left = markers if start == first or furthest is None else furthest.markers_left((topic, number), end)
+            depth += max(0, end - start - left)
     return depth
 
 

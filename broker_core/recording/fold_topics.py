@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from broker_core.events import Event, EventKind
+from broker_core.recording.markers import markers_of
 from broker_core.snapshots import GateView, PartitionView, TopicView
 
+#: Start, end and markers of a partition.
+Bounds = tuple[int, int, int]
 #: (messages, reader) of the slowest reader of a topic with so many partitions.
-Deepest = Callable[[str, Sequence[tuple[int, int]]], tuple[int, str]]
+Deepest = Callable[[str, Sequence[Bounds]], tuple[int, str]]
 
 
 class _Gate:
@@ -78,19 +81,20 @@ class FoldedGates:
 
 
 class _Topic:
-    __slots__ = ("ends", "published", "published_bytes", "sizes", "starts", "view")
+    __slots__ = ("ends", "markers", "published", "published_bytes", "sizes", "starts", "view")
 
     def __init__(self, view: TopicView) -> None:
         self.view = view
         self.starts = [part.start_offset for part in view.partitions]
         self.ends = [part.end_offset for part in view.partitions]
         self.sizes = [part.size_bytes for part in view.partitions]
+        self.markers = [part.markers for part in view.partitions]
         self.published = view.published
         self.published_bytes = view.published_bytes
 
     def grow_to(self, partitions: int) -> None:
         """More partitions, all of them empty."""
-        for numbers in (self.starts, self.ends, self.sizes):
+        for numbers in (self.starts, self.ends, self.sizes, self.markers):
             numbers.extend([0] * (partitions - len(numbers)))
 
 
@@ -105,6 +109,7 @@ class FoldedTopics:
             EventKind.PARTITIONS_ADDED: self._created,
             EventKind.RECORDS_DELETED: self._deleted,
             EventKind.DEAD_LETTERED: self._buried,
+            EventKind.TRANSACTION_ENDED: self._marked,
         }
 
     def published(self, event: Event) -> None:
@@ -130,6 +135,15 @@ class FoldedTopics:
         topic = self._topics.get(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
             topic.starts[event.partition] = event.offset + event.count
+            topic.markers[event.partition] -= (event.detail or {}).get("markers", 0)
+
+    def _marked(self, event: Event) -> None:
+        """Markers have taken offsets."""
+        for (name, partition), offset in markers_of(event):
+            topic = self._topics.get(name)
+            if topic is not None and partition < len(topic.ends):
+                topic.ends[partition] = offset + 1
+                topic.markers[partition] += 1
 
     def _buried(self, event: Event) -> None:
         """The bin of a topic with a schema is listed as a topic itself."""
@@ -153,13 +167,17 @@ class FoldedTopics:
 
     def _view(self, name: str, topic: _Topic, time_ns: int, deepest: Deepest) -> TopicView:
         depth, slowest = (
-            deepest(name, list(zip(topic.starts, topic.ends, strict=True))) if topic.view.gate is not None else (0, "")
+            deepest(name, list(zip(topic.starts, topic.ends, topic.markers, strict=True)))
+            if topic.view.gate is not None
+            else (0, "")
         )
         return TopicView(
             name,
             tuple(
-                PartitionView(number, start, end, size)
-                for number, (start, end, size) in enumerate(zip(topic.starts, topic.ends, topic.sizes, strict=True))
+                PartitionView(number, start, end, size, markers=markers)
+                for number, (start, end, size, markers) in enumerate(
+                    zip(topic.starts, topic.ends, topic.sizes, topic.markers, strict=True)
+                )
             ),
             topic.published,
             topic.published_bytes,

@@ -312,6 +312,7 @@ class Simulation:
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
             faults=(*self._faults.views(), *self.context.rules.views()),
+            transactions=self.broker.transactions.views(),
         )
 
     def flush(self) -> None:

@@ -9,7 +9,7 @@ A broker that only this machine can reach is open by default. Any other needs to
     [[rules]]
     principal = "billing"                    # a name, or "*" for all of them
     operations = ["read", "write"]           # read, write, admin
-    topics = ["orders", "invoices-*"]        # likewise queues, groups, subjects; broker = true for what is in no name
+    topics = ["orders", "invoices-*"]        # or queues, groups, subjects, transactional_ids; broker = true: the rest
     deny = false                             # a rule that denies wins over all that allow
 """
 
@@ -74,6 +74,7 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
     subjects: tuple[str, ...] = ()
     broker: bool = False
     deny: bool = False
+    transactional_ids: tuple[str, ...] = ()
 
     def concerns(self, principal: str, operation: Operation, kind: ResourceKind, name: str) -> bool:
         """Whether it says anything about this."""
@@ -81,7 +82,13 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
             return False
         if kind == "broker":
             return self.broker
-        patterns = {"topic": self.topics, "queue": self.queues, "group": self.groups, "subject": self.subjects}[kind]
+        patterns = {
+            "topic": self.topics,
+            "queue": self.queues,
+            "group": self.groups,
+            "subject": self.subjects,
+            "transactional_id": self.transactional_ids,
+        }[kind]
         return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -92,7 +99,7 @@ class AccessFile(Settings, frozen=True, forbid_unknown_fields=True):
     rules: tuple[Rule, ...] = ()
 
 
-EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=True)
+EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=True, transactional_ids=("*",))
 
 
 @checked_class(fast=("principal",))

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from broker_core.listeners.kafka import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_configs,
     api_versions,
     consumer_group_describe,
@@ -21,7 +23,10 @@ from broker_core.listeners.kafka import (
     describe_cluster,
     describe_configs,
     describe_groups,
+    describe_producers,
     describe_topic_partitions,
+    describe_transactions,
+    end_txn,
     fetch,
     find_coordinator,
     heartbeat,
@@ -30,6 +35,7 @@ from broker_core.listeners.kafka import (
     leave_group,
     list_groups,
     list_offsets,
+    list_transactions,
     metadata,
     offset_commit,
     offset_delete,
@@ -38,6 +44,7 @@ from broker_core.listeners.kafka import (
     produce,
     sasl,
     sync_group,
+    txn_offset_commit,
 )
 from broker_core.listeners.kafka.call import Answer, Call
 
@@ -82,6 +89,10 @@ APIS = (
     Api("DeleteTopics", delete_topics.KEY, 1, 6, delete_topics.handle),
     Api("DeleteRecords", delete_records.KEY, 0, 2, delete_records.handle),
     Api("InitProducerId", init_producer_id.KEY, 0, 5, init_producer_id.handle),
+    Api("AddPartitionsToTxn", add_partitions_to_txn.KEY, 0, 5, add_partitions_to_txn.handle),
+    Api("AddOffsetsToTxn", add_offsets_to_txn.KEY, 0, 4, add_offsets_to_txn.handle),
+    Api("EndTxn", end_txn.KEY, 0, 5, end_txn.handle),
+    Api("TxnOffsetCommit", txn_offset_commit.KEY, 0, 5, txn_offset_commit.handle),
     Api("OffsetForLeaderEpoch", offset_for_leader_epoch.KEY, 2, 4, offset_for_leader_epoch.handle),
     Api("DescribeConfigs", describe_configs.KEY, 1, 4, describe_configs.handle),
     Api("SaslAuthenticate", sasl.AUTHENTICATE_KEY, 0, 2, _on_the_connection),
@@ -92,6 +103,9 @@ APIS = (
     Api("DescribeCluster", describe_cluster.KEY, 0, 2, describe_cluster.handle),
     Api("ConsumerGroupHeartbeat", consumer_group_heartbeat.KEY, 0, 1, consumer_group_heartbeat.handle),
     Api("ConsumerGroupDescribe", consumer_group_describe.KEY, 0, 1, consumer_group_describe.handle),
+    Api("DescribeProducers", describe_producers.KEY, 0, 0, describe_producers.handle),
+    Api("DescribeTransactions", describe_transactions.KEY, 0, 0, describe_transactions.handle),
+    Api("ListTransactions", list_transactions.KEY, 0, 1, list_transactions.handle),
     Api("DescribeTopicPartitions", describe_topic_partitions.KEY, 0, 0, describe_topic_partitions.handle),
 )
 VERSIONS = [(api.key, api.oldest, api.newest) for api in APIS]

@@ -21,6 +21,7 @@ from broker_core.replies import Reply
 
 NODE_ID = 0  # the one broker of the cluster
 LEADER_EPOCH = 0
+READ_COMMITTED = 1  # of isolation levels; 0 is read_uncommitted
 CLUSTER_ID = "brokerscope"
 READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 _TOPIC_IDS = UUID("6f8d7f2e-2c4b-4b8e-9f3a-5d1c7a90e6b4")
@@ -37,7 +38,14 @@ _NAMES_THERE = {
     ErrorCode.UNKNOWN_QUEUE: 3,
     ErrorCode.DUPLICATE_SEQUENCE_NUMBER: 46,
 }
-_FORBIDDEN: dict[str, int] = {"topic": 29, "queue": 29, "group": 30, "broker": 31, "subject": 31}
+_FORBIDDEN: dict[str, int] = {
+    "topic": 29,
+    "queue": 29,
+    "group": 30,
+    "broker": 31,
+    "subject": 31,
+    "transactional_id": 53,
+}
 _UNKNOWN_SERVER_ERROR = -1
 _LARGEST_KAFKA_CODE = 200
 

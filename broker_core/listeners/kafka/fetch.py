@@ -2,23 +2,27 @@
 
 A fetch that finds less than min bytes is parked until a partition grows or max wait is over. What a member of a group
 is given is seen as delivered to its group: the member is found by its client id and by what it owns. Left out:
-incremental sessions (KIP-227; every response has session id 0, so that clients send whole requests), rack awareness and
-isolation levels, since there are no transactions.
+incremental sessions (KIP-227; every response has session id 0, so that clients send whole requests) and rack awareness.
+
+Who reads committed messages gets what is below the last stable offset, and the list of aborted transactions, by which
+the client passes over what was aborted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, kafka_code, topic_id
+from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, kafka_code, topic_id
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.log.batch import parse_header
 from broker_core.log.partition_log import PartitionLog
+from broker_core.log.segment_transactions import AbortedTransaction
 
 KEY = 1
 _MOST_BYTES = 64 * 1_048_576
@@ -34,6 +38,7 @@ class _Place(msgspec.Struct, frozen=True):
     partition: int
     offset: int
     max_bytes: int
+    committed: bool  # only what no open transaction holds back
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -43,6 +48,8 @@ class _Read(msgspec.Struct, frozen=True):
     high_watermark: int = -1
     start_offset: int = -1
     records: tuple[bytes, ...] = ()
+    last_stable_offset: int = -1
+    aborted: list[AbortedTransaction] | None = None  # for who reads committed messages
 
 
 def handle(call: Call, request: Any) -> Answer:
@@ -55,6 +62,7 @@ def handle(call: Call, request: Any) -> Answer:
             each.partition,
             each.fetch_offset,
             each.partition_max_bytes,
+            request.isolation_level == READ_COMMITTED,
         )
         for topic in request.topics
         for each in topic.partitions
@@ -99,13 +107,25 @@ def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
         log = call.broker.logs.partition(place.name, place.partition)
         if not log.start_offset <= place.offset <= log.high_watermark:
             return _Read(ErrorCode.OFFSET_OUT_OF_RANGE.code, log.high_watermark, log.start_offset)
+        stable_offset = log.last_stable_offset
         records: tuple[bytes, ...] = ()
+        aborted: list[AbortedTransaction] | None = None
+        end_offset = stable_offset if place.committed else log.high_watermark
         if left_bytes > 0:
-            records = tuple(log.read_bytes(place.offset, min(place.max_bytes, left_bytes)))
-        return _Read(0, log.high_watermark, log.start_offset, records)
+            most_bytes = min(place.max_bytes, left_bytes)
+            records = tuple(log.read_bytes(place.offset, most_bytes, end_offset=end_offset))
+        if place.committed:
+            aborted = log.aborted_transactions(place.offset, _end_of(records)) if records else []
+        return _Read(0, log.high_watermark, log.start_offset, records, stable_offset, aborted)
     except BrokerError as error:
         call.connection.failed(str(error))
         return _Read(kafka_code(error))
+
+
+def _end_of(records: Sequence[bytes]) -> int:
+    last = parse_header(records[-1])
+    assert last is not None
+    return last.end_offset
 
 
 def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
@@ -113,13 +133,11 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
     for place, read in zip(places, found, strict=True):
         if not read.records or place.name is None:
             continue
-        last = parse_header(read.records[-1])
-        assert last is not None
-        end_offset = min(last.end_offset, read.high_watermark)
+        end_offset = min(_end_of(read.records), read.high_watermark)
         if end_offset <= place.offset:
             continue
-        call.connection.messages_out += end_offset - place.offset
         log = call.broker.logs.partition(place.name, place.partition)
+        call.connection.messages_out += log.messages_between(place.offset, end_offset)
         for group, client in call.broker.groups.owners(place.name, place.partition):
             if PendingMembers.is_of(client, call.client):
                 _deliver(call, group, client, place, log, end_offset)
@@ -132,6 +150,10 @@ def _deliver(call: Call, group: str, client: str, place: _Place, log: PartitionL
     if fetches.position(group, name, place.partition) != start:
         fetches.begin(group, name, place.partition, start)
     fetches.hand_over(call.now_ns, group, client, name, place.partition, start, end_offset)
+
+
+def _aborted(each: AbortedTransaction) -> dict[str, int]:
+    return {"producer_id": each.producer_id, "first_offset": each.first_offset}
 
 
 def _body(places: list[_Place], found: list[_Read]) -> Body:
@@ -150,9 +172,9 @@ def _body(places: list[_Place], found: list[_Read]) -> Body:
                 "partition_index": place.partition,
                 "error_code": read.error,
                 "high_watermark": read.high_watermark,
-                "last_stable_offset": read.high_watermark,
+                "last_stable_offset": read.last_stable_offset,
                 "log_start_offset": read.start_offset,
-                "aborted_transactions": None,
+                "aborted_transactions": None if read.aborted is None else [_aborted(each) for each in read.aborted],
                 "preferred_read_replica": -1,
                 "records": b"".join(read.records),
             }

@@ -6,14 +6,15 @@ from typing import Any
 
 from broker_core.errors import BrokerError
 from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.operations.rights import ResourceKind
 
 KEY = 10
-_GROUP = 0
+_KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
 
 
 def handle(call: Call, request: Any) -> Answer:
     """Name this broker for each key."""
-    kind = getattr(request, "key_type", _GROUP)
+    kind = getattr(request, "key_type", 0)
     keys = request.coordinator_keys if hasattr(request, "coordinator_keys") else (request.key,)
     found = [_coordinator(call, kind, key) for key in keys]
     return {"coordinators": found, **(found[0] if found else {})}
@@ -21,8 +22,8 @@ def handle(call: Call, request: Any) -> Answer:
 
 def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
     try:
-        if kind == _GROUP:
-            call.must(READ, "group", key)
+        if kind in _KINDS:
+            call.must(READ, _KINDS[kind], key)
     except BrokerError as error:
         return {
             "key": key,

@@ -1,10 +1,14 @@
-"""OffsetFetch: what groups have committed; -1 where they have not. From v8 on several groups at once."""
+"""OffsetFetch: what groups have committed; -1 where they have not. From v8 on several groups at once.
+
+Where the request asks for stable offsets (v7), one that an open transaction is about to commit is answered with
+UNSTABLE_OFFSET_COMMIT, and the client asks again.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
 
 KEY = 9
@@ -14,16 +18,18 @@ _FIRST_WITH_GROUPS = 8
 def handle(call: Call, request: Any) -> Answer:
     """Answer for each group."""
     if call.version >= _FIRST_WITH_GROUPS:
-        return {"groups": [_group(call, each.group_id, each.topics) for each in request.groups]}
-    return _group(call, request.group_id, request.topics)
+        stable = request.require_stable
+        return {"groups": [_group(call, each.group_id, each.topics, stable=stable) for each in request.groups]}
+    return _group(call, request.group_id, request.topics, stable=getattr(request, "require_stable", False))
 
 
-def _group(call: Call, group: str, topics: Any) -> dict[str, Any]:
+def _group(call: Call, group: str, topics: Any, *, stable: bool) -> dict[str, Any]:
     try:
         call.must(READ, "group", group)
     except BrokerError as error:
         return {"group_id": group, "topics": (), "error_code": kafka_code(error)}
     known = call.broker.groups.offsets.fetch_all(group)
+    unstable = call.broker.transactions.unstable_offsets(group) if stable else ()
     if topics is None:
         wanted: dict[str, list[int]] = {}
         for name, number in sorted(known):
@@ -34,14 +40,15 @@ def _group(call: Call, group: str, topics: Any) -> dict[str, Any]:
     for name, numbers in wanted.items():
         rows = []
         for number in numbers:
-            value = known.get((name, number))
+            moving = (name, number) in unstable
+            value = None if moving else known.get((name, number))
             rows.append(
                 {
                     "partition_index": number,
                     "committed_offset": -1 if value is None else value.offset,
                     "committed_leader_epoch": -1 if value is None else value.leader_epoch,
                     "metadata": "" if value is None else value.metadata,
-                    "error_code": 0,
+                    "error_code": ErrorCode.UNSTABLE_OFFSET_COMMIT.code if moving else 0,
                 }
             )
         found.append({"name": name, "partitions": rows})

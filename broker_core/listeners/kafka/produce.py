@@ -3,35 +3,77 @@
 acks=0 gets no response; acks=1 and acks=all are answered when the messages are as durable as the topic promises. A
 topic that is full or limited holds the producer: the response waits for room as long as the request allows, and fails
 with THROTTLING_QUOTA_EXCEEDED then, which is retriable; so does a topic that rejects. What a policy drops is answered
-without an error and with base offset -1. Left out: transactions, and record errors one by one.
+without an error and with base offset -1. Left out: record errors one by one.
+
+A transactional batch is taken where its partition belongs to the producer's open transaction; from v12 on the partition
+is added to it by the way (KIP-890).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, all_of, kafka_code, topic_id
+from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
 from broker_core.replies import Reply
+from broker_core.transactions.transaction import Identity, Place
 
 KEY = 0
 _NO_ACKS, _ALL = 0, -1
 _Outcome = Reply[Published | None] | BrokerError
-_UNSUPPORTED_TRANSACTION = "transactions are not served; leave out transactional.id"
+_FIRST_ABORTABLE = 11
+_FIRST_THAT_ADDS = 12
 
 
 def handle(call: Call, request: Any) -> Answer:
     """Append everything, and answer when all of it is settled."""
+    if request.transactional_id is None or call.version < _FIRST_THAT_ADDS:
+        return _store(call, request, None)
+    try:
+        added = _add_to_transaction(call, request)
+    except BrokerError as error:
+        return _store(call, request, error)
+
+    def go_on(_added: Reply[Any], now_ns: int) -> Answer:
+        error = added.error if isinstance(added.error, BrokerError) else None
+        return _store(msgspec.structs.replace(call, now_ns=now_ns), request, error)
+
+    return Waiting(added, go_on)
+
+
+def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
+    """The partitions of the request belong to the transaction of the producer that its first batch names."""
+    identity: Identity | None = None
+    places: list[Place] = []
+    names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= 13 else {}
+    for topic in request.topic_data:
+        name = names.get(topic.topic_id) if call.version >= 13 else topic.name
+        for each in topic.partition_data:
+            header = parse_header(each.records or b"")
+            if header is not None and name in call.broker.topics.names() and call.may(WRITE, "topic", name):
+                identity = identity or Identity(header.producer_id, header.producer_epoch)
+                places.append(Place(name, each.index))
+    if identity is None:
+        return Reply.of(None)  # each is refused for what it is
+    call.must(WRITE, "transactional_id", request.transactional_id)
+    return call.broker.transactions.add_partitions(call.now_ns, request.transactional_id, identity, places)
+
+
+def _store(call: Call, request: Any, refused: BrokerError | None) -> Answer:
+    """`refused` is why nothing of the request can be stored."""
     wait_ms = min(max(0, request.timeout), call.shared.limits.max_wait_ms)
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
     names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= 13 else {}
     outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
     for topic in request.topic_data:
         name = names.get(topic.topic_id) if call.version >= 13 else topic.name
-        rows = [(each.index, _append(call, request, name, each, deadline_ns)) for each in topic.partition_data]
+        rows = [(each.index, _append(call, name, each, deadline_ns, refused)) for each in topic.partition_data]
         outcomes.append((topic, rows))
     replies = [outcome for _, rows in outcomes for _, found in rows for outcome in found if isinstance(outcome, Reply)]
     if request.acks == _NO_ACKS:
@@ -39,12 +81,12 @@ def handle(call: Call, request: Any) -> Answer:
     return Waiting(all_of(replies), lambda _reply, _now_ns: _body(call, outcomes))
 
 
-def _append(call: Call, request: Any, name: str | None, asked: Any, deadline_ns: int) -> list[_Outcome]:
+def _append(call: Call, name: str | None, asked: Any, deadline_ns: int, refused: BrokerError | None) -> list[_Outcome]:
     """What becomes of each batch; the first that is refused ends it."""
     outcomes: list[_Outcome] = []
     try:
-        if request.transactional_id is not None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, _UNSUPPORTED_TRANSACTION)
+        if refused is not None:
+            raise refused
         if name is None:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
         call.must_topic(WRITE, name)
@@ -73,6 +115,16 @@ def _body(call: Call, outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]
     }
 
 
+def _code(call: Call, error: Exception) -> int:
+    """What is wrong with the transaction alone is said in the newest versions as what ends that alone."""
+    if isinstance(error, BrokerError):
+        if error.code is ErrorCode.INVALID_TXN_STATE and call.version >= _FIRST_ABORTABLE:
+            return ErrorCode.TRANSACTION_ABORTABLE.code
+        if error.code is ErrorCode.PRODUCER_FENCED:
+            return ErrorCode.INVALID_PRODUCER_EPOCH.code
+    return kafka_code(error)
+
+
 def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, Any]:
     offset, start_offset = -1, -1
     for outcome in outcomes:
@@ -81,7 +133,7 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
             call.connection.failed(str(error))
             return {
                 "index": number,
-                "error_code": kafka_code(error),
+                "error_code": _code(call, error),
                 "error_message": str(error),
                 "base_offset": -1,
                 "log_start_offset": -1,

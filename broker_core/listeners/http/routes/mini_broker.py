@@ -135,7 +135,7 @@ async def stats(call: HttpCall) -> models.Stats:
 
     def look(now_ns: int) -> dict[str, int]:
         views = [call.broker.views.topic(now_ns, name) for name in call.broker.topics.names()]
-        return {view.name: sum(each.end_offset - each.start_offset for each in view.partitions) for view in views}
+        return {view.name: sum(each.messages_count for each in view.partitions) for view in views}
 
     topics = call.host.call(look)
     consumers = {

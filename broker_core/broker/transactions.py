@@ -1,0 +1,87 @@
+"""What the transaction coordinator needs of the rest of the broker: logs, offsets of groups, and producer ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from broker_core.broker.durability import Durability
+from broker_core.broker.group_offsets import GroupOffsets
+from broker_core.broker.logs import Logs
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.log.growth import Growth
+from broker_core.log.partition_log import PartitionLog
+from broker_core.log.producer_ids import ProducerIds
+from broker_core.replies import Reply
+from broker_core.transactions.ports import OpenPart
+from broker_core.transactions.transaction import Identity, PendingOffset, Place
+
+_GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OFFSET_OUT_OF_RANGE})
+
+
+class TransactionPorts:
+    """See `Ports`. Readers of committed messages, which `growth` knows, look again when a transaction has ended."""
+
+    def __init__(
+        self,
+        logs: Logs,
+        durability: Durability,
+        offsets: GroupOffsets,
+        growth: Growth,
+        producer_ids: Callable[[], ProducerIds],
+    ) -> None:
+        self._logs = logs
+        self._durability = durability
+        self._offsets = offsets
+        self._growth = growth
+        self._producer_ids = producer_ids
+
+    def new_identity(self, above: int) -> Identity:
+        """See `Ports`."""
+        return Identity(self._producer_ids().register_above(above), 0)
+
+    def open_parts(self) -> Iterator[OpenPart]:
+        """See `Ports`."""
+        for log in self._logs.partitions():
+            epochs = {producer_id: epoch for producer_id, epoch, _ in log.producers}
+            for producer_id in log.open_transactions:
+                identity = Identity(producer_id, epochs.get(producer_id, 0))
+                yield OpenPart(Place(log.topic, log.partition), identity)
+
+    def write_marker(self, now_ns: int, place: Place, identity: Identity, *, commits: bool) -> int | None:
+        """See `Ports`."""
+        log = self._log(place)
+        if log is None or identity.producer_id not in log.open_transactions:
+            return None
+        return log.append_marker(now_ns, *identity, commits=commits)
+
+    def durable(self, place: Place, end_offset: int) -> Reply[None]:
+        """See `Ports`."""
+        log = self._log(place)
+        if log is None:
+            return Reply.of(None)
+        reply = self._durability.syncs.durable(log, end_offset)
+        reply.then(lambda _done: self._growth.appended(*place))
+        return reply
+
+    def commit_offsets(
+        self, now_ns: int, client: str, offsets: Sequence[PendingOffset], *, backwards: bool
+    ) -> Reply[None]:
+        """See `Ports`. What was deleted meanwhile is left out."""
+        for each in offsets:
+            value = OffsetAndMetadata(each.offset, each.metadata, each.leader_epoch)
+            wanted = {(each.topic, each.partition): value}
+            try:
+                self._offsets.commit(now_ns, each.group, client, None, -1, wanted, backwards=backwards)
+            except BrokerError as error:
+                if error.code not in _GONE:
+                    raise
+        return self._offsets.flushed()
+
+    def _log(self, place: Place) -> PartitionLog | None:
+        try:
+            return self._logs.partition(*place)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            return None

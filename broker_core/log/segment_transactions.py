@@ -1,0 +1,67 @@
+"""What one segment says of transactions: where markers are, what was aborted, and what is open at its end (KIP-98)."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+
+class AbortedTransaction(NamedTuple):
+    """A producer's messages from `first_offset` up to its abort marker at `marker_offset`."""
+
+    producer_id: int
+    first_offset: int
+    marker_offset: int
+
+
+class StoredTransactions(msgspec.Struct, array_like=True, frozen=True):
+    """The same in the index file; the offsets of markers are eight bytes each, little-endian."""
+
+    markers: bytes = b""
+    aborted: tuple[AbortedTransaction, ...] = ()
+    open: tuple[tuple[int, int], ...] = ()
+
+
+class SegmentTransactions:
+    """`markers` are offsets in order; `open` is producer id -> first offset of what has no marker yet, oldest first."""
+
+    __slots__ = ("aborted", "markers", "open")
+
+    def __init__(self, open_before: Mapping[int, int] | None = None) -> None:
+        self.markers = array("q")
+        self.aborted: list[AbortedTransaction] = []
+        self.open = dict(open_before or ())
+
+    def begin(self, producer_id: int, offset: int) -> None:
+        """A transactional batch at `offset`: the first of the producer's transaction, or one more."""
+        self.open.setdefault(producer_id, offset)
+
+    def end(self, producer_id: int, marker_offset: int, *, commits: bool) -> int | None:
+        """A marker; where the transaction began, None where the log has nothing of it."""
+        self.markers.append(marker_offset)
+        first_offset = self.open.pop(producer_id, None)
+        if first_offset is not None and not commits:
+            self.aborted.append(AbortedTransaction(producer_id, first_offset, marker_offset))
+        return first_offset
+
+    def markers_between(self, offset: int, end_offset: int) -> int:
+        """How many of the markers lie from `offset` up to `end_offset`."""
+        return max(0, bisect_left(self.markers, end_offset) - bisect_left(self.markers, offset))
+
+    def stored(self) -> StoredTransactions:
+        """For the index file."""
+        markers = struct.pack(f"<{len(self.markers)}q", *self.markers)
+        return StoredTransactions(markers, tuple(self.aborted), tuple(self.open.items()))
+
+    @classmethod
+    def of(cls, stored: StoredTransactions) -> SegmentTransactions:
+        """What an index file holds."""
+        found = cls(dict(stored.open))
+        found.markers.extend(struct.unpack(f"<{len(stored.markers) // 8}q", stored.markers))
+        found.aborted.extend(stored.aborted)
+        return found

@@ -1,0 +1,391 @@
+"""The transaction coordinator: who has which transactional id, what belongs to its transaction, and how that ends.
+
+What is decided is written down before it is done: a transaction that was prepared when the process ended is completed
+when the log of states is read again, and one that was open goes on, or ends by its time-out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.limits import MAX_WAIT_MS
+from broker_core.log.batch import NO_PRODUCER_ID, ProducerStamp
+from broker_core.log.producer_ids import MAX_EPOCH
+from broker_core.replies import Reply
+from broker_core.snapshots import TransactionView
+from broker_core.timers import Timers
+from broker_core.transactions.completion import Completion
+from broker_core.transactions.config import TransactionConfig
+from broker_core.transactions.ports import Ports
+from broker_core.transactions.state_log import StateLog
+from broker_core.transactions.states import ENDING, PREPARED, TransactionState
+from broker_core.transactions.transaction import NO_EPOCH, Identity, PendingOffset, Place, Transaction
+
+NOBODY = Identity(NO_PRODUCER_ID, NO_EPOCH)
+# Why a transaction ended, where its producer has not said so.
+_TIMED_OUT, _FENCED, _CAME_BACK = "timed out", "another producer came", "its producer came back"
+_UNKNOWN = "no transactional id is known for it"
+
+
+class TransactionCoordinator:
+    """All transactional ids. Time is session nanoseconds; `epoch_ms` is the Unix time of session time 0."""
+
+    def __init__(
+        self,
+        events: EventStream,
+        timers: Timers,
+        states: StateLog,
+        ports: Ports,
+        *,
+        epoch_ms: int,
+        config: TransactionConfig | None = None,
+    ) -> None:
+        self.config = config or TransactionConfig()
+        self.states = states
+        self._events = events
+        self._timers = timers
+        self._ports = ports
+        self._epoch_ms = epoch_ms
+        self._completion = Completion(events, timers, states, ports)
+        self._by_id: dict[str, Transaction] = {}  # those used last at the end
+        self._by_producer: dict[int, Transaction] = {}
+
+    # -- a producer
+
+    def begin_session(
+        self, now_ns: int, transactional_id: str, timeout_ms: int, *, client: str, known: Identity = NOBODY
+    ) -> Reply[Identity]:
+        """A producer comes with its id (InitProducerId); what it shows from now on. An older one is fenced off.
+
+        What that one has left open is aborted first. `known` is the identity of a producer that goes on after an error
+        (KIP-360). Raises INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS, PRODUCER_FENCED.
+        """
+        if not transactional_id:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "an empty transactional id")
+        if not 0 < timeout_ms <= self.config.max_timeout_ms:
+            about = f"{timeout_ms} ms for {transactional_id!r}; 1 to {self.config.max_timeout_ms} are"
+            raise BrokerError(ErrorCode.INVALID_TRANSACTION_TIMEOUT, about)
+        found = self._by_id.get(transactional_id)
+        if found is None:
+            if known != NOBODY:
+                raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, f"nobody has {transactional_id!r}")
+            found = Transaction(transactional_id, self._new_identity(), timeout_ms, client)
+            settled = self._settled(now_ns, found, timeout_ms, client)
+            self._by_id[transactional_id] = self._by_producer[found.producer_id] = found
+            return settled
+        self._not_prepared(found)
+        again = known != NOBODY and known == Identity(found.producer_id, found.previous_epoch)
+        if known not in (NOBODY, found.identity) and not again:
+            raise self._fenced(found, known)
+        if found.state is not TransactionState.ONGOING:
+            if not again:
+                self._bump(found, keeps=known != NOBODY)
+            return self._settled(now_ns, found, timeout_ms, client)
+        ended: Reply[Identity] = Reply()
+
+        def go_on(aborted: Reply[Identity]) -> None:
+            if aborted.error is not None:
+                ended.fail(aborted.error)
+                return
+            settled = self._settled(now_ns, found, timeout_ms, client)
+            settled.then(lambda done: ended.fail(done.error) if done.error else ended.resolve(done.result()))
+
+        cause = _FENCED if known == NOBODY else _CAME_BACK
+        self._end(now_ns, found, commits=False, cause=cause, bumped=True, keeps=known != NOBODY).then(go_on)
+        return ended
+
+    def _settled(self, now_ns: int, found: Transaction, timeout_ms: int, client: str) -> Reply[Identity]:
+        found.timeout_ms, found.client = timeout_ms, client
+        found.move(TransactionState.EMPTY)
+        return _then(self._write(now_ns, found), found.identity)
+
+    # -- its transaction
+
+    def add_partitions(
+        self, now_ns: int, transactional_id: str, identity: Identity, places: Iterable[Place]
+    ) -> Reply[None]:
+        """These partitions belong to its transaction, which begins where there is none; there when that is kept.
+
+        Raises INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS, STORAGE_ERROR.
+        """
+        found = self._checked(transactional_id, identity)
+        new = [place for place in places if place not in found.partitions]
+        if not new and found.state is TransactionState.ONGOING:
+            return Reply.of(None)
+        self._begin(now_ns, found)
+        found.partitions.update(dict.fromkeys(new))
+        return self._write(now_ns, found)
+
+    def add_group(self, now_ns: int, transactional_id: str, identity: Identity, group: str) -> Reply[None]:
+        """Offsets of `group` belong to its transaction; as `add_partitions`."""
+        found = self._checked(transactional_id, identity)
+        if group in found.groups and found.state is TransactionState.ONGOING:
+            return Reply.of(None)
+        self._begin(now_ns, found)
+        found.groups[group] = None
+        return self._write(now_ns, found)
+
+    def put_offsets(
+        self, now_ns: int, transactional_id: str, identity: Identity, offsets: Sequence[PendingOffset]
+    ) -> Reply[None]:
+        """These offsets are committed when the transaction commits; there when that is kept.
+
+        Raises as `add_partitions`, and INVALID_TXN_STATE where the group was not added.
+        """
+        found = self._checked(transactional_id, identity)
+        missing = [each.group for each in offsets if each.group not in found.groups]
+        if found.state is not TransactionState.ONGOING or missing:
+            group = missing[0] if missing else offsets[0].group if offsets else ""
+            raise BrokerError(
+                ErrorCode.INVALID_TXN_STATE, f"{transactional_id!r} is {found.state}, without the group {group!r}"
+            )
+        found.offsets.update({(each.group, each.topic, each.partition): each for each in offsets})
+        return self._write(now_ns, found)
+
+    def check_append(self, stamp: ProducerStamp, topic: str, partition: int) -> None:
+        """Raises what is wrong with a batch of this producer: INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
+        INVALID_TXN_STATE where the partition does not belong to its transaction.
+        """
+        found = self._by_producer.get(stamp.producer_id)
+        if found is None:
+            if stamp.transactional:
+                about = f"no transactional id has the producer {stamp.producer_id}"
+                raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, about)
+            return
+        if stamp.epoch != found.epoch:
+            about = f"producer {stamp.producer_id} sent epoch {stamp.epoch}, but is at {found.epoch}"
+            raise BrokerError(ErrorCode.INVALID_PRODUCER_EPOCH, about)
+        belongs = found.state is TransactionState.ONGOING and (topic, partition) in found.partitions
+        if belongs != stamp.transactional:
+            about = f"{found.transactional_id!r} is {found.state}, "
+            about += f"and {topic}-{partition} {'belongs' if belongs else 'does not belong'} to its transaction"
+            raise BrokerError(ErrorCode.INVALID_TXN_STATE, about)
+
+    def end(
+        self, now_ns: int, transactional_id: str, identity: Identity, *, commits: bool, bumps: bool = False
+    ) -> Reply[Identity]:
+        """Commit or abort; there when everything of it is written, with what the producer shows from then on.
+
+        `bumps`: with a new epoch (KIP-890), so that nothing late of this transaction gets into the next. Said again, it
+        is answered again. Raises as `add_partitions`, and INVALID_TXN_STATE where there is nothing to end.
+        """
+        prepared, complete = ENDING[commits]
+        found = self._known(transactional_id)
+        if (
+            bumps
+            and found.state in {prepared, complete}
+            and identity in {Identity(found.producer_id, found.previous_epoch), found.replaced}
+        ):
+            self._not_prepared(found)
+            return Reply.of(found.identity)  # its answer was lost
+        self._match(found, identity)
+        if found.state in PREPARED and found.state is not prepared:
+            raise _wrong_state(found, commits)
+        self._not_prepared(found)
+        if found.state is complete and not bumps:
+            return Reply.of(found.identity)
+        if found.state is not TransactionState.ONGOING and (commits or not bumps):
+            raise _wrong_state(found, commits)
+        return self._end(now_ns, found, commits=commits, bumped=bumps, keeps=bumps)
+
+    def _end(
+        self, now_ns: int, found: Transaction, *, commits: bool, bumped: bool, cause: str = "", keeps: bool = False
+    ) -> Reply[Identity]:
+        """Decide, write that down, and do it. `keeps` the epoch before as one that may ask again."""
+        prepared, _ = ENDING[commits]
+        before = found.stored()
+        found.move(prepared)
+        found.cause = cause
+        found.ends_at_epoch = found.epoch + 1 if bumped else found.epoch
+        try:
+            written = self._write(now_ns, found)
+        except BrokerError:
+            found.state = TransactionState(before.state)
+            found.cause, found.ends_at_epoch = before.cause, before.ends_at_epoch
+            raise
+        if found.timer is not None:
+            found.timer.cancel()
+        if bumped:
+            self._bump(found, keeps=keeps)
+        reply: Reply[Identity] = Reply()
+
+        def decided(done: Reply[None]) -> None:
+            if done.error is not None:
+                reply.fail(done.error)
+            else:
+                self._completion.run(now_ns, found, before.producer_id).then(lambda _d: reply.resolve(found.identity))
+
+        written.then(decided)
+        return reply
+
+    def _timed_out(self, now_ns: int, found: Transaction) -> None:
+        if found.state is TransactionState.ONGOING:
+            # Whoever it was may come back with the epoch it had, and gets the new one (KIP-588).
+            self._end(now_ns, found, commits=False, bumped=True, cause=_TIMED_OUT, keeps=True)
+
+    # -- looking
+
+    def views(self) -> tuple[TransactionView, ...]:
+        """The transactions that have not ended, the oldest first."""
+        found = [
+            TransactionView(
+                each.transactional_id, each.producer_id, each.epoch, each.client, each.started_ns, each.timeout_ms
+            )
+            for each in self._by_id.values()
+            if each.is_unfinished and each.started_ms
+        ]
+        return tuple(sorted(found, key=lambda each: (each.started_ns, each.producer_id)))
+
+    def ids(self) -> Mapping[str, Transaction]:
+        """Every transactional id; to be read only."""
+        return self._by_id
+
+    def age_ms(self, now_ns: int, found: Transaction) -> int:
+        """How long its transaction is open; 0 where none is."""
+        return max(0, self._unix_ms(now_ns) - found.started_ms) if found.is_unfinished else 0
+
+    def unstable_offsets(self, group: str) -> Collection[tuple[str, int]]:
+        """(topic, partition) of the offsets of `group` that an unfinished transaction is about to commit."""
+        return {
+            (topic, partition)
+            for each in self._by_id.values()
+            if each.is_unfinished
+            for (reader, topic, partition) in each.offsets
+            if reader == group
+        }
+
+    # -- over a restart
+
+    def restore(self) -> None:
+        """Read the log of states."""
+        for each in sorted(self.states.read().values(), key=lambda each: each.updated_ms):
+            self._by_id[each.transactional_id] = self._by_producer[each.producer_id] = each
+            each.started_ns = (each.started_ms - self._epoch_ms) * NS_PER_MS
+
+    def resume(self, now_ns: int) -> None:
+        """After `restore`: complete what was prepared, and abort what logs have open and nobody knows."""
+        for each in list(self._by_id.values()):
+            if each.state is TransactionState.ONGOING:
+                self._await_end(now_ns, each)
+            if each.state in PREPARED:
+                ended_by = each.producer_id
+                if each.ends_at_epoch != each.epoch:
+                    self._bump(each, keeps=each.cause != _FENCED)
+                self._completion.run(now_ns, each, ended_by, restored=True)
+        known = {
+            (place, each.producer_id)
+            for each in self._by_id.values()
+            if each.is_unfinished
+            for place in each.partitions
+        }
+        for place, identity in list(self._ports.open_parts()):
+            if (place, identity.producer_id) not in known:
+                offset = self._ports.write_marker(now_ns, place, identity, commits=False)
+                markers = [] if offset is None else [(*place, offset)]
+                self._completion.tell(now_ns, "", identity, "", _UNKNOWN, False, markers)
+
+    def expire(self, now_ns: int) -> None:
+        """Forget the ids that nobody has used for long. Raises STORAGE_ERROR."""
+        before_ms = self._unix_ms(now_ns) - self.config.id_expiration_ms
+        while self._by_id:
+            oldest = next(iter(self._by_id.values()))
+            if oldest.updated_ms > before_ms or oldest.is_unfinished:
+                return
+            self.states.forget(now_ns, oldest.transactional_id)
+            oldest.move(TransactionState.DEAD)
+            del self._by_id[oldest.transactional_id]
+            self._by_producer.pop(oldest.producer_id, None)
+
+    # -- inside
+
+    def _unix_ms(self, now_ns: int) -> int:
+        return self._epoch_ms + now_ns // NS_PER_MS
+
+    def _write(self, now_ns: int, found: Transaction) -> Reply[None]:
+        found.updated_ms = self._unix_ms(now_ns)
+        written = self.states.write(now_ns, found)
+        if self._by_id.pop(found.transactional_id, None) is not None:
+            self._by_id[found.transactional_id] = found
+        return written
+
+    def _begin(self, now_ns: int, found: Transaction) -> None:
+        if found.state is TransactionState.ONGOING:
+            return
+        found.move(TransactionState.ONGOING)
+        found.clear()
+        found.previous_epoch = NO_EPOCH
+        found.replaced = None
+        found.started_ms, found.started_ns = self._unix_ms(now_ns), now_ns
+        self._await_end(now_ns, found)
+        self._events.emit(
+            now_ns,
+            EventKind.TRANSACTION_STARTED,
+            client=found.client,
+            detail={
+                "transactional_id": found.transactional_id,
+                "producer_id": found.producer_id,
+                "epoch": found.epoch,
+                "timeout_ms": found.timeout_ms,
+            },
+        )
+
+    def _await_end(self, now_ns: int, found: Transaction) -> None:
+        left_ms = min(found.started_ms + found.timeout_ms - self._unix_ms(now_ns), MAX_WAIT_MS)
+        deadline_ns = max(now_ns, now_ns + left_ms * NS_PER_MS)
+        found.timer = self._timers.at(deadline_ns, lambda at_ns: self._timed_out(at_ns, found))
+
+    def _new_identity(self) -> Identity:
+        return self._ports.new_identity(max(self._by_producer, default=NO_PRODUCER_ID))
+
+    def _bump(self, found: Transaction, *, keeps: bool) -> None:
+        """The next epoch, or a new producer id where there is none left."""
+        old = found.identity
+        if found.epoch + 1 < MAX_EPOCH:
+            found.epoch += 1
+            found.previous_epoch, found.replaced = old.epoch if keeps else NO_EPOCH, None
+            return
+        del self._by_producer[found.producer_id]
+        found.producer_id, found.epoch = self._new_identity()
+        found.previous_epoch, found.replaced = NO_EPOCH, old if keeps else None
+        self._by_producer[found.producer_id] = found
+
+    def _known(self, transactional_id: str) -> Transaction:
+        found = self._by_id.get(transactional_id)
+        if found is None:
+            raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, f"nobody has {transactional_id!r}")
+        return found
+
+    def _checked(self, transactional_id: str, identity: Identity) -> Transaction:
+        found = self._known(transactional_id)
+        self._match(found, identity)
+        self._not_prepared(found)
+        return found
+
+    def _match(self, found: Transaction, identity: Identity) -> None:
+        if identity.producer_id != found.producer_id:
+            about = f"{found.transactional_id!r} has {found.producer_id}, not {identity.producer_id}"
+            raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, about)
+        if identity.epoch != found.epoch:
+            raise self._fenced(found, identity)
+
+    def _fenced(self, found: Transaction, identity: Identity) -> BrokerError:
+        about = f"{found.transactional_id!r} is at epoch {found.epoch}, not {identity.epoch}"
+        return BrokerError(ErrorCode.PRODUCER_FENCED, about)
+
+    def _not_prepared(self, found: Transaction) -> None:
+        if found.state in PREPARED:
+            raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS, f"{found.transactional_id!r} is {found.state}")
+
+
+def _wrong_state(found: Transaction, commits: bool) -> BrokerError:
+    what = "be committed" if commits else "be aborted"
+    return BrokerError(ErrorCode.INVALID_TXN_STATE, f"{found.transactional_id!r} is {found.state} and cannot {what}")
+
+
+def _then(written: Reply[None], identity: Identity) -> Reply[Identity]:
+    reply: Reply[Identity] = Reply()
+    written.then(lambda done: reply.fail(done.error) if done.error is not None else reply.resolve(identity))
+    return reply

@@ -1,0 +1,133 @@
+"""A transactional id with its producer and its transaction, as it is and as it is written down."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from broker_core.timers import Timer
+from broker_core.transactions.states import UNFINISHED, VALID_PREVIOUS, TransactionState
+
+NO_EPOCH = -1
+
+
+class Identity(NamedTuple):
+    """What a producer shows with each request of a transaction."""
+
+    producer_id: int
+    epoch: int
+
+
+class Place(NamedTuple):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+class PendingOffset(NamedTuple):
+    """An offset that a group has committed when the transaction commits; `leader_epoch` is -1 where none was named."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
+    metadata: str = ""
+    leader_epoch: int = -1
+
+
+class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):
+    """The value of a record of the state log; times are Unix milliseconds, `started_ms` is 0 where none is open."""
+
+    producer_id: int
+    epoch: int
+    previous_epoch: int
+    ends_at_epoch: int
+    timeout_ms: int
+    state: str
+    client: str
+    started_ms: int
+    updated_ms: int
+    cause: str = ""
+    partitions: tuple[Place, ...] = ()
+    groups: tuple[str, ...] = ()
+    offsets: tuple[PendingOffset, ...] = ()
+
+
+class Transaction:
+    """One transactional id. `cause` says why its transaction ends as it does: "" where the producer has said so."""
+
+    def __init__(self, transactional_id: str, identity: Identity, timeout_ms: int, client: str) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id, self.epoch = identity
+        self.previous_epoch = NO_EPOCH  # with which the producer may ask again for what it has got
+        self.replaced: Identity | None = None  # the same, where it has got another producer id
+        self.ends_at_epoch = NO_EPOCH  # of its markers, once it is decided
+        self.timeout_ms = timeout_ms
+        self.client = client
+        self.state = TransactionState.EMPTY
+        self.started_ms = self.updated_ms = 0
+        self.started_ns = 0  # the same in session time, as precise as it came
+        self.cause = ""
+        self.partitions: dict[Place, None] = {}
+        self.groups: dict[str, None] = {}
+        self.offsets: dict[tuple[str, str, int], PendingOffset] = {}
+        self.markers: list[tuple[str, int, int]] = []  # those written so far, as (topic, partition, offset)
+        self.timer: Timer | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """Of the producer that has the id now."""
+        return Identity(self.producer_id, self.epoch)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True where there is a transaction that has not ended."""
+        return self.state in UNFINISHED
+
+    def move(self, state: TransactionState) -> None:
+        """Enter a state that may follow the present one."""
+        assert self.state in VALID_PREVIOUS[state], (self.transactional_id, self.state, state)
+        self.state = state
+
+    def clear(self) -> None:
+        """Nothing belongs to it any more."""
+        self.started_ms = 0
+        self.cause = ""
+        self.ends_at_epoch = NO_EPOCH
+        self.partitions.clear()
+        self.groups.clear()
+        self.offsets.clear()
+        self.markers.clear()
+
+    def stored(self) -> StoredTransaction:
+        """For the state log."""
+        return StoredTransaction(
+            self.producer_id,
+            self.epoch,
+            self.previous_epoch,
+            self.ends_at_epoch,
+            self.timeout_ms,
+            self.state.value,
+            self.client,
+            self.started_ms,
+            self.updated_ms,
+            self.cause,
+            tuple(self.partitions),
+            tuple(self.groups),
+            tuple(self.offsets.values()),
+        )
+
+    @classmethod
+    def of(cls, transactional_id: str, stored: StoredTransaction) -> Transaction:
+        """What the state log holds."""
+        found = cls(transactional_id, Identity(stored.producer_id, stored.epoch), stored.timeout_ms, stored.client)
+        found.previous_epoch = stored.previous_epoch
+        found.ends_at_epoch = stored.ends_at_epoch
+        found.state = TransactionState(stored.state)
+        found.started_ms, found.updated_ms, found.cause = stored.started_ms, stored.updated_ms, stored.cause
+        found.partitions = dict.fromkeys(stored.partitions)
+        found.groups = dict.fromkeys(stored.groups)
+        found.offsets = {(each.group, each.topic, each.partition): each for each in stored.offsets}
+        return found
