@@ -6,7 +6,7 @@
         broker_core.Admin(host).create_topic("orders", partitions=6)
         producer.publish("orders", b"one book", key=b"customer-7")
 
-What is listed in `__all__` is the public face; each name is imported when it is first asked for.
+The public interface is `__all__`. Each name is imported on first access.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ __all__ = [
     "resume_from",
 ]
 
-_ROOMS = {
+_EXPORTS = {
     "broker.publishing": ("Published",),
     "broker.views": ("SlowReader",),
     "clients.admin": (
@@ -345,11 +345,11 @@ _ROOMS = {
         "WaitView",
     ),
 }
-_ROOM_OF = {name: module for module, names in _ROOMS.items() for name in names}
+_MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    module = _ROOM_OF.get(name)
+    module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{module}"), name)

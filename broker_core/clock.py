@@ -1,4 +1,4 @@
-"""Time as the core sees it: whole nanoseconds since the session began, handed in by the caller."""
+"""Session time: whole nanoseconds since the session began, passed by the caller."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ NS_PER_S = 1_000_000_000
 
 
 def ns_from_s(seconds: float) -> int:
-    """Nanoseconds nearest to `seconds`."""
+    """Seconds as nanoseconds, rounded."""
     return round(seconds * NS_PER_S)
 
 
 def s_from_ns(time_ns: int) -> float:
-    """Seconds as a float, for people and plots."""
+    """Nanoseconds as seconds, for display."""
     return time_ns / NS_PER_S
 
 
 def ns_from_ms(milliseconds: float) -> int:
-    """Nanoseconds nearest to `milliseconds`."""
+    """Milliseconds as nanoseconds, rounded."""
     return round(milliseconds * NS_PER_MS)

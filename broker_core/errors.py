@@ -1,4 +1,4 @@
-"""Errors of the broker: one enum with the code, the sentence and whether a retry helps."""
+"""The errors of the broker: an enum of codes, each with a sentence and whether it is retriable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker_core.limits import MAX_ABOUT_CHARS
 
 
 class ErrorCode(enum.Enum):
-    """What went wrong. Where Kafka has the same error, the name and the number are Kafka's."""
+    """An error code. Names and numbers are Kafka's where Kafka has the same error."""
 
     def __init__(self, code: int, sentence: str, retriable: bool) -> None:
         self.code = code
@@ -89,10 +89,10 @@ class ErrorCode(enum.Enum):
 
 
 class BrokerError(Exception):
-    """An error that a caller can act on.
+    """An error for the caller.
 
-    `str(error)` is one sentence: what happened, to what, and, where it helps, what to do. `possibly_stored` is for
-    publishing: False where the message is not stored and never will be, True where it may be (librdkafka's
+    `str(error)` is one sentence: what happened, to what, and where useful what to do. `about` is its second part.
+    `possibly_stored` is True for a message that may have been stored although publishing failed (librdkafka's
     PossiblyPersisted).
     """
 
@@ -106,12 +106,12 @@ class BrokerError(Exception):
 
     @property
     def retriable(self) -> bool:
-        """True where the same call may succeed later."""
+        """Whether the same call may succeed later."""
         return self.code.retriable
 
 
 class ConfigError(BrokerError, ValueError):
-    """A setting is not allowed (INVALID_CONFIG). A ValueError too, so that a decoder can name its place."""
+    """An invalid setting (INVALID_CONFIG). It is a ValueError, so that decoders add its path."""
 
     def __init__(self, about: str) -> None:
         super().__init__(ErrorCode.INVALID_CONFIG, about)

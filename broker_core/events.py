@@ -1,7 +1,7 @@
-"""The one ordered stream of what the broker did.
+"""The ordered stream of the broker's events, the source of panels, timeline, recording, metrics and report.
 
-Panels, timeline, recording, metrics and report all come from it. One event may stand for many messages:
-a run of offsets that were published at the same moment and met the same fate, so totals are exact at any rate.
+One event may stand for a run of messages that were published at one moment and treated alike, so that totals are exact
+at any rate.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 
 class EventKind(enum.StrEnum):
-    """What happened. The value is what the session folder stores."""
+    """The kind of an event. The values are those of the session format."""
 
     # Messages: each carries a run of `count` messages from `offset` on.
     PUBLISHED = "published"
@@ -79,11 +79,11 @@ MESSAGE_KINDS = frozenset(
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """One thing that happened, to one run of messages or to one part of the broker.
+    """An event of a run of messages, or of a part of the broker.
 
-    Times are nanoseconds since the session began. A field that has no meaning for the kind is None or "".
-    `group` is the consumer group, or the queue's name for leases. `attempt` counts deliveries to that group from 1.
-    `to_*` is where a dead letter or a redriven message was appended. `detail` is only on control events.
+    Times are nanoseconds since the session began. Fields that do not apply to the kind are None or "". `group` is the
+    consumer group or the queue. `attempt` counts deliveries to that group from 1. `to_*` is the position at which a
+    dead letter or a redriven message was appended. `detail` is set on control events only.
     """
 
     seq: int
@@ -108,7 +108,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 
 def describe(event: Event) -> str:
-    """One event in a line, for people."""
+    """The event in one line of text."""
     place = f"{event.topic}/{event.partition}" if event.partition is not None else event.topic
     where = f" {place} @{event.offset}" if event.offset is not None else f" {place}" if place else ""
     who = " ".join(part for part in (event.group and f"group {event.group}", event.client) if part)
@@ -122,9 +122,10 @@ Sink = Callable[[Event], object]
 
 
 class EventStream:
-    """Numbers events and hands each to every sink, in order.
+    """Numbers events and passes each to all sinks, in order.
 
-    Where a sink raises, `on_failure(error)` is told and the others go on; without one, whoever has caused the event is.
+    Where a sink raises, `on_failure(error)` is called and the other sinks get the event; without `on_failure` the error
+    propagates.
     """
 
     def __init__(self, on_failure: Callable[[Exception], object] | None = None) -> None:
@@ -133,16 +134,16 @@ class EventStream:
         self.count = 0
 
     def attach(self, sink: Sink) -> None:
-        """Every later event goes to `sink` too."""
+        """Pass all later events to `sink`."""
         self._sinks.append(sink)
 
     def detach(self, sink: Sink) -> None:
-        """`sink` gets nothing more; unknown sinks are ignored."""
+        """Stop passing events to `sink`, if it is attached."""
         if sink in self._sinks:
             self._sinks.remove(sink)
 
     def emit(self, time_ns: int, kind: EventKind, **fields: Any) -> None:
-        """Append one event; `fields` are those of `Event`."""
+        """Emit one event; `fields` are those of `Event`."""
         event = Event(self.count, time_ns, kind, **fields)
         self.count += 1
         for sink in self._sinks:

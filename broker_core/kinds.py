@@ -1,4 +1,4 @@
-"""What values an annotation allows, and that in words: Python checks neither, and a limit of NaN is never reached."""
+"""Checks of values against annotations, with descriptions for error messages. NaN is in no range."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 import msgspec
 
-MOST = 1 << 62  # as good as no limit: the sum of two fits into 64 bits
+MOST = 1 << 62  # the default maximum: the sum of two fits into 64 bits
 _BIG: dict[float, str] = {MOST: "2**62", -(1 << 63): "-2**63", (1 << 63) - 1: "2**63 - 1"}
 
 
 class Range(msgspec.Struct, frozen=True):
-    """From `least` to `most`, `least` not included where it is `above`; `told` says what `most` means."""
+    """The range from `least` (excluded with `above`) to `most`. `meaning` explains `most` in messages."""
 
     least: float
     most: float = MOST
     above: bool = False
-    told: str = ""
+    meaning: str = ""
 
     def holds(self, value: float) -> bool:
-        """Whether `value` is in it; NaN never is."""
+        """Whether `value` is in the range; False for NaN."""
         return (self.least < value if self.above else self.least <= value) and value <= self.most
 
     def __str__(self) -> str:
@@ -34,21 +34,24 @@ class Range(msgspec.Struct, frozen=True):
             if self.above
             else f"from {_BIG.get(self.least, str(self.least))} to {most}"
         )
-        return f"{words}, {self.told}" if self.told else words
+        return f"{words}, {self.meaning}" if self.meaning else words
 
 
 WHOLE = Range(-(1 << 63), (1 << 63) - 1)
 
 
 class Kind(NamedTuple):
-    """`words` is what a value must be; `known` are the words among which one may have meant another."""
+    """The values that an annotation allows.
+
+    `words` describes them, `accepts` checks one, `known` are the literals for "did you mean".
+    """
 
     words: str
     accepts: Callable[[Any], bool]
     known: tuple[str, ...] = ()
 
     def wrong(self, name: str, value: object) -> str:
-        """A sentence without its end: why `value` cannot be `name`."""
+        """The error message, without a full stop, for `value` as `name`."""
         near = difflib.get_close_matches(value, self.known, n=1) if isinstance(value, str) else []
         return f"{name} {shown(value)} must be {self.words}{f' (did you mean {near[0]}?)' if near else ''}"
 
@@ -65,7 +68,7 @@ _NAMED: dict[Any, str] = {bool: "True or False", bytes: "bytes", types.NoneType:
 
 
 def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
-    """What `annotation` allows. With `ranged`, a number that has no `Range` beside it is a TypeError."""
+    """The values that `annotation` allows. With `ranged`, a number without a `Range` raises TypeError."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         limits = next((each for each in inner[1:] if isinstance(each, Range)), None)
@@ -77,22 +80,22 @@ def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
     if annotation is str:
         return Kind("text", _is_text)
     if origin is Literal:
-        return _words({each: each for each in inner})
+        return _one_of({each: each for each in inner})
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return _words({each: f"{annotation.__name__}.{each.name}" for each in annotation})
+        return _one_of({each: f"{annotation.__name__}.{each.name}" for each in annotation})
     if origin in {Union, types.UnionType}:
         return _either([kind_of(each, ranged=ranged) for each in inner])
     if origin is tuple and inner[-1] is not Ellipsis:
-        return _row([kind_of(each, ranged=ranged) for each in inner])
+        return _tuple_of([kind_of(each, ranged=ranged) for each in inner])
     if origin is not None and isinstance(origin, type):
         return _container(origin, [kind_of(each, ranged=ranged) for each in inner if each is not Ellipsis])
-    if isinstance(annotation, type) and annotation not in (object, Any) and _can_be_asked(annotation):
-        return Kind(_called(annotation), lambda value: isinstance(value, annotation))
+    if isinstance(annotation, type) and annotation not in (object, Any) and _supports_isinstance(annotation):
+        return Kind(_type_name(annotation), lambda value: isinstance(value, annotation))
     return Kind("anything", lambda _value: True)
 
 
 def shown(value: object) -> str:
-    """`value` as a sentence can quote it: short, whatever its `__repr__` does."""
+    """`repr(value)` for a message: at most 60 characters, and safe where `__repr__` raises."""
     try:
         text = repr(value)
     except Exception:
@@ -118,13 +121,13 @@ def _is_text(value: Any) -> bool:
         return False
     try:
         value.encode()
-    except UnicodeEncodeError:  # half a character, which no file and no connection takes
+    except UnicodeEncodeError:  # a lone surrogate
         return False
     return True
 
 
-def _words(values: Mapping[Any, Any]) -> Kind:
-    """One of these values, and of their type: 1 is not True."""
+def _one_of(values: Mapping[Any, Any]) -> Kind:
+    """One of `values`, of the same type: 1 is not True."""
     words = [str(word) for word in values.values()]
     types_allowed = {type(each) for each in values}
 
@@ -139,7 +142,7 @@ def _either(kinds: list[Kind]) -> Kind:
     return Kind(", or ".join(kind.words for kind in kinds), lambda value: any(k.accepts(value) for k in kinds), known)
 
 
-def _row(kinds: list[Kind]) -> Kind:
+def _tuple_of(kinds: list[Kind]) -> Kind:
     def accepts(value: Any) -> bool:
         fits = isinstance(value, tuple | list) and len(value) == len(kinds)
         return fits and all(kind.accepts(each) for kind, each in zip(kinds, value, strict=True))
@@ -165,16 +168,16 @@ def _container(origin: type, inner: list[Kind]) -> Kind:
     each = inner[0]
 
     def accepts(value: Any) -> bool:
-        """An iterator is none: who looks at it takes its values away."""
+        """An iterator is refused, because checking it would consume it."""
         return isinstance(value, allowed) and not isinstance(value, _NO_LIST) and all(map(each.accepts, value))
 
     return Kind(f"{words} of {each.words}", accepts)
 
 
-def _can_be_asked(kind: type) -> bool:
-    """Whether `isinstance` knows of `kind`: of a protocol it does where that is said."""
+def _supports_isinstance(kind: type) -> bool:
+    """Whether `isinstance` supports `kind`, which must be runtime_checkable if it is a protocol."""
     return not getattr(kind, "_is_protocol", False) or getattr(kind, "_is_runtime_protocol", False)
 
 
-def _called(kind: type) -> str:
+def _type_name(kind: type) -> str:
     return _NAMED.get(kind) or f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"

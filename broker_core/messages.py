@@ -1,4 +1,4 @@
-"""Messages as they go in and as they come out of the log."""
+"""Messages before and after they are stored."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import msgspec
 
 Headers = tuple[tuple[str, bytes], ...]
 
-# The record headers in which the log keeps what Kafka's record format has no field for.
+# Record headers for values that Kafka's record format has no field for.
 TTL_HEADER = "brokerscope.ttl_ms"
 PRIORITY_HEADER = "brokerscope.priority"
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """What a producer hands over. Keys, values and header values are bytes; the broker never looks inside.
+    """A message to publish. Keys, values and header values are bytes.
 
-    `ttl_ms` is the time after publishing at which the message expires, a century at most. `priority` 0 is the most
-    urgent.
+    The message expires `ttl_ms` (a century at most) after publishing. `priority` 0 is the most urgent.
     """
 
     value: bytes | None
@@ -31,9 +30,9 @@ class Message(msgspec.Struct, frozen=True, gc=False):
 
 
 class StoredMessage(msgspec.Struct, frozen=True, gc=False):
-    """A message as read from a partition; `published_ns` is session time, `timestamp_ms` the Unix time on disk.
+    """A stored message. `published_ns` is session time, `timestamp_ms` Unix time.
 
-    `headers` hold what the broker has noted in them, too.
+    `headers` include those that the broker has added.
     """
 
     topic: str
@@ -47,7 +46,7 @@ class StoredMessage(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def id(self) -> str:
-        """`topic/partition/offset`: no other message of the broker ever has the same."""
+        """`topic/partition/offset`, unique in the broker."""
         return f"{self.topic}/{self.partition}/{self.offset}"
 
     @property
@@ -57,16 +56,16 @@ class StoredMessage(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def priority(self) -> int:
-        """As its producer gave it; 0 is the most urgent."""
+        """The producer's priority; 0 is the most urgent."""
         return self._noted(PRIORITY_HEADER) or 0
 
     @property
     def ttl_ms(self) -> int | None:
-        """How long it lives after publishing; None is for ever."""
+        """The time from publishing to expiry; None is never."""
         return self._noted(TTL_HEADER)
 
     def _noted(self, name: str) -> int | None:
-        # The last one counts: the log's own come after those of the message.
+        # The last one counts: the broker's headers come after the producer's.
         for key, value in reversed(self.headers):
             if key == name and value is not None and value.isdigit():
                 return int(value)
@@ -83,5 +82,5 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def end_offset(self) -> int:
-        """The offset after the last one."""
+        """The offset after the last message."""
         return self.offset + self.count

@@ -1,4 +1,4 @@
-"""Which names topics, queues, groups and clients may have."""
+"""The rules for names of topics, queues, groups and clients."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from broker_core.limits import MAX_NAME_CHARS
 T = TypeVar("T")
 
 _ALLOWED = re.compile(r"[a-zA-Z0-9._-]+")
-# Windows opens a device for these, whatever the extension.
+# Device names on Windows, with any extension.
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{n}" for n in "123456789"), *(f"lpt{n}" for n in "123456789")}
 )
 
 
 def check_name(name: str, what: str = "topic") -> str:
-    """`name` itself where it is allowed as a directory name on every system.
+    """Return `name` where it is a valid directory name on every system.
 
-    Raises `BrokerError` (INVALID_TOPIC) for anything but 1 to 249 of `a-zA-Z0-9._-`, for `.` and `..`, and for names
-    that a file system reserves.
+    Raises `BrokerError` (INVALID_TOPIC) for anything but 1 to 249 of `a-zA-Z0-9._-`, for `.` and `..`, and for reserved
+    names.
     """
     if not isinstance(name, str) or not _ALLOWED.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise BrokerError(
@@ -34,7 +34,7 @@ def check_name(name: str, what: str = "topic") -> str:
 
 
 class ByName(dict[str, T]):
-    """Things by name. `takes` heeds names that differ by case alone: not every file system tells them apart."""
+    """A dict by name whose `takes` ignores case, because not every file system distinguishes it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,5 +49,5 @@ class ByName(dict[str, T]):
         self._lower.discard(name.lower())
 
     def takes(self, name: str) -> bool:
-        """False where there is that name already, in whatever case."""
+        """Whether the name is free, in any case."""
         return name.lower() not in self._lower

@@ -1,4 +1,4 @@
-"""Numbers of things in sentences."""
+"""Counts with nouns."""
 
 from __future__ import annotations
 

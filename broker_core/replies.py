@@ -1,4 +1,4 @@
-"""A reply that may come later: waiting in the broker is a parked reply with a deadline, never a sleeping thread."""
+"""Replies that may be settled later. To wait in the broker is to park a reply with a deadline; no thread sleeps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ U = TypeVar("U")
 
 
 class Reply(Generic[T]):
-    """Settled once, with a value or an error; callbacks run at that moment, in the order they were added.
+    """Settled once with a value or an error. Callbacks run then, in the order in which they were added.
 
-    It can be awaited by a task of `engine.loop.Loop`.
+    Tasks of `engine.loop.Loop` can await it.
     """
 
     __slots__ = ("_callbacks", "_error", "_value", "done")
@@ -25,7 +25,7 @@ class Reply(Generic[T]):
 
     @classmethod
     def of(cls, value: T) -> Reply[T]:
-        """A reply that is there already."""
+        """A settled reply."""
         reply: Reply[T] = cls()
         reply.resolve(value)
         return reply
@@ -53,7 +53,7 @@ class Reply(Generic[T]):
             callback(self)
 
     def then(self, callback: Callable[[Reply[T]], object]) -> None:
-        """Call `callback(reply)` when settled, at once where it is."""
+        """Call `callback(reply)` when settled; at once where it is settled."""
         if self.done:
             callback(self)
         else:
@@ -74,20 +74,20 @@ class Reply(Generic[T]):
 
     @property
     def error(self) -> Exception | None:
-        """The error it was settled with."""
+        """The error, None where it was settled with a value or is pending."""
         return self._error
 
     def result(self) -> T:
-        """The value. Raises the error it was settled with, or RuntimeError where nothing came yet."""
+        """The value. Raises the error, or RuntimeError while pending."""
         if not self.done:
-            raise RuntimeError("the reply is not there yet")
+            raise RuntimeError("the reply is not settled yet")
         if self._error is not None:
             raise self._error
         return self._value  # type: ignore[return-value]
 
 
 def all_done(replies: Sequence[Reply[T]]) -> Reply[None]:
-    """There when all of these are, however they were settled."""
+    """A reply that is settled when all `replies` are, with values or errors."""
     whole: Reply[None] = Reply()
     left = len(replies)
 

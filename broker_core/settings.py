@@ -1,4 +1,4 @@
-"""Settings and arguments are judged by their annotations before anything happens: types, ranges and words."""
+"""Validation of settings and arguments by their annotations: types, ranges and literals."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ C = TypeVar("C")
 
 Positive = Annotated[int, Range(1)]
 Port = Annotated[int, Range(0, 65_535)]
-Count = Annotated[int, Range(0, (1 << 31) - 1)]  # of what is asked for at once
+Count = Annotated[int, Range(0, (1 << 31) - 1)]  # a maximum number of results
 NotNegative = Annotated[int, Range(0)]
 Whole = Annotated[int, WHOLE]
 PositiveNumber = Annotated[float, Range(0, above=True)]
-# Times that the broker keeps are a week long at most; those of a client a century, so that nanoseconds fit 64 bits.
-WaitMs = Annotated[int, Range(1, MAX_WAIT_MS, told="a week")]
-WaitMsNumber = Annotated[float, Range(0, MAX_WAIT_MS, told="a week")]
-WaitMsAboveZero = Annotated[float, Range(0, MAX_WAIT_MS, above=True, told="a week")]
-TimeMs = Annotated[int, Range(1, MAX_TTL_MS, told="a century")]
-TimeMsOrZero = Annotated[int, Range(0, MAX_TTL_MS, told="a century")]
-TimeMsNumber = Annotated[float, Range(0, MAX_TTL_MS, told="a century")]
-TimeMsAboveZero = Annotated[float, Range(0, MAX_TTL_MS, above=True, told="a century")]
-TimeS = Annotated[float, Range(0, MAX_TTL_MS / 1_000, told="a century")]
+# Times in the broker are limited to a week, times of clients to a century, so that nanoseconds fit into 64 bits.
+WaitMs = Annotated[int, Range(1, MAX_WAIT_MS, meaning="a week")]
+WaitMsNumber = Annotated[float, Range(0, MAX_WAIT_MS, meaning="a week")]
+WaitMsAboveZero = Annotated[float, Range(0, MAX_WAIT_MS, above=True, meaning="a week")]
+TimeMs = Annotated[int, Range(1, MAX_TTL_MS, meaning="a century")]
+TimeMsOrZero = Annotated[int, Range(0, MAX_TTL_MS, meaning="a century")]
+TimeMsNumber = Annotated[float, Range(0, MAX_TTL_MS, meaning="a century")]
+TimeMsAboveZero = Annotated[float, Range(0, MAX_TTL_MS, above=True, meaning="a century")]
+TimeS = Annotated[float, Range(0, MAX_TTL_MS / 1_000, meaning="a century")]
 
 _ANYTHING = kind_of(Any)
 TIME = kind_of(TimeS)
@@ -39,7 +39,7 @@ TIMEOUT = kind_of(TimeS | None)
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What is made is valid. Raises INVALID_CONFIG. Each number of a subclass has its `Range` in its annotation."""
+    """A struct that is validated when created. Raises INVALID_CONFIG. Annotations of numbers need a `Range`."""
 
     _code: ClassVar[ErrorCode] = ErrorCode.INVALID_CONFIG
 
@@ -47,49 +47,49 @@ class Settings(msgspec.Struct, frozen=True):
         for name, kind in _fields(type(self)):
             value = getattr(self, name)
             if not kind.accepts(value):
-                told = kind.wrong(name, value)
-                raise ConfigError(told) if self._code is ErrorCode.INVALID_CONFIG else BrokerError(self._code, told)
+                about = kind.wrong(name, value)
+                raise ConfigError(about) if self._code is ErrorCode.INVALID_CONFIG else BrokerError(self._code, about)
 
 
-class Question(Settings, frozen=True):
-    """Settings of one call. Raises INVALID_REQUEST."""
+class CallArguments(Settings, frozen=True):
+    """Arguments of a call as a struct. Raises INVALID_REQUEST when created with invalid values."""
 
     _code: ClassVar[ErrorCode] = ErrorCode.INVALID_REQUEST
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """`function`, with its arguments judged by their annotations before it is called.
+    """Decorate `function` to validate its arguments by their annotations.
 
-    Raises INVALID_REQUEST; where something is made, INVALID_CONFIG.
+    It raises INVALID_REQUEST, or INVALID_CONFIG for `__init__`.
     """
     refusal = ConfigError if function.__name__ == "__init__" else _request_error
-    kinds: list[Kind] = []  # of the arguments by place
+    kinds: list[Kind] = []  # of the positional arguments
     by_name: dict[str, Kind] = {}
     names = list(inspect.signature(function).parameters)
 
-    def learn() -> None:
-        """When it is called first: its module may not be complete before."""
+    def read_annotations() -> None:
+        """Read the annotations with the first call, when the module is complete."""
         by_name.update(_parameters(function))
         kinds.extend(by_name.get(name, _ANYTHING) for name in names)
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not kinds:
-            learn()
+            read_annotations()
         for value, kind in zip(args, kinds, strict=False):
             if not kind.accepts(value):
-                given = [judged(*each, refusal) for each in zip(names, kinds, args, strict=False)]
+                given = [validated(*each, refusal) for each in zip(names, kinds, args, strict=False)]
                 return call(*given, **kwargs)
         for name, value in kwargs.items():
             if name in by_name:
-                kwargs[name] = judged(name, by_name[name], value, refusal)
+                kwargs[name] = validated(name, by_name[name], value, refusal)
         return function(*args, **kwargs)
 
     return call
 
 
 def checked_class(*, fast: tuple[str, ...] = ()) -> Callable[[type[C]], type[C]]:
-    """All public methods and the making of a class are `checked`; `fast` ones look at their arguments themselves."""
+    """Decorate a class to make `__init__` and all public methods `checked`, except those in `fast`."""
 
     def decorate(cls: type[C]) -> type[C]:
         for name, member in list(vars(cls).items()):
@@ -101,12 +101,12 @@ def checked_class(*, fast: tuple[str, ...] = ()) -> Callable[[type[C]], type[C]]
     return decorate
 
 
-def _request_error(told: str) -> BrokerError:
-    return BrokerError(ErrorCode.INVALID_REQUEST, told)
+def _request_error(about: str) -> BrokerError:
+    return BrokerError(ErrorCode.INVALID_REQUEST, about)
 
 
-def judged(name: str, kind: Kind, value: Any, refusal: Callable[[str], BrokerError] = _request_error) -> Any:
-    """`value`, what gives its values once only as a tuple. Raises `refusal` where it is none of `kind`."""
+def validated(name: str, kind: Kind, value: Any, refusal: Callable[[str], BrokerError] = _request_error) -> Any:
+    """Return `value`, an iterator as a tuple. Raises `refusal` where `kind` does not accept it."""
     if kind.accepts(value):
         return value
     if isinstance(value, Iterator):

@@ -1,4 +1,4 @@
-"""The state of the broker at one moment, as plain immutable values: what panels show and keyframes store."""
+"""Views: the state of the broker at one moment as immutable values, for panels and keyframes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 
 
 class PartitionView(msgspec.Struct, frozen=True, gc=False):
-    """One partition of a topic.
+    """A partition of a topic.
 
-    `lost` holds (start, end) of offsets that cannot be read any more; where there are any, it is degraded. `markers`
-    are offsets between start and end that end transactions and hold no message.
+    `lost` holds the (start, end) offset ranges that cannot be read; then it is degraded. `markers` is the number of
+    offsets between start and end that end transactions and hold no message.
     """
 
     partition: int
@@ -29,12 +29,11 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
 
 
 class GateView(msgspec.Struct, frozen=True):
-    """The backpressure of one topic or queue.
+    """The backpressure of a topic or queue. Counts are in messages.
 
-    `policy` is block, reject, drop_newest, drop_oldest or priority_evict; `depth` counts messages that the slowest
-    reader has not finished with, `slowest` names that reader. `rejected` and `dropped` were not taken; `evicted` were,
-    and were taken out for others. `tokens` is None where no rate is limited.
-    `blocked` holds (producer, since_ns) in the order in which they wait.
+    `policy` is block, reject, drop_newest, drop_oldest or priority_evict. `depth` is the backlog of the slowest reader,
+    `slowest` its name. `rejected` and `dropped` were not stored; `evicted` were removed for others. `tokens` is None
+    without a rate limit. `blocked` holds (producer, since_ns) in the order of waiting.
     """
 
     target: str
@@ -52,7 +51,7 @@ class GateView(msgspec.Struct, frozen=True):
 
 
 class TopicView(msgspec.Struct, frozen=True):
-    """A topic and its partitions, in order. `schema` is the subject that its values are held to, "" for none."""
+    """A topic with its partitions in order. `schema` is the subject of its values, "" for none."""
 
     name: str
     partitions: tuple[PartitionView, ...]
@@ -63,11 +62,11 @@ class TopicView(msgspec.Struct, frozen=True):
 
 
 class OffsetView(msgspec.Struct, frozen=True, gc=False):
-    """Where a group stands in one partition.
+    """The offsets of a group in one partition.
 
-    `committed` is None where nothing is committed; `position` is what its owner reads next; `lag` is the end offset
-    less the committed one, `lag_ns` the age of the oldest message that is not committed; both None for "n/a".
-    `in_flight` messages were handed to the owner since it was assigned the partition, and are not committed.
+    `committed` is None where nothing is committed. `position` is the next offset of the owner. `lag` is the end offset
+    minus the committed one, `lag_ns` the age of the oldest uncommitted message; both are None for unknown. `in_flight`
+    counts messages delivered to the owner since the assignment that are not committed.
     """
 
     topic: str
@@ -126,9 +125,9 @@ def total_lag(partitions: Iterable[tuple[int | None, int]]) -> int | None:
 
 
 class LeaseView(msgspec.Struct, frozen=True, gc=False):
-    """A message in flight: held by `holder` until `deadline_ns`; `attempt` counts deliveries from 1.
+    """A leased message: held by `holder` until `deadline_ns`. `attempt` counts deliveries from 1.
 
-    A `max_attempts` of 0 is "no limit".
+    A `max_attempts` of 0 is no limit.
     """
 
     queue: str
@@ -143,7 +142,7 @@ class LeaseView(msgspec.Struct, frozen=True, gc=False):
 
 
 class AttemptView(msgspec.Struct, frozen=True, gc=False):
-    """One delivery of a message that ended in the dead letters."""
+    """A delivery of a dead letter."""
 
     holder: str
     delivered_ns: int
@@ -152,7 +151,7 @@ class AttemptView(msgspec.Struct, frozen=True, gc=False):
 
 
 class DeadLetterView(msgspec.Struct, frozen=True):
-    """A dead letter: its place in the bin, where it came from, why, and what happened on each attempt."""
+    """A dead letter: its offset in the dead letter queue, its origin, the cause, and its attempts."""
 
     queue: str
     offset: int
@@ -170,7 +169,7 @@ class DeadLetterView(msgspec.Struct, frozen=True):
 
 
 class RetryView(msgspec.Struct, frozen=True):
-    """How long a message waits after a delivery that failed: the fields of `queues.retry.RetryPolicy`."""
+    """The retry policy of a queue: the fields of `queues.retry.RetryPolicy`."""
 
     kind: str = "none"
     base_ms: float = 0.0
@@ -179,7 +178,7 @@ class RetryView(msgspec.Struct, frozen=True):
 
 
 class WaitView(msgspec.Struct, frozen=True, gc=False):
-    """A message that can be taken again from `due_ns` on; None for one that waits until its bin takes it."""
+    """A delayed message, available from `due_ns` on; None for one that waits to be dead-lettered."""
 
     partition: int
     offset: int
@@ -187,11 +186,10 @@ class WaitView(msgspec.Struct, frozen=True, gc=False):
 
 
 class QueueView(msgspec.Struct, frozen=True):
-    """A queue. `ready` can be taken now, `delayed` waits for its retry, `in_flight` is leased.
+    """A queue. Of its messages, `ready` can be taken now, `delayed` wait for a retry, `in_flight` are leased.
 
-    `leases`, `waits` and `dead_letters` hold at most as many as the caller asked for; the counts are always whole.
-    `topic` is whose log it reads: its own, or that of the topic that a subscription reads; `dead_letter_topic` is its
-    bin; `waits` are the delayed ones.
+    `leases`, `waits` (delayed messages) and `dead_letters` are limited by the caller; counts are complete. `topic` is
+    the log that it reads: its own, or the topic of a subscription. `dead_letter_topic` is its dead letter queue.
     """
 
     name: str
@@ -219,13 +217,13 @@ class QueueView(msgspec.Struct, frozen=True):
 class ActorView(msgspec.Struct, frozen=True):
     """A producer, consumer or worker of the scenario.
 
-    `role` is producer, consumer or worker; `state` is idle (on the bench), running, processing, waiting, blocked,
-    joining, paused, crashed or stopped. `target` is the topic it publishes to, the group it belongs to ("" on the
-    bench), or its queue. `linger_ms` is how long a producer waits for more to send together.
+    `role` is producer, consumer or worker; `state` is idle (unassigned), running, processing, waiting, blocked,
+    joining, paused, crashed or stopped. `target` is the topic of a producer, the group of a consumer ("" while
+    unassigned), or the queue of a worker. `linger_ms` is a producer's.
 
-    Counts are in messages. `processed`: published, or acknowledged. `failed`: given back or forgotten by a worker;
-    of a producer, what a schema has sent to the dead letters. `rejected` and `dropped`: what its target did not take.
-    `outcome` is the kind of event that tells what became of what it sent last, "" where it was stored.
+    Counts are in messages. `processed`: published or acknowledged. `failed`: nacked or left to expire by a worker, or
+    dead-lettered by a schema for a producer. `rejected` and `dropped`: not stored by the target. `outcome` is the event
+    kind of a producer's last message that was not stored, "" where it was stored.
     """
 
     name: str
@@ -242,12 +240,12 @@ class ActorView(msgspec.Struct, frozen=True):
     outcome: str = ""
 
 
-#: Whoever is in one of these states when a session ends stays so; all others have stopped then.
+#: Actors in these states when a session ends stay in them; all others are stopped.
 STAYS_AFTER_THE_END = frozenset({"crashed", "idle", "stopped"})
 
 
 class RebalanceView(msgspec.Struct, frozen=True):
-    """A rebalance, running while `ended_ns` is None. `before` and `after` hold (topic, partition, client)."""
+    """A rebalance, which is running while `ended_ns` is None. `before` and `after` hold (topic, partition, client)."""
 
     group: str
     cause: str
@@ -260,7 +258,7 @@ class RebalanceView(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> tuple[tuple[str, int, str, str], ...]:
-        """(topic, partition, old owner, new owner) of what changed hands; "" for nobody."""
+        """(topic, partition, old owner, new owner) of moved partitions; "" is no owner."""
         old = {(topic, partition): client for topic, partition, client in self.before}
         new = {(topic, partition): client for topic, partition, client in self.after}
         keys = sorted(old.keys() | new.keys())
@@ -268,7 +266,7 @@ class RebalanceView(msgspec.Struct, frozen=True):
 
     @property
     def kept(self) -> tuple[tuple[str, int, str], ...]:
-        """(topic, partition, owner) of what stayed."""
+        """(topic, partition, owner) of partitions that kept their owner."""
         return tuple(sorted(set(self.before) & set(self.after)))
 
 
@@ -284,9 +282,9 @@ class TransactionView(msgspec.Struct, frozen=True):
 
 
 class FaultView(msgspec.Struct, frozen=True):
-    """What still lasts of a fault or rule: on `client` ("" is the disk), `what` it is in words, from when, until when.
+    """An active fault or rule on `client` ("" is the disk); `what` describes it.
 
-    `fault` tells apart what lasts on one client; `until_ns` is None where it lasts until somebody ends it.
+    `fault` identifies it among those of a client. `until_ns` is None where it lasts until it is removed.
     """
 
     client: str
@@ -297,9 +295,9 @@ class FaultView(msgspec.Struct, frozen=True):
 
 
 class Totals(msgspec.Struct, frozen=True, gc=False):
-    """What the broker itself has counted, in messages, since the session began.
+    """The broker's own counts, in messages, since the session began.
 
-    `delivered` counts every handing over, `redelivered` those of them that were not the first to that group or queue.
+    `delivered` counts all deliveries, `redelivered` those that were not the first to a group or queue.
     """
 
     published: int = 0
@@ -325,7 +323,7 @@ class Totals(msgspec.Struct, frozen=True, gc=False):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """Everything at `time_ns`, after the first `events` events of the session."""
+    """The whole state at `time_ns`, after the first `events` events of the session."""
 
     time_ns: int
     events: int

@@ -1,4 +1,4 @@
-"""Timers that are asked for and fire as calls, in the order of (time, creation)."""
+"""Timers without a clock, which fire in the order of (time, creation)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Action = Callable[[int], object]
 
 
 class Timer:
-    """One pending call; `cancel` it when it is no longer wanted."""
+    """A pending call."""
 
     __slots__ = ("action",)
 
@@ -17,26 +17,26 @@ class Timer:
         self.action: Action | None = action
 
     def cancel(self) -> None:
-        """It will not fire."""
+        """Cancel the call."""
         self.action = None
 
 
 class Timers:
-    """A heap of deadlines. It has no clock: `fire_next` is called by whoever drives time."""
+    """A heap of timers. The driver of time calls `fire_next`."""
 
     def __init__(self) -> None:
-        # (deadline, place in line, number, timer): the number keeps two timers with one ticket from being compared.
+        # (deadline, ticket, number, timer): with the number, timers with one ticket are never compared.
         self._heap: list[tuple[int, int, int, Timer]] = []
         self._order = 0
         self._made = 0
 
     def ticket(self) -> int:
-        """A place in the order of creation, for a timer that is only armed later (one timer for many deadlines)."""
+        """A position in the order of creation, for a timer that is created later."""
         self._order += 1
         return self._order - 1
 
     def at(self, deadline_ns: int, action: Action, ticket: int | None = None) -> Timer:
-        """Call `action(deadline_ns)` when time reaches `deadline_ns`; `ticket` says which place in line it has kept."""
+        """Call `action(deadline_ns)` at `deadline_ns`. `ticket` is its position among timers of the same time."""
         timer = Timer(action)
         self._made += 1
         place = self.ticket() if ticket is None else ticket
@@ -51,9 +51,9 @@ class Timers:
         return heap[0][0] if heap else None
 
     def fire_next(self, now_ns: int) -> int | None:
-        """Fire the earliest timer that is due at `now_ns`; the deadline it had, or None where nothing is due.
+        """Fire the earliest timer that is due at `now_ns`. Returns its deadline, None where none is due.
 
-        The action gets its own deadline as the time, so that work done late still happens at the right moment.
+        The action gets its deadline as the time, also where it is fired late.
         """
         deadline_ns = self.next_deadline_ns()
         if deadline_ns is None or deadline_ns > now_ns:

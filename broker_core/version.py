@@ -1,4 +1,4 @@
-"""Which version of the program this is."""
+"""The version of the program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def program_version() -> str:
-    """As it is installed; "0" where it is not."""
+    """The version of the installed distribution; "0" where it is not installed."""
     try:
         return version("brokerscope")
     except PackageNotFoundError:

@@ -23,7 +23,7 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.kinds import kind_of
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
-from broker_core.settings import Count, TimeS, checked_class, judged
+from broker_core.settings import Count, TimeS, checked_class, validated
 
 T = TypeVar("T")
 Listener = Callable[[Sequence[TopicPartition]], object]
@@ -175,11 +175,11 @@ class GroupConsumer:
 
     def value_of(self, message: StoredMessage) -> Any:
         """The deserialized value, None for a tombstone. Raises UNREADABLE."""
-        return read_with(self._serializer, judged("message", _MESSAGE, message).value)
+        return read_with(self._serializer, validated("message", _MESSAGE, message).value)
 
     def key_of(self, message: StoredMessage) -> Any:
         """The deserialized key, None where there is none. Raises UNREADABLE."""
-        return read_with(self._key_serializer, judged("message", _MESSAGE, message).key)
+        return read_with(self._key_serializer, validated("message", _MESSAGE, message).key)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """Read from `offset` on with the next poll. Raises INVALID_REQUEST for a partition that it does not own."""

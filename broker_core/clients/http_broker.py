@@ -27,7 +27,7 @@ from broker_core.operations.catalogue import entry_of
 from broker_core.operations.entry import Entry
 from broker_core.operations.http_form import HttpParts, form_of
 from broker_core.operations.request import Problem, Request
-from broker_core.settings import TIMEOUT, TimeS, checked_class, judged
+from broker_core.settings import TIMEOUT, TimeS, checked_class, validated
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class HttpBroker:
         broker answers, or the answer breaks off, and REQUEST_TIMED_OUT: what changes something may be done all the
         same.
         """
-        judged("timeout_s", TIMEOUT, timeout_s)
+        validated("timeout_s", TIMEOUT, timeout_s)
         entry = entry_of(request)
         parts = form_of(entry).parts(request)
         ends_s = time.monotonic() + (self._timeout_s + _own_wait_s(entry, request) if timeout_s is None else timeout_s)

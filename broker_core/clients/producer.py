@@ -24,7 +24,7 @@ from broker_core.engine.host_loop import CLOSE_TIMEOUT_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import kind_of
 from broker_core.messages import Headers, Message
-from broker_core.settings import TimeS, checked_class, judged
+from broker_core.settings import TimeS, checked_class, validated
 
 T = TypeVar("T")
 
@@ -152,7 +152,7 @@ class Producer:
     ) -> Receipt:
         """With `timeout_s` the message gets a batch of its own, and waits at most that long for space."""
         if partition is not None:
-            judged("partition", _PARTITION, partition)
+            validated("partition", _PARTITION, partition)
         max_block_ms = self._keep_rate(1, timeout_s)
         passed = self._passed(topic, message)
         if passed is None:
@@ -257,7 +257,7 @@ class Producer:
         The order within a partition is that of `messages`. Raises the first error, with `possibly_stored` where other
         batches may have been stored. What is not stored within `timeout_s` is withdrawn, as by `publish`.
         """
-        judged("topic", _TOPIC, topic)
+        validated("topic", _TOPIC, topic)
         ends_s = None if timeout_s is None else time.monotonic() + timeout_s
         self._keep_rate(len(messages), timeout_s)
         if self._chain is not None:

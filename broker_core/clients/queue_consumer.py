@@ -24,7 +24,7 @@ from broker_core.limits import MAX_WAIT_MS
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
-from broker_core.settings import TIME, Count, NotNegative, TimeS, checked, checked_class, judged
+from broker_core.settings import TIME, Count, NotNegative, TimeS, checked, checked_class, validated
 
 if TYPE_CHECKING:
     from broker_core.clients.chain import Chain
@@ -172,7 +172,7 @@ class QueueConsumer:
                 message = batch.take(holder)
             if message is not None:
                 return Delivery(self._host, None, message, False, batch, holder)
-        found = self._taken(1, judged("timeout_s", TIME, timeout_s))
+        found = self._taken(1, validated("timeout_s", TIME, timeout_s))
         return found[0] if found else None
 
     def take_many(self, max_messages: Count, timeout_s: TimeS = 0.0) -> list[Delivery]:
@@ -239,7 +239,7 @@ class QueueConsumer:
 
     def value_of(self, delivery: Delivery) -> Any:
         """The deserialized value. Raises UNREADABLE."""
-        return read_with(self._serializer, judged("delivery", _DELIVERY, delivery).message.value)
+        return read_with(self._serializer, validated("delivery", _DELIVERY, delivery).message.value)
 
     def run(self, handler: Callable[[Delivery], object], stop: threading.Event | None = None) -> None:
         """Call `handler` for one message after the other, until `stop` is set or the consumer is closed.

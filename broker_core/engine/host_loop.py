@@ -23,7 +23,7 @@ from broker_core.operations.catalogue import entry_of
 from broker_core.operations.checking import check
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
-from broker_core.settings import TIMEOUT, checked, judged
+from broker_core.settings import TIMEOUT, checked, validated
 
 T = TypeVar("T")
 
@@ -130,7 +130,7 @@ class HostLoop:
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         """Block until `reply` is settled. Returns its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
         if not reply.done:
-            judged("timeout_s", TIMEOUT, timeout_s)
+            validated("timeout_s", TIMEOUT, timeout_s)
             gate = _Gate()
             with self.lock:
                 self._waiters.add(gate)

@@ -20,7 +20,7 @@ class GroupConfig(Settings, frozen=True):
     `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`.
     """
 
-    initial_rebalance_delay_ms: Annotated[int, Range(0, MAX_WAIT_MS, told="a week")] = 3_000
+    initial_rebalance_delay_ms: Annotated[int, Range(0, MAX_WAIT_MS, meaning="a week")] = 3_000
     min_session_timeout_ms: WaitMs = 10
     max_session_timeout_ms: WaitMs = 1_800_000
     max_members: Annotated[int, Range(1, MAX_MEMBERS)] = MAX_MEMBERS

@@ -8,12 +8,12 @@ from typing import Literal, Protocol
 import msgspec
 
 from broker_core.groups.protocol import TopicPartition
-from broker_core.settings import Question, Whole
+from broker_core.settings import CallArguments, Whole
 
 Form = Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
 
 
-class Target(Question, frozen=True):
+class Target(CallArguments, frozen=True):
     """The target of a reset or seek. `offset` is for `offset`, and a difference for `shift-by`.
 
     `timestamp_ms` (Unix time) means the first message that is not older, or the end. `group` copies the committed

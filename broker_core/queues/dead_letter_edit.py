@@ -11,10 +11,10 @@ from msgspec import UNSET, UnsetType
 from broker_core.kinds import Range
 from broker_core.limits import MAX_PRIORITIES
 from broker_core.messages import Headers, Message
-from broker_core.settings import Question, TimeMsOrZero
+from broker_core.settings import CallArguments, TimeMsOrZero
 
 
-class DeadLetterEdit(Question, frozen=True):
+class DeadLetterEdit(CallArguments, frozen=True):
     """The fields to change; unset fields stay as they are. None removes a value, key or time to live.
 
     `headers` replaces all headers; () removes them.

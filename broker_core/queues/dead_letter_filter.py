@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broker_core.settings import NotNegative, Question, Whole
+from broker_core.settings import CallArguments, NotNegative, Whole
 from broker_core.snapshots import DeadLetterView
 
 
-class DeadLetterFilter(Question, frozen=True):
+class DeadLetterFilter(CallArguments, frozen=True):
     """A conjunction of conditions; "" and None match any. `text` is searched in key, value and headers, as UTF-8.
 
     `since_ns` and `until_ns` (inclusive, session time) refer to the time of dead-lettering.
