@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.commands.appearance import AppearanceHandlers
 from app.commands.audit import AuditHandlers
+from app.commands.client_faults import ClientFaultHandlers
 from app.commands.clients import ClientHandlers
 from app.commands.compare import CompareHandlers
 from app.commands.consumers import ConsumerHandlers
@@ -51,6 +52,7 @@ FAMILIES = (
     QueueHandlers,
     DuplicateHandlers,
     FaultHandlers,
+    ClientFaultHandlers,
     MessageHandlers,
     LeaseHandlers,
     DeadLetterHandlers,

@@ -15,6 +15,7 @@ from broker_core.simulation.actions import (
     Crash,
     DropHeartbeats,
     EndFaults,
+    EndRequestFault,
     EndRule,
     FailMatching,
     FillDisk,
@@ -267,4 +268,6 @@ def _told(at: str, every: int, key: str, text: str, outcome: str) -> str:
 def _ending(fault: FaultView) -> UserAction:
     if fault.fault.startswith("rule "):
         return EndRule(fault.fault.removeprefix("rule "))
+    if fault.fault.startswith("fault "):
+        return EndRequestFault(fault.fault.removeprefix("fault "))
     return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)

@@ -15,6 +15,8 @@ def state_of(fault: FaultView) -> str:
     """Its state word."""
     if fault.fault.startswith("rule "):
         return "Failing"
+    if fault.fault.startswith("fault "):
+        return "Fault"
     return _STATES.get(fault.fault, "Disk full" if not fault.client else "Fault")
 
 
@@ -27,7 +29,8 @@ def left_of(fault: FaultView, now_ns: int) -> str:
 
 def lasting_words(fault: FaultView, now_ns: int) -> str:
     """What lasts, on whom, and how much longer."""
-    who = fault.client or tr("the disk")
+    nobody = tr("requests") if fault.fault.startswith("fault ") else tr("the disk")
+    who = fault.client or nobody
     return tr("{who}: {what} ({time})", who=who, what=fault.what, time=left_of(fault, now_ns))
 
 

@@ -98,16 +98,27 @@ class ClientFaults:
     def views(self) -> dict[str, FaultView]:
         """What lasts, by name, in the order in which it began."""
         return {
-            name: FaultView(each.fault.client, f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
+            name: FaultView(_plain(each.fault.client), f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
             for name, each in self._running.items()
         }
 
     def _emit(self, now_ns: int, fault: ClientFault, cause: str, detail: dict[str, object]) -> None:
-        client, topic = ("" if "*" in pattern else pattern for pattern in (fault.client, fault.topic))
-        self._events.emit(now_ns, EventKind.FAULT, client=client, topic=topic, cause=cause, detail=detail)
+        self._events.emit(
+            now_ns,
+            EventKind.FAULT,
+            client=_plain(fault.client),
+            topic=_plain(fault.topic),
+            cause=cause,
+            detail=detail,
+        )
 
     def _find(self, name: str) -> _Running:
         found = self._running.get(name)
         if found is None:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no fault {name!r}")
         return found
+
+
+def _plain(pattern: str) -> str:
+    """A name; "" for what stands for several."""
+    return "" if "*" in pattern else pattern

@@ -311,7 +311,11 @@ class Simulation:
             actors=tuple(self._counts.told(actor.view()) for actor in self.actors.values()),
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
-            faults=(*self._faults.views(), *self.context.rules.views()),
+            faults=(
+                *self._faults.views(),
+                *self.context.rules.views(),
+                *self.broker.client_faults.views().values(),
+            ),
             transactions=self.broker.transactions.views(),
         )
 

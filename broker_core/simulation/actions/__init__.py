@@ -27,9 +27,11 @@ from broker_core.simulation.actions.dead_letters import (
     UndoRedrive,
 )
 from broker_core.simulation.actions.faults import (
+    BreakRequests,
     Crash,
     DropHeartbeats,
     EndFaults,
+    EndRequestFault,
     EndRule,
     FailMatching,
     Fault,
@@ -130,7 +132,7 @@ DeadLetterAction = (
     | PurgeDeadLetters
     | UndoPurgeDeadLetters
 )
-RuleAction = FailMatching | EndRule
+RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault
 UserAction = ClientAction | GroupAction | TopicAction | QueueAction | DeadLetterAction | RuleAction | Fault
 
 __all__ = [
@@ -140,6 +142,7 @@ __all__ = [
     "AddProducer",
     "AddWorker",
     "AssignorName",
+    "BreakRequests",
     "ClientAction",
     "ConfigureTopic",
     "Crash",
@@ -156,6 +159,7 @@ __all__ = [
     "DuplicateClient",
     "EditDeadLetter",
     "EndFaults",
+    "EndRequestFault",
     "EndRule",
     "ExtendLease",
     "FailMatching",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from broker_core.faults.client_fault import ClientFault
 from broker_core.simulation.actions.action import Action, Lasting, lasting
 
 Outcome = Literal["nack", "hang", "forget", "crash"]
@@ -170,3 +171,26 @@ def _ordinal(number: int) -> str:
 
 
 Fault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults
+
+
+class BreakRequests(Action, frozen=True, tag="break_requests"):
+    """Requests of Kafka's clients from outside meet `fault`; without a name it gets one."""
+
+    fault: ClientFault
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        whose = f" of {self.fault.client}" if self.fault.client else ""
+        return f"broke requests{whose}: {self.fault.what}"
+
+
+class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
+    """Requests meet the fault `name` no more; those that it held are served."""
+
+    name: str
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return f"ended the fault {self.name}"

@@ -31,7 +31,7 @@ class Performers:
         self.topics = TopicHandler(context, self.clients.generate)
         self.queues = QueueHandler(context)
         self.dead_letters = DeadLetterHandler(context)
-        self.faults = FaultHandler(context.faults, context.rules)
+        self.faults = FaultHandler(context.faults, context.rules, context.broker.client_faults, lambda: context.now_ns)
 
     def prepare(self, action: UserAction) -> Plan:
         """What there is to do. Raises one BrokerError where it cannot be done now; nothing has changed then."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from broker_core.faults.client_faults import ClientFaults
 from broker_core.simulation.actions import (
+    BreakRequests,
     Crash,
     DropHeartbeats,
     EndFaults,
+    EndRequestFault,
     EndRule,
     FailMatching,
     Fault,
@@ -25,9 +30,14 @@ from broker_core.simulation.handlers.plan import Plan
 class FaultHandler:
     """Leaves the work to the injector and to the rules."""
 
-    def __init__(self, faults: FaultInjector, rules: FailureRules) -> None:
+    def __init__(
+        self, faults: FaultInjector, rules: FailureRules, requests: ClientFaults, now_ns: Callable[[], int]
+    ) -> None:
+        """`requests` are the faults that requests from outside meet; `now_ns()` is the session's time."""
         self._faults = faults
         self._rules = rules
+        self._requests = requests
+        self._now_ns = now_ns
 
     def prepare(self, action: Fault | RuleAction) -> Plan:
         """Raises INVALID_REQUEST where it cannot be done now."""
@@ -38,6 +48,16 @@ class FaultHandler:
             case EndRule():
                 rule = self._rules.rule(action.rule)
                 return Plan(action, lambda: self._rules.end(action.rule), rule)
+            case BreakRequests():
+                fault = self._requests.named(action.fault)
+                return Plan(
+                    BreakRequests(fault),
+                    lambda: _nothing(self._requests.begin(self._now_ns(), fault)),
+                    EndRequestFault(fault.name),
+                )
+            case EndRequestFault():
+                ended = self._requests.fault(action.name)
+                return Plan(action, lambda: self._requests.end(self._now_ns(), action.name), BreakRequests(ended))
             case _:
                 self._faults.check(action)
                 client = getattr(action, "client", "")
@@ -45,6 +65,10 @@ class FaultHandler:
 
 
 _FINAL = "Set the fault again."
+
+
+def _nothing(_value: object) -> None:
+    """A plan's own sentence says enough."""
 
 
 def _inverse(fault: Fault) -> UserAction | None:

@@ -18,6 +18,7 @@ from tests.app.dialogs import accept, fill, run, said
         ("drop_heartbeats", "consumer:indexer-2", {"for_s": 5}, "No heartbeats"),
         ("fill_disk", "", {"for_s": 5}, "Disk full"),
         ("fail_matching", "queue:builds", {"every": 3, "for_s": 5}, "Failing"),
+        ("break_requests", "", {"effect": "delay", "delay_ms": 200, "for_s": 5}, "Fault"),
     ],
 )
 def test_a_fault_lasts_is_seen_and_ends(
@@ -76,3 +77,22 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     title, rows = facts.sections[0]
     assert title == "What lasts"
     assert rows[0][1].startswith("every 4th message fails at builds")
+
+
+def test_broken_requests_are_told_in_words_undone_and_ended(hand: Hand) -> None:
+    dialog = run(hand, "break_requests", "topic:commits")
+    fill(hand, dialog, effect="error", error="NOT_ENOUGH_REPLICAS", api="Produce", topic="commits", times=3)
+    assert dialog.note.text() == "NOT_ENOUGH_REPLICAS: Produce to commits, 3 times."
+    accept(hand, dialog)
+    assert said(hand) == "Broke requests: NOT_ENOUGH_REPLICAS: Produce to commits, 3 times."
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert hand.workbench.controller.snapshot.faults == ()
+    hand.workbench.registry.trigger("redo")
+    hand.show()
+    (fault,) = hand.workbench.controller.snapshot.faults
+    assert fault.what == "NOT_ENOUGH_REPLICAS: Produce to commits, 3 times"
+    dialog = run(hand, "end_faults")
+    accept(hand, dialog)
+    assert said(hand) == "Ended the fault fault-1."
+    assert hand.workbench.controller.snapshot.faults == ()

@@ -18,6 +18,7 @@ from app.presenters.connections import ConnectionsPresenter
 from app.sessions.branching import why_no_branch
 from broker_core.simulation.actions import MoveConsumer
 from tests.app.conftest import Hand
+from tests.app.dialogs import accept, fill, run
 from widgets.panels.connections import ConnectionsPanel
 
 
@@ -87,6 +88,23 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, liste
     rows = [row for row in hand.workbench.views.presenter(ConnectionsPresenter).model.rows if row.messages_in]
     assert [(row.listener, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
     assert hand.workbench.controller.snapshot.totals.published >= before + 5
+
+
+def test_a_kafka_program_meets_a_fault_that_was_set_in_the_window(hand: Hand, listeners: ListenerHandlers) -> None:
+    """The reply of its first request is lost; it is not idempotent, so its message is there twice."""
+    where = opened(hand, "kafka")
+    dialog = run(hand, "break_requests")
+    fill(hand, dialog, effect="lose_reply", api="Produce", client="my-shop", times=1)
+    accept(hand, dialog)
+    before = hand.workbench.controller.snapshot.totals.published
+    settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "retry.backoff.ms": 10}
+    program = KafkaProducer({**settings, "enable.idempotence": False, "log_level": 0})
+    program.produce("commits", b"once")
+    hand.workbench.controller.run()
+    hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
+    hand.show()
+    assert hand.workbench.controller.snapshot.totals.published >= before + 2
+    assert hand.workbench.controller.snapshot.faults == ()
 
 
 def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Hand, listeners: ListenerHandlers) -> None:

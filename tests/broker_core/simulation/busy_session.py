@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from broker_core.faults.client_fault import ClientFault
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.queues.config import QueueConfig
@@ -15,6 +16,7 @@ from broker_core.simulation.actions import (
     AddPartitions,
     AddProducer,
     AddWorker,
+    BreakRequests,
     ConfigureTopic,
     Crash,
     CreateGroup,
@@ -29,6 +31,7 @@ from broker_core.simulation.actions import (
     DuplicateClient,
     EditDeadLetter,
     EndFaults,
+    EndRequestFault,
     EndRule,
     ExtendLease,
     FailMatching,
@@ -276,4 +279,6 @@ MAKERS: list[Callable[[Person], UserAction]] = [
         for_s=p.for_s,
     ),
     lambda p: EndRule(p.of("rule-1", "rule-2")),
+    lambda p: BreakRequests(ClientFault(effect="drop", client=p.client, for_s=p.for_s)),
+    lambda p: EndRequestFault(p.of("fault-1", "fault-2")),
 ]

@@ -1,0 +1,149 @@
+"""What Kafka's clients from outside meet: delays, errors, lost replies, a join that is held."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.commands.context import CommandContext
+from app.commands.forms import choices, group_names, open_form, topic_names
+from app.commands.registry import Command
+from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.kafka_errors import FATAL, RETRIABLE
+from broker_core.simulation.actions import BreakRequests
+from widgets.dialogs.form import Field, Values
+from widgets.formats import sentence
+from widgets.i18n import tr
+
+# The requests of producers and consumers, and what every client asks first.
+APIS = (
+    "Produce",
+    "Fetch",
+    "ListOffsets",
+    "Metadata",
+    "FindCoordinator",
+    "JoinGroup",
+    "SyncGroup",
+    "Heartbeat",
+    "LeaveGroup",
+    "ConsumerGroupHeartbeat",
+    "OffsetCommit",
+    "OffsetFetch",
+    "InitProducerId",
+    "AddPartitionsToTxn",
+    "EndTxn",
+)
+
+
+class ClientFaultHandlers(QObject):
+    """Requests are broken by a form; what lasts ends by *End faults and rules*, or by Undo."""
+
+    COMMANDS = (
+        Command(
+            "break_requests",
+            "Break requests...",
+            "Faults",
+            "",
+            "warning",
+            "Kafka programs meet delays, errors, lost replies.",
+        ),
+    )
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        context.registry.bind("break_requests", self.ask, context.why_ended)
+        context.menu_parts.append(self._add_to_menu)
+
+    def ask(self) -> None:
+        """Which requests, and what they meet."""
+        context, snapshot = self._context, self._context.controller.snapshot
+        ours = {actor.name for actor in snapshot.actors}
+        members = {member.client for group in snapshot.groups for member in group.members} - ours
+        selected = context.selected("consumer")
+        errors = (
+            *((name, tr("{name} (retriable)", name=name)) for name in RETRIABLE),
+            *((name, name) for name in FATAL),
+        )
+        any_one = ("", tr("any"))
+        open_form(
+            context,
+            tr("Break requests"),
+            tr("What Kafka programs send to the broker meets a fault, as often and as long as you say."),
+            (
+                Field("effect", tr("What happens"), "choice", "error", choices=_effects()),
+                Field(
+                    "error", tr("Error"), "choice", "NOT_LEADER_OR_FOLLOWER", choices=errors, shown_for=_for("error")
+                ),
+                Field(
+                    "delay_ms",
+                    tr("How long"),
+                    "decimal",
+                    500,
+                    least=1,
+                    most=600_000,
+                    suffix=" ms",
+                    shown_for=_for("delay", "throttle"),
+                ),
+                Field("api", tr("Request"), "choice", "", choices=(any_one, *choices(APIS))),
+                Field(
+                    "client",
+                    tr("Client"),
+                    value=selected if selected in members else "",
+                    hint=tr("any client.id; * for any characters"),
+                ),
+                Field("topic", tr("Topic"), "choice", "", choices=(any_one, *choices(topic_names(snapshot)))),
+                Field("group", tr("Group"), "choice", "", choices=(any_one, *choices(group_names(snapshot)))),
+                Field("every", tr("Every n-th request"), "whole", 1, least=1, most=1_000_000),
+                Field(
+                    "times", tr("How often"), "whole", None, most=1_000_000, suffix=tr(" times"), none=tr("no limit")
+                ),
+                Field(
+                    "for_s",
+                    tr("For"),
+                    "decimal",
+                    None,
+                    most=86_400,
+                    suffix=tr(" s of session time"),
+                    none=tr("until it is ended"),
+                ),
+            ),
+            tr("Break them"),
+            lambda values: BreakRequests(_fault(values)),
+            tell=lambda values: sentence(_fault(values).what),
+        )
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        if kind in {"consumer", "topic", "group"} or not name:
+            menu.addAction(self._context.registry.action("break_requests"))
+
+
+def _for(*effects: str) -> tuple[str, tuple[str, ...]]:
+    return "effect", effects
+
+
+def _effects() -> tuple[tuple[str, str], ...]:
+    return (
+        ("error", tr("answered with an error")),
+        ("delay", tr("served late")),
+        ("drop", tr("connection closed, not served")),
+        ("lose_reply", tr("served, and the reply is lost")),
+        ("cut_reply", tr("served, and the reply is cut in the middle")),
+        ("throttle", tr("served, and the client is throttled")),
+        ("hold", tr("held until the fault ends")),
+    )
+
+
+def _fault(values: Values) -> ClientFault:
+    return ClientFault(
+        effect=values["effect"],
+        error=values.get("error") or "",
+        delay_ms=values.get("delay_ms") or 0,
+        api=values["api"] or "",
+        client=values["client"],
+        topic=values["topic"] or "",
+        group=values["group"] or "",
+        every=values["every"],
+        times=values["times"],
+        for_s=values["for_s"],
+    )
