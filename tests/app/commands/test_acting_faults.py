@@ -33,7 +33,7 @@ def test_a_fault_lasts_is_seen_and_ends(
     rows = next(section for section in sections if section.key == "faults").rows
     assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
     hand.pass_time(6)
-    assert hand.workbench.controller.snapshot.faults == ()
+    assert not hand.workbench.controller.snapshot.faults
 
 
 def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None:
@@ -87,7 +87,7 @@ def test_broken_requests_are_told_in_words_undone_and_ended(hand: Hand) -> None:
     assert said(hand) == "Broke requests: NOT_ENOUGH_REPLICAS: Produce to commits, 3 times."
     hand.workbench.registry.trigger("undo")
     hand.show()
-    assert hand.workbench.controller.snapshot.faults == ()
+    assert not hand.workbench.controller.snapshot.faults
     hand.workbench.registry.trigger("redo")
     hand.show()
     (fault,) = hand.workbench.controller.snapshot.faults
@@ -95,4 +95,4 @@ def test_broken_requests_are_told_in_words_undone_and_ended(hand: Hand) -> None:
     dialog = run(hand, "end_faults")
     accept(hand, dialog)
     assert said(hand) == "Ended the fault fault-1."
-    assert hand.workbench.controller.snapshot.faults == ()
+    assert not hand.workbench.controller.snapshot.faults
