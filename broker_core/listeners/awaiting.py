@@ -1,4 +1,4 @@
-"""Replies of the broker, awaited by a listener's asyncio loop."""
+"""Replies of the broker, awaited in a listener's asyncio loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]]
             there.set_result(None)
 
     def settled(_reply: Reply[T]) -> None:
-        # Called with the host's lock held, in whatever thread settled it, and perhaps when the loop is gone.
+        # Called with the host's lock held, in the thread that settled it, perhaps after the loop has ended.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(arrive)
 

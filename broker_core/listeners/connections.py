@@ -1,4 +1,4 @@
-"""Who is connected, at any listener: what each one does, how fast, what went wrong last, and the means to cut it."""
+"""The open connections of all listeners, with their counts, rates and last errors; each can be cut."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NOTHING: _Counts = (0, 0, 0, 0, 0)
 
 
 class Connection:
-    """One open connection. Its listener counts here, from one thread; anybody may look."""
+    """One open connection. Its listener counts here, from one thread; any thread may read."""
 
     __slots__ = (
         "_cut",
@@ -85,10 +85,10 @@ class Connection:
         self.errors = 0
         self.last_error = ""
         self._cut = cut
-        self._then = self._now = (opened_ns, _NOTHING)  # the marks that rates are taken from
+        self._then = self._now = (opened_ns, _NOTHING)  # counts at two earlier moments, for the rates
 
     def failed(self, sentence: str) -> None:
-        """Something that it asked for, or it itself, went wrong."""
+        """Count an error."""
         self.errors += 1
         self.last_error = sentence
 
@@ -97,7 +97,7 @@ class Connection:
         self._cut()
 
     def view(self, now_ns: int) -> ConnectionView:
-        """Call it under the lock of the registry: it moves the marks."""
+        """Its state now. Called under the lock of `Connections`: it moves the marks."""
         counts: _Counts = (self.requests, self.messages_in, self.messages_out, self.bytes_in, self.bytes_out)
         if now_ns - self._now[0] >= RATE_WINDOW_NS:
             self._then, self._now = self._now, (now_ns, counts)
@@ -127,7 +127,7 @@ class Connection:
 
 
 class Connections:
-    """The open connections of all listeners. From any thread; it calls nobody while it holds its lock."""
+    """The open connections of all listeners. From any thread; its lock is never held across a callback."""
 
     def __init__(self, now_ns: Callable[[], int]) -> None:
         """`now_ns` gives session time, as `BrokerHost.now_ns` does."""
@@ -138,7 +138,7 @@ class Connections:
         self._next_id = 1
 
     def open(self, listener: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
-        """A connection has come in through `listener` ("http", "kafka"); `cut()` ends it, from any thread."""
+        """A client has connected to `listener` ("http", "kafka"); `cut()` ends the connection, from any thread."""
         with self._lock:
             connection = Connection(self._next_id, listener, peer, client, self._now_ns(), cut)
             self._open[connection.id] = connection
@@ -146,14 +146,14 @@ class Connections:
             return connection
 
     def closed(self, connection: Connection) -> None:
-        """It is gone; the second call does nothing."""
+        """The connection has ended. The second call does nothing."""
         now_ns = self._now_ns()
         with self._lock:
             if self._open.pop(connection.id, None) is not None:
                 self._gone.append(msgspec.structs.replace(connection.view(now_ns), ended_ns=now_ns))
 
     def cut(self, number: int, reason: str = "cut by the user") -> bool:
-        """End the connection `number`; False where there is none any more."""
+        """End the connection `number`; False where it has ended already."""
         with self._lock:
             connection = self._open.get(number)
         if connection is None:
@@ -163,17 +163,17 @@ class Connections:
         return True
 
     def count(self, listener: str = "") -> int:
-        """How many are open, at one listener or at all."""
+        """The number of open connections, of one listener or of all."""
         with self._lock:
             return sum(not listener or each.listener == listener for each in self._open.values())
 
     def views(self) -> tuple[ConnectionView, ...]:
-        """All that are open, in the order in which they came."""
+        """The open connections, the oldest first."""
         now_ns = self._now_ns()
         with self._lock:
             return tuple(each.view(now_ns) for each in self._open.values())
 
     def gone(self) -> tuple[ConnectionView, ...]:
-        """The last ones that were closed, as they were then, the oldest first: whom a listener has cut, and why."""
+        """The last connections that ended, as they were then, the oldest first."""
         with self._lock:
             return tuple(self._gone)

@@ -1,4 +1,4 @@
-"""What a listener can be opened on: a broker by itself, or one in a session that an engine runs."""
+"""The hosts that a listener can serve: a broker by itself, or one in a session that an engine runs."""
 
 from __future__ import annotations
 

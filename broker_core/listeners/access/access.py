@@ -1,4 +1,4 @@
-"""Who somebody is, and what they may do: tokens and access rules.
+"""Authentication and authorization: tokens and access rules.
 
 A broker that only this machine can reach is open by default. Any other needs tokens. An access file is TOML:
 
@@ -7,7 +7,7 @@ A broker that only this machine can reach is open by default. Any other needs to
     token = "at least sixteen characters"   # or token_sha256 = "the digest in hexadecimal"
 
     [[rules]]
-    principal = "billing"                    # a name, or "*" for all of them
+    principal = "billing"                    # a name, or "*" for all
     operations = ["read", "write"]           # read, write, admin
     topics = ["orders", "invoices-*"]        # or queues, groups, subjects, transactional_ids; broker = true: the rest
     deny = false                             # a rule that denies wins over all that allow
@@ -27,16 +27,16 @@ from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.settings import Settings, checked, checked_class
 
-MIN_TOKEN_CHARS = 16  # 80 bits of base32: more than anybody guesses through a network
+MIN_TOKEN_CHARS = 16  # 80 bits of base32, which cannot be guessed through a network
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Somebody who may come in."""
+    """A client's identity."""
 
     name: str
 
 
-ANYBODY = Principal("anybody")  # comes in where no token is asked for
+ANYBODY = Principal("anybody")  # every client, where no token is required
 
 
 class PrincipalEntry(Settings, frozen=True, forbid_unknown_fields=True):
@@ -47,7 +47,7 @@ class PrincipalEntry(Settings, frozen=True, forbid_unknown_fields=True):
     token_sha256: str = ""
 
     def digest(self) -> bytes:
-        """The SHA-256 of the token. Raises INVALID_CONFIG where there is not exactly one that can be used."""
+        """The SHA-256 of the token. Raises INVALID_CONFIG unless exactly one usable token is given."""
         if bool(self.token) == bool(self.token_sha256):
             raise ConfigError(f"principal {self.name!r} needs either token or token_sha256")
         if self.token:
@@ -77,7 +77,7 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
     transactional_ids: tuple[str, ...] = ()
 
     def concerns(self, principal: str, operation: Operation, kind: ResourceKind, name: str) -> bool:
-        """Whether it says anything about this."""
+        """Whether the rule applies."""
         if self.principal not in {"*", principal} or operation not in self.operations:
             return False
         if kind == "broker":
@@ -93,7 +93,7 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
 
 
 class AccessFile(Settings, frozen=True, forbid_unknown_fields=True):
-    """What an access file holds."""
+    """The contents of an access file."""
 
     principals: tuple[PrincipalEntry, ...]
     rules: tuple[Rule, ...] = ()
@@ -104,10 +104,10 @@ EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=
 
 @checked_class(fast=("principal",))
 class Access:
-    """Decides. Unchangeable, so any thread may ask."""
+    """Decides who may do what. Immutable, so any thread may use it."""
 
     def __init__(self, principals: tuple[PrincipalEntry, ...] = (), rules: tuple[Rule, ...] = (EVERYTHING,)) -> None:
-        """Without principals everybody may come in and do what `rules` allow to all. Raises INVALID_CONFIG."""
+        """Without principals no token is required, and the rules for "*" apply. Raises INVALID_CONFIG."""
         names = [entry.name for entry in principals]
         twice = {name for name in names if names.count(name) > 1}
         unknown = {rule.principal for rule in rules} - {*names, "*"}
@@ -122,13 +122,13 @@ class Access:
     @classmethod
     @checked
     def of_token(cls, token: str) -> Access:
-        """Who knows `token` may do everything."""
+        """One token, which allows everything."""
         return cls((PrincipalEntry("token", token),))
 
     @classmethod
     @checked
     def of_file(cls, path: Path | str) -> Access:
-        """Raises INVALID_CONFIG where the file cannot be read or says something else."""
+        """Raises INVALID_CONFIG where the file cannot be read or is not an access file."""
         try:
             found = msgspec.toml.decode(Path(path).read_bytes(), type=AccessFile)
         except OSError as error:
@@ -141,11 +141,11 @@ class Access:
 
     @property
     def open(self) -> bool:
-        """True where nobody is asked for a token."""
+        """Whether no token is required."""
         return not self._digests
 
     def principal(self, token: str | None) -> Principal:
-        """Whose token this is; all tokens are compared, in constant time. Raises UNAUTHORIZED."""
+        """The principal with this token; every token is compared, in constant time. Raises UNAUTHORIZED."""
         if self.open:
             return ANYBODY
         digest = digest_of(token if isinstance(token, str) else "")
@@ -164,18 +164,18 @@ class Access:
         return self._tokens.get(name)
 
     def allows(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
-        """Whether `principal` may; what no rule allows is not allowed, and a rule that denies wins."""
+        """Whether `principal` may. What no rule allows is denied; a rule that denies wins."""
         denials = [rule.deny for rule in self._rules if rule.concerns(principal.name, operation, kind, name)]
         return bool(denials) and not any(denials)
 
     def check(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> None:
-        """Raises FORBIDDEN where `allows` says no."""
+        """Raises FORBIDDEN where `allows` is False."""
         if not self.allows(principal, operation, kind, name):
             what = "the broker as a whole" if kind == "broker" else f"{kind} {name[:249]}"
             raise BrokerError(ErrorCode.FORBIDDEN, f"{principal.name} may not {operation} {what}")
 
     def check_bind(self, address: str) -> None:
-        """Raises INVALID_CONFIG where other machines could come in by `address` without a token."""
+        """Raises INVALID_CONFIG where other machines could connect to `address` without a token."""
         if self.open and not is_loopback(address):
             raise ConfigError(
                 f"{address or 'every address'} can be reached from other machines, so a token is needed; "
@@ -184,16 +184,16 @@ class Access:
 
 
 def digest_of(token: str) -> bytes:
-    """What is kept and compared of a token."""
+    """The digest by which tokens are kept and compared."""
     try:
         data = token.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a character, which no connection brings
+    except UnicodeEncodeError:  # a lone surrogate, which no connection brings
         data = token.encode("utf-8", "surrogatepass")
     return hashlib.sha256(data).digest()
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches `address`, an IP address or a name; names but localhost count as others'."""
+    """Whether only this machine reaches `address`, an IP address or a name. Of names, only localhost does."""
     if address.lower() == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""What all clients of a listener share: requests in flight, and the bytes that these hold."""
+"""The budget that all clients of a listener share: requests in flight, and the bytes they hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from broker_core.listeners.access.limits import GuardConfig
 
 
 class Budget:
-    """Counts requests and bytes in, and out again. One thread (the listener's) uses it."""
+    """Counts requests and bytes. Used by the listener's thread only."""
 
     def __init__(self, limits: GuardConfig) -> None:
         self._limits = limits
@@ -15,7 +15,7 @@ class Budget:
         self.bytes = 0
 
     def begin(self) -> None:
-        """One more request. Raises THROTTLED where there are too many."""
+        """Count one more request. Raises THROTTLED where there are too many."""
         if self.requests >= self._limits.max_in_flight:
             raise BrokerError(
                 ErrorCode.THROTTLED, f"{self.requests} requests are being served, which is the most at a time"
@@ -23,12 +23,12 @@ class Budget:
         self.requests += 1
 
     def hold(self, size_bytes: int) -> None:
-        """A request holds so many more bytes. Raises THROTTLED where all together hold too many."""
+        """Count more bytes of a request. Raises THROTTLED where all requests together hold too many."""
         if self.bytes + size_bytes > self._limits.max_buffered_bytes:
             raise BrokerError(ErrorCode.THROTTLED, f"requests being served hold {self.bytes} bytes already")
         self.bytes += size_bytes
 
     def end(self, held_bytes: int) -> None:
-        """The request is done with, and with what it held."""
+        """A request ends; its bytes are free again."""
         self.requests -= 1
         self.bytes -= held_bytes

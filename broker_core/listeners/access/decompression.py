@@ -1,4 +1,4 @@
-"""Decompression that a bomb cannot blow up: nothing is unpacked beyond a size and a ratio."""
+"""Decompression with a limit on size and ratio, against compression bombs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import zlib
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.limits import GuardConfig, too_large
 
-# Of zlib: 16 more than the window's bits means gzip's frame.
+# zlib: 16 more than the window's bits selects gzip's frame.
 _WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-# Less than this is not worth a ratio: a short run of one character has a large one.
+# Below this size the ratio is not checked: a short run of one character has a large one.
 _FREE_BYTES = 65_536
 
 
 class Inflater:
-    """Unpacks one body as it comes in, piece by piece."""
+    """Decompresses one body, piece by piece."""
 
     def __init__(self, encoding: str, limits: GuardConfig) -> None:
         """`encoding` is gzip or deflate, as in HTTP's Content-Encoding. Raises UNREADABLE for any other."""
@@ -27,13 +27,13 @@ class Inflater:
         self._in_bytes = self._out_bytes = 0
 
     def feed(self, packed: bytes) -> bytes:
-        """What `packed` adds. Raises REQUEST_TOO_LARGE beyond a limit, UNREADABLE for what is no such stream."""
+        """The bytes of `packed`. Raises REQUEST_TOO_LARGE beyond a limit, UNREADABLE for a broken stream."""
         limits = self._limits
         self._in_bytes += len(packed)
         by_ratio = max(_FREE_BYTES, self._in_bytes * limits.max_decompression_ratio)
         most = min(limits.max_decompressed_bytes, by_ratio)
         try:
-            # One byte more than is allowed tells that there is more; zlib takes 0 for "no limit".
+            # One byte more than allowed shows that there is more; zlib takes 0 for "no limit".
             unpacked = self._zlib.decompress(packed, most - self._out_bytes + 1)
         except zlib.error as error:
             raise BrokerError(ErrorCode.UNREADABLE, f"the body is not {self._encoding}") from error

@@ -1,4 +1,4 @@
-"""How much one client, and all together, may ask of a listener."""
+"""Limits of a listener, for one client and for all together."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     max_sessions: Positive = 10_000  # consumers that HTTP clients registered, and members of groups that poll by HTTP
 
     def check_body(self, size_bytes: int) -> None:
-        """Raises REQUEST_TOO_LARGE; asked with the declared length, before anything is kept."""
+        """Raises REQUEST_TOO_LARGE. Called with the declared length first, before anything is read."""
         if size_bytes > self.max_body_bytes:
             raise too_large(size_bytes, self.max_body_bytes)
 

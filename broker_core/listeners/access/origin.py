@@ -1,4 +1,4 @@
-"""Whom a browser may talk for: Host and Origin.
+"""Checks of Host and Origin, against pages of other sites.
 
 A page of any site can make a browser send requests to 127.0.0.1, and with a name that it lets point there (DNS
 rebinding) it can read the answers too. Such a request carries that name as its Host, or the page's Origin.
@@ -17,7 +17,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class OriginGuard:
-    """Knows by what names a listener may be called."""
+    """The host names and origins that a listener accepts."""
 
     def __init__(
         self, address: str, names: Iterable[str] = (), origins: Iterable[str] = (), scheme: str = "http"
@@ -49,12 +49,12 @@ class OriginGuard:
             address = ipaddress.ip_address(name)
         except ValueError:
             return False
-        # Nobody can let an address point somewhere else.
+        # DNS rebinding needs a name; an address always means itself.
         return address.is_loopback or not self._loopback_only
 
 
 def _split(url: str) -> tuple[str, int | None, str] | None:
-    """(host, port, scheme); None for what is no such URL, or more than a host and a port."""
+    """(host, port, scheme); None for a URL that has more than these, or is none."""
     try:
         parts = urlsplit(url)
         name, port = parts.hostname, parts.port

@@ -1,1 +1,1 @@
-"""The HTTP listener: FastAPI on uvicorn, in a thread of its own, in front of a host."""
+"""The HTTP listener: FastAPI on uvicorn, in a thread of its own."""

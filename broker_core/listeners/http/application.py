@@ -1,4 +1,4 @@
-"""The application: all operations, the description of them, and a page to try them that needs no net."""
+"""The ASGI application: all routes, their OpenAPI document, and a page to try them that works offline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FILES = {
     "swagger-ui.css": "text/css",
     "favicon-32x32.png": "image/png",
 }
-# The page holds a script of its own, and talks to nobody but this broker.
+# The page has an inline script, and connects to this broker only.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 )

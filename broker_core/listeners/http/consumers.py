@@ -1,7 +1,7 @@
-"""Consumers that HTTP clients have registered: each reads one topic, alone, and is there again after a restart.
+"""Consumers of the mini broker: each reads one topic alone, and is known again after a restart.
 
-One is a group without members, of the same name, so its progress is seen as lag like that of any other. What it commits
-carries a mark, by which it is known again.
+Each is a group without members, of the same name, so that its lag is shown like any other group's. Its commits carry a
+mark, by which a restart knows it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ MANUAL_MARK = "http-consumer, commits by itself"
 
 
 class Registered:
-    """One of them. Without `auto_commit` it commits when it says so, and gets the rest again after a restart."""
+    """A registered consumer. Without `auto_commit` it commits by request, and rereads the rest after a restart."""
 
     def __init__(self, host: ServedHost, name: str, topic: str, auto_commit: bool) -> None:
-        """Call it under the host's lock. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """Made under the host's lock. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         self._host = host
         self.name = name
         self.topic = topic
@@ -30,20 +30,20 @@ class Registered:
         core = Consumer(host.broker, host.loop, name, name, (), config)
         core.assign([(topic, number) for number in range(host.broker.logs.partition_count(topic))])
         self._polled = Polled(host, core)
-        self._handed: dict[int, int] = {}
+        self._returned: dict[int, int] = {}
 
     async def consume(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """The next messages. Raises UNKNOWN_TOPIC_OR_PARTITION, and NON_EMPTY_GROUP for a group with members."""
-        self._host.call(lambda _now: self._widen())
+        self._host.call(lambda _now: self._add_partitions())
         found = await self._polled.poll(call, max_messages, timeout_ms)
         for message in found:
-            self._handed[message.partition] = message.offset + 1
+            self._returned[message.partition] = message.offset + 1
         if self.auto_commit:
             self.commit()
         return found
 
-    def _widen(self) -> None:
-        """The topic may have got more partitions."""
+    def _add_partitions(self) -> None:
+        """Read the partitions that the topic has been given since."""
         core, broker = self._polled.core, self._host.broker
         for number in range(broker.logs.partition_count(self.topic)):
             if (self.topic, number) not in core.positions:
@@ -51,12 +51,12 @@ class Registered:
                 core.positions[self.topic, number] = start
 
     def commit(self) -> None:
-        """Everything that was handed out is done. Raises NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE."""
-        self.commit_offsets(self._handed)
-        self._handed = {}
+        """Commit everything that was returned. Raises NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE."""
+        self.commit_offsets(self._returned)
+        self._returned = {}
 
     def commit_offsets(self, offsets: dict[int, int]) -> None:
-        """Everything below each partition's offset is done. Raises as `commit`."""
+        """Commit these offsets. Raises as `commit`."""
         if offsets:
             commits = {
                 (self.topic, number): OffsetAndMetadata(offset, self._mark) for number, offset in offsets.items()
@@ -71,21 +71,21 @@ class Registered:
 
     @property
     def positions(self) -> dict[int, int]:
-        """The offset that it gets next, for each partition."""
+        """The next offset of each partition."""
         return {number: offset for (_topic, number), offset in sorted(self._polled.positions().items())}
 
     def begin(self) -> None:
-        """Say where it begins, so that it is known again."""
+        """Commit the start, by which it is known again after a restart."""
         self.commit_offsets(self.positions)
 
     def close(self) -> None:
-        """Stop; what it has committed stays."""
+        """Stop reading; committed offsets stay."""
         if not self._host.closing:
             self._host.call(lambda _now: self._polled.core.close(tell=False))
 
 
 class Consumers:
-    """The registered ones, by id."""
+    """The registered consumers, by id."""
 
     def __init__(self, host: ServedHost, most: int) -> None:
         self._host = host
@@ -113,7 +113,7 @@ class Consumers:
         return found
 
     def all(self) -> list[Registered]:
-        """In the order in which they came."""
+        """In the order of registration."""
         return list(self._found.values())
 
     def register(self, name: str, topic: str, *, reset: bool, auto_commit: bool) -> Registered:
@@ -138,7 +138,7 @@ class Consumers:
         return made
 
     def forget(self, name: str) -> None:
-        """It is gone, with what it has committed. Raises UNKNOWN_CONSUMER, NON_EMPTY_GROUP."""
+        """Remove a consumer and its offsets. Raises UNKNOWN_CONSUMER, NON_EMPTY_GROUP."""
         found = self.find(name)
         groups = self._host.broker.groups
 
@@ -151,6 +151,6 @@ class Consumers:
         del self._found[name]
 
     def close(self) -> None:
-        """Stop them all."""
+        """Stop all."""
         for each in self._found.values():
             each.close()

@@ -1,4 +1,4 @@
-"""What all requests of a listener share, and what one request brings."""
+"""The state that all requests of a listener share, and the state of one request."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from broker_core.replies import Reply
 
 T = TypeVar("T")
 
-SPARE_S = 0.5  # what a reply may come later than its deadline, on a busy machine
+SPARE_S = 0.5  # how late a reply may come after its deadline, on a busy machine
 
 
 class HttpContext:
-    """The listener's own: the broker, its guard, its sessions. Used by the listener's thread alone."""
+    """A listener's broker, access rules, limits and sessions. Used by the listener's thread only."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class HttpContext:
         self.closing = closing
 
     def close(self) -> None:
-        """Members leave, consumers stop."""
+        """Let members leave and consumers stop."""
         self.members.close()
         self.consumers.close()
         self.metrics.close()
 
 
 class HttpCall:
-    """One request: who asks, and what for."""
+    """One request: its principal, its fields, and the means to answer it."""
 
     def __init__(self, context: HttpContext, request: Request) -> None:
         self.context = context
@@ -76,10 +76,10 @@ class HttpCall:
         self.connection: Connection | None = request.scope["state"].get("connection")
         self.held: Held = request.scope["state"]["held"]
 
-    # -- who asks, and whether they may
+    # -- authentication and authorization
 
     def identify(self) -> None:
-        """Find out who asks, by the token in the Authorization header. Raises UNAUTHORIZED."""
+        """Set the principal by the token in the Authorization header. Raises UNAUTHORIZED."""
         scheme, _, token = self.request.headers.get("authorization", "").partition(" ")
         self.principal = self.context.access.principal(token.strip() if scheme.lower() == "bearer" else None)
         if self.connection is not None:
@@ -94,7 +94,7 @@ class HttpCall:
         return self.context.access.allows(self.principal, operation, kind, name)
 
     def must_have(self, right: Right, values: Mapping[str, Any]) -> None:
-        """Raises FORBIDDEN where the caller lacks `right` for what `values`, the fields of a request, name."""
+        """Raises FORBIDDEN where the principal lacks `right` on what `values`, the fields of a request, name."""
         operation = READ if right.preview and values.get(right.preview) else right.operation
         named = values[right.field] if right.field else ""
         names = () if named is None else (named,) if isinstance(named, str) else named
@@ -106,26 +106,26 @@ class HttpCall:
 
     @property
     def client(self) -> str:
-        """What the broker calls who asks; no two connections have the same."""
+        """The client's name in the broker, which no other connection has."""
         return f"http-{self.connection.id}" if self.connection is not None else "http"
 
     def named(self, name: str) -> str:
-        """`client`, with the name that it gives itself."""
+        """`client`, prefixed with the name that the client gives itself."""
         if name and self.connection is not None:
             self.connection.client = name
         return f"{name}@{self.client}" if name else self.client
 
     def count_in(self, messages: int) -> None:
-        """So many messages came in."""
+        """Count messages that the client has sent."""
         if self.connection is not None:
             self.connection.messages_in += messages
 
     def count_out(self, messages: int) -> None:
-        """So many messages went out."""
+        """Count messages that the client gets."""
         if self.connection is not None:
             self.connection.messages_out += messages
 
-    # -- what it says
+    # -- reading
 
     async def body(self, kind: type[T]) -> T:
         """Raises MALFORMED_REQUEST, REQUEST_TOO_LARGE, THROTTLED."""
@@ -140,19 +140,19 @@ class HttpCall:
         return converted(self.request.path_params[name], kind, name)
 
     def name_of(self, kind: ResourceKind, operation: Operation) -> str:
-        """The name in the path, of what the caller may use so. Raises MALFORMED_REQUEST, FORBIDDEN."""
+        """The name in the path, once the right to use it is checked. Raises MALFORMED_REQUEST, FORBIDDEN."""
         name: str = self.path(kind, Name)
         self.must(operation, kind, name)
         return name
 
-    # -- doing it
+    # -- answering
 
     async def ask(self, request: OperationRequest[T]) -> T:
-        """`host.ask` in another thread: it waits for the disk, or thinks for a while."""
+        """`host.ask` in a worker thread, since it may wait for the disk or compute for long."""
         return await self.slow(lambda: self.host.ask(request))
 
     async def slow(self, action: Callable[[], T]) -> T:
-        """`action()` in another thread: it may wait for the disk, or think for a while."""
+        """`action()` in a worker thread, since it may wait for the disk or compute for long."""
         return await asyncio.get_running_loop().run_in_executor(self.context.executor, action)
 
     async def wait(
@@ -186,14 +186,14 @@ class HttpCall:
             pass
 
     def wait_ms(self, timeout_ms: int) -> int:
-        """As long as was asked for, and is allowed."""
+        """`timeout_ms`, at most what the limits allow."""
         return min(timeout_ms, self.context.limits.max_wait_ms)
 
     def failed(self, error: BrokerError) -> None:
-        """Note it where connections are looked at."""
+        """Count an error of the connection."""
         if self.connection is not None:
             self.connection.failed(str(error))
 
 
 class GoneError(Exception):
-    """Nobody waits for the answer any more, or the listener is closing."""
+    """The client has disconnected, or the listener is closing."""

@@ -1,4 +1,4 @@
-"""The broker's events as server-sent events: a bounded buffer for each listener, and a word on what it missed."""
+"""The broker's events as server-sent events, with a bounded buffer for each client and a count of missed events."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from broker_core.listeners.served import ServedHost
 from broker_core.operations.values import text_of
 
 BUFFER_EVENTS = 10_000
-_PAUSE_S = 0.02  # gather for so long: one write for many events
+_PAUSE_S = 0.02  # events are gathered for so long, for one write of many
 _BEAT_S = 15.0  # a comment, so that proxies and clients see the connection alive
 
 
 class Subscriber:
-    """Events that `wanted` accepts, from the moment it is opened; the newest are dropped where nobody takes them."""
+    """Events that `wanted` accepts, from now on; the newest are dropped while the buffer is full."""
 
     def __init__(self, host: ServedHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS) -> None:
         self._host = host
@@ -32,7 +32,7 @@ class Subscriber:
         self._woken = False
 
     def _take(self, event: Event) -> None:
-        # Called under the host's lock, by whatever thread published.
+        # Called under the host's lock, in the thread that published.
         if not self._wanted(event):
             return
         if len(self._buffer) >= self._most:
@@ -52,7 +52,7 @@ class Subscriber:
         return events, dropped
 
     async def stream(self, closing: asyncio.Event, limit: int | None = None) -> AsyncGenerator[bytes]:
-        """The text of the stream, until `closing` is set, nobody asks for more, or after `limit` events."""
+        """The text of the stream, until `closing` is set, the client disconnects, or after `limit` events."""
         self._host.call(lambda _now: self._host.events.attach(self._take))
         closed = asyncio.ensure_future(closing.wait())
         try:
@@ -89,7 +89,7 @@ def _text(event: Event) -> bytes:
 
 
 def row_of(event: Event) -> dict[str, object]:
-    """An event without what has no meaning for its kind."""
+    """An event without the fields that its kind does not use."""
     row: dict[str, object] = {"seq": event.seq, "time_ns": event.time_ns, "kind": event.kind}
     for field in event.__struct_fields__[3:]:
         value = getattr(event, field)

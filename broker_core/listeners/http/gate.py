@@ -1,4 +1,4 @@
-"""The first thing behind the socket: counts requests, checks Host and Origin, and lets in no more than are allowed."""
+"""ASGI middleware: counts requests, checks Host and Origin, and enforces the budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker_core.listeners.http.context import HttpContext
 from broker_core.listeners.http.problems import Answer, problem_of, problem_with
 from broker_core.listeners.http.reading import Held
 
-_SMALL_BYTES = 65_536  # what a connection's buffer may hold of an answer anyway
+_SMALL_BYTES = 65_536  # answers up to this size fit a connection's buffer and are not counted
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -23,7 +23,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Gate:
-    """An ASGI application around another one."""
+    """An ASGI application around another."""
 
     def __init__(self, inner: Application, context: HttpContext, origin: OriginGuard) -> None:
         self._inner = inner
@@ -46,7 +46,7 @@ class Gate:
             if message["type"] == "http.response.start":
                 length = int(_header({"headers": message["headers"]}, b"content-length") or 0)
                 if length > _SMALL_BYTES:
-                    # What a slow client does not read lies in memory, as what a slow one sends does.
+                    # An answer that a slow client does not read is held in memory, as a body is.
                     held.more(length)
                 status = message["status"]
             await send(message)
@@ -82,12 +82,12 @@ class Gate:
 
 def _header(scope: Scope, name: bytes) -> str | None:
     values = [value for key, value in scope["headers"] if key == name]
-    # Two of them are a trick: each reader would believe another one.
+    # Two headers of one name are an attack: each reader may believe a different one.
     return values[0].decode("latin-1") if len(values) == 1 else None if not values else "\n"
 
 
 async def answer(found: Answer, send: Send) -> None:
-    """Send `found` as it is."""
+    """Send `found`."""
     headers = [(name.lower().encode(), value.encode()) for name, value in found.headers.items()]
     headers.append((b"content-length", b"%d" % len(found.body)))
     await send({"type": "http.response.start", "status": found.status, "headers": headers})

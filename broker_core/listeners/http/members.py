@@ -1,4 +1,4 @@
-"""Members of groups that poll by HTTP: the broker keeps the consumer for them while they give signs of life."""
+"""Members of groups that poll by HTTP: the listener keeps a consumer for each, until it expires."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker_core.messages import StoredMessage
 
 
 class GroupMember:
-    """One member. Every request of it is a sign of life; after `expires_s` without one it leaves its group."""
+    """One member. After `expires_s` without a request it leaves its group."""
 
     def __init__(self, host: ServedHost, name: str, core: Consumer, expires_s: float) -> None:
         self._host = host
@@ -29,7 +29,7 @@ class GroupMember:
 
     @property
     def expired(self) -> bool:
-        """Whether nobody has asked for anything for too long."""
+        """Whether the last request is too long ago."""
         return self._requests == 0 and time.monotonic() - self._heard_s > self.expires_s
 
     async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
@@ -42,7 +42,7 @@ class GroupMember:
             self._heard_s = time.monotonic()
 
     def commit(self, offsets: dict[TopicPartition, int] | None) -> None:
-        """`offsets`, or everything that was handed out. Raises as `Consumer.commit_offsets`."""
+        """Commit `offsets`, or everything that was returned. Raises as `Consumer.commit_offsets`."""
         self._heard_s = time.monotonic()
         if offsets is None:
             self._host.call(lambda _now: self.core.commit_handed())
@@ -56,7 +56,7 @@ class GroupMember:
 
     @property
     def positions(self) -> dict[TopicPartition, int]:
-        """What it owns, and the offset that it gets next there."""
+        """The next offset of each partition that it owns."""
         return self._polled.positions()
 
     def close(self, cause: str = "") -> None:
@@ -66,7 +66,7 @@ class GroupMember:
 
 
 class Members:
-    """All of them, by the name that each was given; it cannot be guessed."""
+    """All members, by the name that each was given, which cannot be guessed."""
 
     def __init__(self, host: ServedHost, most: int) -> None:
         self._host = host
@@ -110,14 +110,14 @@ class Members:
         del self._found[group, name]
 
     def expire(self) -> None:
-        """Those that were not heard of for too long are gone."""
+        """Let members leave whose last request is too long ago."""
         for (group, name), member in list(self._found.items()):
             if member.expired:
                 member.close(f"{member.core.client_id} was not heard of for {member.expires_s:g} s")
                 del self._found[group, name]
 
     def close(self) -> None:
-        """All leave."""
+        """Let all members leave."""
         for member in self._found.values():
             member.close("the listener was closed")
         self._found.clear()

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, by the names of OpenTelemetry's conventions for messaging where these have one.
+"""Metrics for Prometheus, named by OpenTelemetry's conventions for messaging where these have a name.
 
 messaging.client.sent.messages becomes messaging_client_sent_messages_total, and so on; attributes become labels. What
 the conventions have no name for begins with brokerscope_. Counters begin at 0 when the listener is opened.
@@ -42,7 +42,7 @@ _Views = tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ..
 
 
 class Metrics(Collector):
-    """Counts events as they come, under the host's lock; looks at lag and depth when somebody asks."""
+    """Counts events under the host's lock; reads lag and depth when the metrics are collected."""
 
     def __init__(self, host: ServedHost, connections: Connections) -> None:
         self._host = host
@@ -60,7 +60,7 @@ class Metrics(Collector):
         host.call(lambda _now: host.events.attach(self._count))
 
     def close(self) -> None:
-        """Count no more."""
+        """Stop counting."""
         if not self._host.closing:
             self._host.call(lambda _now: self._host.events.detach(self._count))
 
@@ -70,12 +70,12 @@ class Metrics(Collector):
             counted[event.topic, event.group] += event.count
 
     def served(self, request: Request, status: int, duration_s: float) -> None:
-        """A request was answered. Its route is a declared one: unknown paths would be labels without end."""
+        """Count an answered request. Unknown paths have no label, or labels would grow without bound."""
         route = getattr(request.scope.get("route"), "path", "")
         self._durations.labels(request.method if route else "", route, str(status)).observe(duration_s)
 
     def retry_after_s(self, error: BrokerError) -> float:
-        """When a producer that was refused may be served, as far as the topic's rate tells."""
+        """Seconds until a refused producer may be served, by the topic's rate."""
         if error.code is not ErrorCode.THROTTLED:
             return 1.0
         names = [name for name in self._host.broker.topics.names() if name == error.about]
@@ -91,7 +91,7 @@ class Metrics(Collector):
     # -- collected when asked
 
     def describe(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        """Nothing is known beforehand."""
+        """No metrics are known before they are collected."""
         return iter(())
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:

@@ -1,4 +1,4 @@
-"""What OpenAPI says of the routes: parameters, bodies and answers from their types, statuses from their form."""
+"""The OpenAPI document of the routes: parameters, bodies and answers from their types, statuses from their form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHAT = {
 
 
 class Description:
-    """The components of the document, and what it says of each route."""
+    """The document's components, and the description of each route."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         kinds: list[Any] = [Problem]
@@ -39,16 +39,16 @@ class Description:
         self._routes = routes
 
     def of(self, route: Route) -> dict[str, Any]:
-        """What FastAPI adds to its own description of `route`."""
+        """What is added to FastAPI's description of `route`."""
         return _described(route, self._schemas)
 
     def document(self, app: FastAPI, access: Access) -> dict[str, Any]:
-        """The whole document, made when it is asked for first."""
+        """The whole document; made once."""
         return _openapi(app, self._routes, self._components, access)
 
 
 def _mark_base64(components: dict[str, Any]) -> None:
-    """Say in the shapes of messages that what is marked as Base64 must be that."""
+    """Require in the schemas of messages that what is marked as Base64 is Base64."""
     base64 = {
         "anyOf": [
             {"type": "string", "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"},
@@ -144,7 +144,7 @@ def _openapi(app: FastAPI, routes: Sequence[Route], components: dict[str, Any], 
             tags=[{"name": tag} for tag in dict.fromkeys(each.tag for each in routes)],
         )
         for each in routes:
-            # FastAPI puts a 200 beside what is declared.
+            # FastAPI adds a 200 to the declared statuses.
             declared = found["paths"][each.path][each.method.lower()]["responses"]
             if str(each.status) != "200" or (each.answer is None and each.media_type == "application/json"):
                 declared.pop("200", None)

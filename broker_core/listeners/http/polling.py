@@ -1,4 +1,4 @@
-"""A consumer of the core, polled by requests that come one after the other, perhaps on different connections."""
+"""A consumer that is polled by requests, one after the other, perhaps on different connections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Waits(Protocol):
 
 
 class Polled:
-    """What a poll has fetched and its request did not take, because it went away, is for the next one."""
+    """A polled consumer. Messages that a disconnected request did not take are kept for the next one."""
 
     def __init__(self, host: ServedHost, core: Consumer) -> None:
         self._host = host
@@ -33,17 +33,17 @@ class Polled:
         self._polling: Reply[list[StoredMessage]] | None = None
 
     async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
-        """At most `max_messages`; [] where none came in time. One request at a time. Raises as `Consumer.poll`."""
+        """At most `max_messages`; [] after `timeout_ms`. One request at a time. Raises as `Consumer.poll`."""
         async with self.busy:
             if not self._buffer:
                 if self._polling is None:
                     self._polling = self._host.start(self.core.poll(timeout_ms, max_messages, hand_out=False))
                 polling = self._polling
                 try:
-                    # A fetch that ends with the deadline is given the moment that it needs to say so.
+                    # A fetch that ends with the deadline needs a moment to settle its reply.
                     found = await call.wait(polling, timeout_s=timeout_ms / 1_000 + 0.02)
                 except TimeoutError:
-                    return []  # it joins its group, or the poll is an earlier one: the next request looks again
+                    return []  # it still joins its group, or an earlier poll goes on: the next request polls again
                 finally:
                     if polling.done:
                         self._polling = None
@@ -52,12 +52,12 @@ class Polled:
             return self._host.call(lambda _now: self.core.hand(taken))
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        """The next poll reads there from `offset` on. Raises INVALID_REQUEST for what it does not own."""
+        """Read on from `offset`. Raises INVALID_REQUEST for a partition that it does not own."""
         self._host.call(lambda _now: self.core.seek(topic, partition, offset))
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
 
     def positions(self) -> dict[TopicPartition, int]:
-        """The offset that the application gets next, for each partition that it owns."""
+        """The next offset that a request gets, of each partition that it owns."""
         found = dict(self.core.positions)
         for message in reversed(self._buffer):
             place = (message.topic, message.partition)

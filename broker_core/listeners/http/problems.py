@@ -1,4 +1,4 @@
-"""Errors as answers: which status each has, and one sentence."""
+"""Errors as HTTP responses: a status, a code and one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import UNSET
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Problem
 
-# What the state of things does not allow is a conflict; what the shapes do not allow is unprocessable.
+# 409 for what the current state does not allow, 422 for what the types do not allow.
 STATUSES: dict[ErrorCode, int] = {
     ErrorCode.OFFSET_OUT_OF_RANGE: 409,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 404,
@@ -62,7 +62,7 @@ Headers = dict[str, str]
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A status, headers, and a body of JSON."""
+    """A status, headers, and a JSON body."""
 
     status: int
     headers: Headers
@@ -70,7 +70,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Answer:
-    """The answer for an error of the broker; what it has no better status for is a fault of the server."""
+    """The response for an error of the broker; 500 for a code without a status."""
     status = STATUSES.get(error.code, 500)
     headers: Headers = {}
     if status == 401:
@@ -81,7 +81,7 @@ def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Answer:
 
 
 def problem_with(status: int, about: str = "", headers: Headers | None = None) -> Answer:
-    """The answer for what HTTP itself has a name for."""
+    """The response for an error of HTTP itself."""
     found = HTTPStatus(status)
     sentence = f"{found.phrase}: {about}." if about not in {"", found.phrase} else f"{found.phrase}."
     return _answer(status, found.name, sentence, False, headers or {})

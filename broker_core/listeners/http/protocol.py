@@ -1,4 +1,4 @@
-"""A connection, with deadlines: uvicorn alone leaves one open for ever whose client says nothing, or not all of it."""
+"""A connection with deadlines: uvicorn alone waits for ever for a client that sends nothing, or half a request."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SMALL_BYTES = 16_384
 
 
 class Phase(enum.Enum):
-    """What a connection is waited for."""
+    """What a connection waits for."""
 
     HEAD = "the head of a request"
     BODY = "the body of a request"
-    ANSWER = "the answer"  # ours: the broker has its own deadlines
+    ANSWER = "the answer"  # the broker has its own deadlines
     IDLE = "a request"
 
 
 class CountingTransport:
-    """A transport that counts what is written to it, and sends the head of an answer together with its body."""
+    """A transport that counts bytes, and sends the head of a response together with its body."""
 
     def __init__(self, inner: asyncio.Transport, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
         self._inner = inner
@@ -38,7 +38,7 @@ class CountingTransport:
         self._pending: list[bytes] = []
 
     def write(self, data: bytes) -> None:
-        """As `asyncio.Transport.write`; small pieces go out at the loop's next turn."""
+        """As `asyncio.Transport.write`; small pieces are joined until the loop's next turn."""
         if not data:
             return
         self._connection.bytes_out += len(data)
@@ -78,10 +78,10 @@ class GuardedProtocol(H11Protocol):
         self._connection: Connection | None = None
         self._body_bytes = 0
 
-    # -- coming and going
+    # -- begin and end
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Let it in, unless there are too many already."""
+        """Accept the connection, unless there are too many."""
         if len(self.connections) >= self.limits.max_connections:
             sentence = (
                 b'{"error":"THROTTLED","message":"There are as many connections as are allowed.","retriable":true}'
@@ -98,7 +98,7 @@ class GuardedProtocol(H11Protocol):
         self._enter(Phase.HEAD)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone; nothing of it stays."""
+        """Cancel the deadlines, and forget the connection."""
         for timer in (self._deadline, self._writing):
             if timer is not None:
                 timer.cancel()
@@ -110,10 +110,10 @@ class GuardedProtocol(H11Protocol):
     def _cut(self) -> None:
         self.loop.call_soon_threadsafe(self.transport.abort)
 
-    # -- what it says
+    # -- reading
 
     def data_received(self, data: bytes) -> None:
-        """Count it, and see what is waited for now."""
+        """Count the bytes, and update the phase."""
         if self._connection is None:
             return
         self._connection.bytes_in += len(data)
@@ -122,28 +122,28 @@ class GuardedProtocol(H11Protocol):
         try:
             super().data_received(data)
         except h11.LocalProtocolError:
-            # Rubbish behind a request that is being answered: there is no way to say so in between.
+            # Garbage behind a request that is being answered: no response can be sent in between.
             self._fail("what came behind a request was no HTTP")
             return
         self._body_bytes += len(data)
         if self._body_bytes > 2 * self.limits.max_body_bytes + self.limits.max_header_bytes:
             self._fail("it sent on and on after its request was refused")
             return
-        self._look()
+        self._update_phase()
 
     def on_response_complete(self) -> None:
-        """An answer is out; what was pipelined behind it is looked at."""
+        """A response is sent; a pipelined request may follow."""
         super().on_response_complete()
-        self._look()
+        self._update_phase()
 
     def send_400_response(self, msg: str) -> None:
-        """What it sent is no HTTP."""
+        """Refuse what is not HTTP."""
         if self._connection is not None:
             self._connection.failed(msg)
         if self.cycle is None or self.cycle.response_complete:
             super().send_400_response(msg)
             return
-        # In the middle of a body: whoever reads it is told that the client is gone, and answers nobody.
+        # In the middle of a body: its handler is told that the client has disconnected.
         if self.cycle.response_started:
             self.transport.abort()
         else:
@@ -151,8 +151,8 @@ class GuardedProtocol(H11Protocol):
         self.cycle.disconnected = True
         self.cycle.message_event.set()
 
-    def _look(self) -> None:
-        """Which phase it is in now."""
+    def _update_phase(self) -> None:
+        """Enter the phase that the connection is in now."""
         if self.transport.is_closing():
             return
         state = self.conn.their_state
@@ -166,7 +166,7 @@ class GuardedProtocol(H11Protocol):
 
     def _enter(self, phase: Phase) -> None:
         if phase is self._phase and self._deadline is not None:
-            return  # its deadline runs: a byte now and then does not move it
+            return  # its deadline stays: a byte now and then does not move it
         self._phase = phase
         if self._deadline is not None:
             self._deadline.cancel()
@@ -182,26 +182,26 @@ class GuardedProtocol(H11Protocol):
             sentence = f"it was silent too long: {phase.value} did not come in {timeout_ms} ms"
             self._deadline = self.loop.call_later(timeout_ms / 1_000, self._fail, sentence)
 
-    # -- what it reads
+    # -- writing
 
     def pause_writing(self) -> None:
-        """It does not take what it has asked for."""
+        """The client does not read its response."""
         super().pause_writing()
         sentence = f"it was slow: it took nothing of its answer for {self.limits.write_timeout_ms} ms"
         self._writing = self.loop.call_later(self.limits.write_timeout_ms / 1_000, self._fail, sentence)
 
     def resume_writing(self) -> None:
-        """It takes it."""
+        """The client reads on."""
         super().resume_writing()
         if self._writing is not None:
             self._writing.cancel()
             self._writing = None
 
     def timeout_keep_alive_handler(self) -> None:
-        """The deadlines here are the ones that count; see `Phase.IDLE`."""
+        """Nothing: the deadline of `Phase.IDLE` does this."""
 
     def shutdown(self) -> None:
-        """The listener closes: at once where nothing is under way."""
+        """Close: at once where no response is under way."""
         if self._phase in {Phase.IDLE, Phase.HEAD, Phase.BODY} and (
             self.cycle is None or self.cycle.response_complete or self._phase is Phase.BODY
         ):
@@ -212,5 +212,5 @@ class GuardedProtocol(H11Protocol):
     def _fail(self, sentence: str) -> None:
         if self._connection is not None:
             self._connection.failed(sentence)
-        # Not close: that would wait for a client to read what it does not read.
+        # Not close, which would wait for a client that does not read.
         self.transport.abort()

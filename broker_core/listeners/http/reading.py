@@ -1,4 +1,4 @@
-"""What a request says, read within limits: the size first, then the bytes, then the shape."""
+"""Requests, read within limits: the declared size first, then the bytes, then the type."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ _JSON_TYPE = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.IGNORE
 
 
 class Held:
-    """How many bytes of the budget a request holds."""
+    """The bytes of the budget that a request holds."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self.bytes = 0
 
     def more(self, size_bytes: int) -> None:
-        """Raises THROTTLED where all requests together hold too much."""
+        """Hold more bytes. Raises THROTTLED where all requests together hold too many."""
         self._budget.hold(size_bytes)
         self.bytes += size_bytes
 
 
 async def read_body(request: Request, limits: GuardConfig, held: Held) -> bytes:
-    """The body, unpacked. Raises REQUEST_TOO_LARGE (by the declared length before anything is kept), MALFORMED_REQUEST,
-    THROTTLED, HTTPException for a media type that is not JSON, ClientDisconnect.
+    """The decompressed body.
+
+    Raises REQUEST_TOO_LARGE (by the declared length before anything is read), MALFORMED_REQUEST, THROTTLED,
+    HTTPException for a media type that is not JSON, ClientDisconnect.
     """
     headers = request.headers
     media_type = headers.get("content-type", "application/json")
@@ -70,14 +72,14 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def decoded(body: bytes, kind: type[T]) -> T:
-    """The body as `kind`. Raises MALFORMED_REQUEST with the place of what is wrong."""
+    """The body as `kind`. Raises MALFORMED_REQUEST, with the path of the wrong value."""
     try:
         try:
             found: T = _decoder(cast(Any, kind)).decode(body)
         except msgspec.ValidationError as error:
             if "got `float`" not in str(error):
                 raise
-            # In JSON, 3.0 is a whole number.
+            # In JSON Schema, 3.0 is an integer.
             found = msgspec.convert(_whole(_ANYTHING.decode(body)), kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise unreadable("the body", error) from error

@@ -1,4 +1,4 @@
-"""A path of the listener, as it is served and described."""
+"""A route: one path and method, as it is served and described."""
 
 from __future__ import annotations
 

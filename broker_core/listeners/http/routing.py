@@ -1,4 +1,4 @@
-"""Routes mounted into FastAPI: who asks is identified, and errors become problems."""
+"""Routes mounted into FastAPI: requests are authenticated, errors become problems."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _response(answer: Answer) -> Response:
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """What FastAPI itself refuses, in the words of all other errors."""
+    """Refusals of FastAPI itself, in the form of all other errors."""
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
     if error.status_code == 405:

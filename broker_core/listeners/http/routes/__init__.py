@@ -1,1 +1,1 @@
-"""The operations, a file for each family."""
+"""Handlers of routes that are more than asking the host."""

@@ -1,4 +1,4 @@
-"""The broker as a whole, and who is connected: what only the listener knows."""
+"""The broker as a whole and its connections, which only the listener knows."""
 
 from __future__ import annotations
 

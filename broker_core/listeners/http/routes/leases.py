@@ -1,4 +1,4 @@
-"""Work with leases: takes wait for messages, and each lease of a request is used by itself."""
+"""Leases: a take waits for messages; each lease of another request has its own outcome."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def _take(call: HttpCall, request: Take) -> Taken:
             call.broker.queues.release(call.host.now_ns, lease)
 
     try:
-        # The deadline is the session's; where that stands still, the client's own time counts.
+        # The deadline is in session time; while a session is paused, the wall clock ends the wait.
         leases = await call.wait(call.host.call(ask), give_back, wait_ns / NS_PER_S + SPARE_S)
     except TimeoutError:
         leases = []
@@ -80,7 +80,7 @@ async def _release(call: HttpCall, request: Release) -> LeasesDone:
 
 
 async def _each(call: HttpCall, name: str, leases: list[str], use: Use) -> LeasesDone:
-    """`use` each lease, and wait for what it replies; where none could be used, raises what the first had to say."""
+    """Call `use` with each lease, and wait for the replies. Raises the first error where all have failed."""
 
     def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:
         queue = call.broker.queues.queue(name)

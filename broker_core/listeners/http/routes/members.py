@@ -15,7 +15,7 @@ from broker_core.operations.rights import READ
 
 async def _join(call: HttpCall, request: Join) -> Joined:
     if request.prefix:
-        # All names that begin so: only who may read what such a pattern names may ask for it.
+        # A prefix stands for all names that begin so: the right must cover that pattern.
         call.must(READ, "topic", f"{request.prefix}*")
     if not request.topics and not request.prefix:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a member reads topics, or a prefix of their names")
@@ -40,7 +40,7 @@ async def _poll(call: HttpCall, request: Poll) -> PolledAnswer:
     member = _member(call, request)
     found = await member.poll(call, request.max_messages, call.wait_ms(request.timeout_ms))
     for topic in {message.topic for message in found}:
-        call.must(READ, "topic", topic)  # a prefix may have brought in what a rule denies
+        call.must(READ, "topic", topic)  # a prefix may include a topic that a rule denies
     call.count_out(len(found))
     return PolledAnswer(
         messages=[MessageAnswer.of(message, request.encoding) for message in found],

@@ -149,14 +149,14 @@ async def stats(call: HttpCall) -> models.Stats:
 
 
 async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
-    """Create `topic` where it is not there; False where it is. Raises TOPIC_ALREADY_EXISTS for a queue of that name."""
+    """Create `topic` where it is missing; False where it exists. Raises TOPIC_ALREADY_EXISTS for a queue's name."""
     if topic in call.host.call(lambda _now: call.broker.topics.names()):
         return False
     try:
         await call.ask(CreateTopic(name=topic, partitions=partitions))
     except BrokerError as error:
         if error.code is ErrorCode.TOPIC_ALREADY_EXISTS and topic in call.broker.topics.names():
-            return False  # somebody else was faster
+            return False  # another request was faster
         raise
     return True
 

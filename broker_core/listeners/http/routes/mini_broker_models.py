@@ -1,4 +1,4 @@
-"""The mini broker's own requests and answers: these names and no others, so that its clients feel at home."""
+"""Requests and answers of the mini broker, under its own names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from broker_core.operations.fields import (
 )
 from broker_core.operations.request import Result
 
-# Shorter than what HTTP clients wait for an answer, so that they get one: 429, and try again.
+# Shorter than the usual timeout of HTTP clients, so that they get an answer: 429, and try again.
 PRODUCE_TIMEOUT_MS = 2_000
 
 TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait where nothing is there, or no room")]

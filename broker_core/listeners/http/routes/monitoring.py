@@ -1,4 +1,4 @@
-"""What programs that watch the broker read: metrics and events."""
+"""Monitoring: metrics and events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def metrics(call: HttpCall) -> Response:
     return Response(call.context.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-# An answer without end is no operation that OpenAPI can describe; the description of the file tells of it.
+# OpenAPI cannot describe a response without end; the description of the document mentions it.
 streams = Routes("Events")
 
 

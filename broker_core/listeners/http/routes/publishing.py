@@ -1,4 +1,4 @@
-"""Publishing by the batch: what may go together goes together, and each message has its own outcome."""
+"""Publishing by the batch: messages are grouped by partition, and each has its own outcome."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
             )
         except BrokerError as error:
             if len(places) > 1:
-                # None of them is stored, and what is wrong with one of them says nothing of the others.
+                # None is stored, and the error is about one message: the others are tried by themselves.
                 for place in places:
                     offer(now_ns, partition, [place])
                 return
@@ -84,7 +84,7 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
 
 
 async def auto_create(call: HttpCall, name: str) -> None:
-    """Create a missing topic where the host does that by itself. Raises INVALID_TOPIC."""
+    """Create a missing topic where the host is configured to. Raises INVALID_TOPIC."""
     if call.host.config.auto_create_partitions and name not in call.broker.topics.names():
         await call.slow(lambda: call.host.ensure_topic(name))
 
@@ -116,20 +116,20 @@ def _grouped(
 
 async def _published(call: HttpCall, name: str, reply: Reply[Published | None], timeout_ms: int) -> Published | None:
     def withdraw(waiting: Reply[Published | None]) -> None:
-        # Nobody waits for the answer any more.
+        # The client has disconnected.
         call.broker.publishing.withdraw(call.host.now_ns, name, waiting)
 
     try:
         return await call.wait(reply, withdraw, timeout_ms / 1_000 + SPARE_S)
     except TimeoutError:
-        # The broker's time stands still, or its disk does.
+        # The session is paused, or the disk does not answer.
         return call.host.call(lambda now_ns: _withdrawn(call, now_ns, name, reply, timeout_ms))
 
 
 def _withdrawn(
     call: HttpCall, now_ns: int, name: str, reply: Reply[Published | None], timeout_ms: int
 ) -> Published | None:
-    """What came of a message after all. Raises REQUEST_TIMED_OUT, which says whether it may still be stored."""
+    """The outcome of a late message. Raises REQUEST_TIMED_OUT, which says whether it may still be stored."""
     withdrawn = call.broker.publishing.withdraw(now_ns, name, reply)
     if reply.done and not withdrawn:
         return reply.result()
@@ -141,7 +141,7 @@ def _withdrawn(
 
 
 def _blamed(error: BrokerError, call: HttpCall, name: str, partition: int | None) -> BrokerError:
-    """The topic is there: what is not is the partition, which the body names and not the path."""
+    """The error for a partition that does not exist: the body names it, not the path, so 404 would mislead."""
     if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and partition is not None:
         count = call.broker.logs.partition_count(name)
         return BrokerError(ErrorCode.INVALID_REQUEST, f"{name} has no partition {partition}, but {count}, from 0 on")

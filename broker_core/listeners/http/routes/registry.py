@@ -1,4 +1,4 @@
-"""Confluent's schema registry over ours, at the root, for Confluent's serializers and tools.
+"""The API of Confluent's schema registry, at the root, for Confluent's serializers and tools.
 
 Paths, bodies, errors and their numbers are Confluent's. Left out, and refused in a sentence: references between
 schemas, Protobuf, contexts, modes other than READWRITE, and deleting for good (`permanent`): old data needs its schema.
@@ -28,7 +28,7 @@ routes = Routes("Schema registry")
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 _LATEST = ("latest", "-1")
 _READ_WRITE = "READWRITE"
-# Errors that Confluent's registry has numbers of its own for.
+# Errors that have a number of their own in Confluent's registry.
 _NUMBERS = {
     ErrorCode.INVALID_TOPIC: (422, 42208),
     ErrorCode.MALFORMED_REQUEST: (422, 42201),
@@ -66,7 +66,7 @@ class ModeChange(msgspec.Struct, frozen=True):
 
 
 def _confluent(handler: _Answer) -> RouteHandler:
-    """What `handler` answers, and its errors, as Confluent's registry writes them."""
+    """Results and errors of `handler` in the form of Confluent's registry."""
 
     @functools.wraps(handler)
     async def answer(call: HttpCall) -> Response:
@@ -84,7 +84,7 @@ def _confluent(handler: _Answer) -> RouteHandler:
 
 
 def _serve(method: str, path: str) -> Callable[[_Answer], RouteHandler]:
-    """Declare the handler below; it checks itself who asks, so that errors have Confluent's form."""
+    """Declare the handler below. It authenticates by itself, so that errors have Confluent's form."""
 
     def declare(handler: _Answer) -> RouteHandler:
         return routes(method, path, open=True)(_confluent(handler))
@@ -313,7 +313,7 @@ def _described(found: SchemaVersion) -> Mapping[str, Any]:
 
 
 def _type_of(kind: SchemaKind) -> Mapping[str, str]:
-    """AVRO is what a missing type means."""
+    """A missing type means AVRO."""
     return {} if kind is SchemaKind.AVRO else {"schemaType": kind.value}
 
 
@@ -325,7 +325,7 @@ def _number(call: HttpCall) -> int:
 
 
 def _by_id(call: HttpCall) -> tuple[int, SchemaKind, str]:
-    """Id, language and text. Who may read no subject that has it may not read it."""
+    """Id, language and text. Reading needs the right to one subject that has it."""
     number = _number(call)
     kind, text = _registry(call).text(number)
     usages = _registry(call).usages(number)
