@@ -127,7 +127,7 @@ def comparison(one: Figures, other: Figures) -> FactsTable:
     verdicts = {
         "": "",
         "same": "",
-        "noise": tr("by chance"),
+        "noise": tr("may be chance"),
         "better": tr("better"),
         "worse": tr("worse"),
         "different": tr("different"),

@@ -100,7 +100,7 @@ def _difference(row: Mapping[str, Any]) -> str:
     if row["verdict"] == "same":
         return "same"
     told = change(row["change"], row["difference"])
-    said = {"better": ", better", "worse": ", worse", "noise": " by chance"}
+    said = {"better": ", better", "worse": ", worse", "noise": ", may be chance"}
     return told + said.get(row["verdict"], "")
 
 

@@ -21,7 +21,8 @@ TRENDS_SCHEMA = (
     "least DOUBLE, most DOUBLE, per_run DOUBLE, change DOUBLE, steady DOUBLE, verdict STRING, odd_session INT, "
     "odd_name STRING, odd_value DOUBLE"
 )
-ODD = 3.0  # times the usual distance from the median
+ODD = 3.0  # times the usual distance from the median; of many runs the furthest is further by chance alone
+_MEDIAN_DISTANCE = 0.6745  # of a normal distribution, in standard deviations
 
 #: Rates with what they count: one of n messages varies by a share of 1 / sqrt(n).
 _RATES = {"published_per_s": "published", "delivered_per_s": "delivered", "bytes_per_s": "published"}
@@ -104,8 +105,8 @@ def trends(measures: pl.DataFrame) -> pl.DataFrame:
 
     `per_run` is the slope of a straight line through all of them, `change` what that line makes of the first value
     by the last run, as a share; `steady` is how well the line fits (R squared). The odd run is the furthest from the
-    median, where it is more than three times as far as runs usually are. Sums over runs of different lengths are not
-    judged.
+    median, where it is `ODD` times as far as runs usually are: of many, further. Sums over runs of different lengths
+    are not judged.
     """
     keys = ("scenario", "measure")
     value, run = pl.col("value"), pl.col("run").cast(pl.Float64)
@@ -117,7 +118,8 @@ def trends(measures: pl.DataFrame) -> pl.DataFrame:
         .group_by("scenario")
         .agg((value.max() > value.min() * (1 + AS_LONG)).alias("unlike"))
     )
-    far = away.max() > pl.max_horizontal(away.median() * ODD, value.median().abs() * 0.1)
+    by_chance = (2 * pl.len().log()).sqrt() / _MEDIAN_DISTANCE * 2
+    far = away.max() > pl.max_horizontal(away.median() * by_chance.clip(ODD), value.median().abs() * 0.1)
     furthest = (pl.col(name).get(away.arg_max()).alias(f"odd_{name}") for name in ("session", "name", "value"))
     odd = (pl.when(pl.col("far")).then(name).alias(name) for name in ("odd_session", "odd_name", "odd_value"))
     drift = pl.col("per_run") * (pl.col("runs") - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from types import SimpleNamespace
 
 import polars as pl
@@ -117,6 +118,19 @@ def test_trends_tell_a_drift_from_one_run_that_is_out_of_line() -> None:
     assert drift.change == pytest.approx(4.0) and drift.steady == pytest.approx(1.0)
     assert (odd.measure, odd.odd_session, odd.odd_name, odd.odd_value) == ("delivered_per_s", 2, "run-2", 70.0)
     assert odd.steady == pytest.approx(0.0) and odd.verdict == "same"
+
+
+def test_of_many_runs_the_furthest_is_no_exception() -> None:
+    """Of a thousand runs some are three times as far from the median as most: each figure had one to tell of."""
+    chance = random.Random(1)
+    values: list[float | None] = [chance.lognormvariate(0, 0.3) for _ in range(1_000)]
+    assert _odd(values) is None
+    assert _odd([*values, 20.0]) == 1_000
+
+
+def _odd(values: list[float | None]) -> object:
+    many = [(number, "run", "same", "2026", "p99_ns", value) for number, value in enumerate(values)]
+    return comparison.trends(rows(runs.MEASURES_SCHEMA, [*many]))["odd_session"].item()
 
 
 def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
