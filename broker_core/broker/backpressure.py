@@ -1,4 +1,4 @@
-"""How full topics and queues are, and the gates that keep producers waiting for room."""
+"""Backpressure: the depth of topics and queues, and their gates."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Backpressure:
         self._timers = timers
 
     def config(self, name: str) -> FlowConfig | None:
-        """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The limits of a topic or queue; None without any. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         topic = self._logs.topic(name)
         return topic.gate.config if topic.gate is not None and topic.is_limited else None
 
     def limit(self, now_ns: int, topic: Topic, flow: FlowConfig) -> None:
-        """The topic takes so much from now on; a wider gate lets in producers that wait."""
+        """Set the topic's limits; producers that wait are admitted as far as the new ones allow."""
         topic.is_limited = True
         if topic.gate is None:
             self._add_gate(topic, flow)
@@ -40,20 +40,20 @@ class Backpressure:
             topic.gate.configure(now_ns, flow)
 
     def watch_subscriptions(self, topic: Topic) -> None:
-        """Producers of the topic wait for its subscriptions, or are refused, as those say."""
+        """Apply the backlog policies of the topic's subscriptions to its producers."""
         if topic.gate is None:
             self._add_gate(topic, FlowConfig())
             self._logs.revision += 1
 
     def disconnect(self, now_ns: int, client: str) -> None:
-        """A client is gone without a word: its parked offers fail with CLOSED, its leases expire in their time."""
+        """The connection of `client` is lost: its parked offers fail with CLOSED, its leases expire later."""
         for topic in self._logs:
             if topic.gate is not None:
                 topic.gate.leave(now_ns, client)
 
     def _add_gate(self, topic: Topic, flow: FlowConfig) -> None:
         def evict(now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
-            # A topic's log keeps what it has.
+            # Nothing is evicted from a topic's log.
             return topic.queue is not None and topic.queue.evict(now_ns, messages, size_bytes, than)
 
         topic.counts_bytes = flow.max_bytes is not None
@@ -68,18 +68,18 @@ class Backpressure:
         )
 
     def _depth(self, topic: Topic) -> tuple[int, int, str]:
-        """Messages and bytes that the topic's slowest reader has not finished with, and who that is."""
+        """Messages and bytes that the topic's slowest reader has not finished with, and its name."""
         name, queue = topic.name, topic.queue
         if queue is not None:
             return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name
-        # After a restart a group is known by what it has committed before anybody reads for it.
+        # After a restart a group is known by its commits before a member fetches.
         groups = dict.fromkeys((*self._fetches.readers(name), *self._groups.readers(name)))
         readers = [group for group in groups if not self._groups.has_left(group, name)]
         if readers:
             return max((*self._unfinished(topic, (group,), begun=True), group) for group in readers)
         if topic.subscriptions:
             return 0, 0, ""  # each of them has a limit of its own
-        # Whoever comes next finds what nobody has finished with yet.
+        # A new reader finds what none has finished with.
         return (*self._unfinished(topic, groups, begun=False), "")
 
     def _unfinished(self, topic: Topic, groups: Iterable[str], *, begun: bool) -> tuple[int, int]:
@@ -105,7 +105,7 @@ class Backpressure:
 
 
 def _obstacle(topic: Topic, count: int) -> Obstacle | None:
-    """The subscription that has no room; one that refuses before one that waits."""
+    """The subscription that is full; one that refuses comes before one that waits."""
     found: Obstacle | None = None
     for subscriber, each in topic.subscriptions.items():
         if cause := each.obstacle(count):

@@ -1,4 +1,4 @@
-"""The broker: it composes its parts, each with a state of its own, and every call takes the time."""
+"""The broker, composed of its parts. Every call takes the time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Broker:
-    """A monitor around the pure core: calls come from one thread at a time, and waiting is a parked `Reply`."""
+    """A monitor: calls come from one thread at a time, and what cannot be answered at once is a parked `Reply`."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Broker:
         return handle(self, now_ns, request)
 
     def catalog(self) -> Catalog:
-        """What a restart needs to make again everything that was created."""
+        """Everything that was created, for a restart."""
         return Catalog(
             topics=self.topics.entries(),
             queues=self.queues.entries(),
@@ -117,7 +117,7 @@ class Broker:
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
-        """Make everything again, in a broker that has nothing yet."""
+        """Create what the catalog holds, in an empty broker."""
         self.schemas.restore(catalog.schemas)
         for topic in catalog.topics:
             self.topics.restore(now_ns, topic)
@@ -130,7 +130,7 @@ class Broker:
         self.transactions.restore()
 
     def count_from_now(self) -> None:
-        """Totals begin at nothing: what queues have counted before a restart is in their own figures alone."""
+        """Set the totals to zero; the counts of queues from before a restart stay their own."""
         self.recently_deleted.counted = self.recently_deleted.counted.minus(self.views.totals())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a broker must know to be there again after a restart, besides its logs and offsets: a plain, versioned value."""
+"""The catalog: what a restart needs besides logs and offsets, as a plain, versioned value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes old messages away: retention, compaction, and whoever deletes records."""
+"""Removal of old messages: retention, compaction, deletion of records."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ class Cleaning:
             raise failed
 
     def compact(self, now_ns: int) -> float:
-        """One slice of the compactions that `clean` has begun, a few milliseconds; which part of the time the next ones
-        are to get, 0 where there are none. Raises STORAGE_ERROR.
+        """Run one slice, a few milliseconds, of the compactions that `clean` has begun.
+
+        Returns the fraction of time that the next slices should get, 0 when none is left. Raises STORAGE_ERROR.
         """
         return self._cleaner.step(now_ns)
 
     def delete_records(self, now_ns: int, name: str, partition: int, before_offset: int) -> int:
-        """Messages below `before_offset` are gone; the partition's start offset now.
+        """Delete the messages below `before_offset`; the new start offset of the partition.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, OFFSET_OUT_OF_RANGE.
         """

@@ -1,4 +1,4 @@
-"""What was found corrupt on the disk: each finding is an event once, and is kept for those who ask later."""
+"""Corruption found on the disk: each finding is one event, and is kept for later queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CorruptionReport:
     """`sentences` holds the last findings, the oldest first."""
 
     def __init__(self, events: EventStream, of_offsets: Callable[[], str] = lambda: "") -> None:
-        """`of_offsets()` is what the store of offsets has found, "" for nothing."""
+        """`of_offsets()` returns the finding of the offset store, "" for none."""
         self.sentences: deque[str] = deque(maxlen=KEPT)
         self._events = events
         self._of_offsets = of_offsets
@@ -24,7 +24,7 @@ class CorruptionReport:
         self._watched: list[Callable[[], Iterable[PartitionLog]]] = []
 
     def watch(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
-        """Let `update` ask these logs, too."""
+        """Include these logs in `update`."""
         self._watched.append(logs)
 
     def add(self, now_ns: int, sentence: str, topic: str = "", partition: int | None = None) -> None:
@@ -33,7 +33,7 @@ class CorruptionReport:
         self._events.emit(now_ns, EventKind.DAMAGE, topic=topic, partition=partition, cause=sentence)
 
     def update(self, now_ns: int) -> None:
-        """Report what logs and offsets have found since the last time, when they were opened or read."""
+        """Report what logs and offset store have found since the last update."""
         of_offsets = self._of_offsets()
         if of_offsets != self._reported_of_offsets:
             self._reported_of_offsets = of_offsets

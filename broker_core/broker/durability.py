@@ -1,4 +1,4 @@
-"""When messages are on the disk: group commit, and the journal of deliveries."""
+"""Durability: group commit, and the journal of deliveries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Durability:
-    """`syncs` parks whoever waits until an append is durable; `journal` is that of all queues."""
+    """`syncs` holds the replies that wait for a sync; `journal` is shared by all queues."""
 
     def __init__(self, files: FileSystem, logs: Logs, corruption: CorruptionReport) -> None:
         self.syncs = GroupCommit()
@@ -38,7 +38,7 @@ class Durability:
         self._corruption.watch(logs)
 
     def journal_of(self, log: TopicLog) -> Journal | None:
-        """Where a queue writes that reads `log`; None where nothing of it outlives the process."""
+        """The journal for a queue that reads `log`; None for a queue that is kept in memory."""
         return None if "memory" in {self._logs.config.durability, log.config.durability} else self.journal
 
     def settle(
@@ -79,16 +79,16 @@ class Durability:
         return self.syncs.begin()
 
     def end_sync(self, now_ns: int, done: Round) -> None:
-        """Answer those whose messages are durable now, and serve the readers."""
+        """Resolve the replies whose messages are durable now, and serve the readers."""
         self._synced_ns = now_ns
         for log in self.syncs.end(done):
-            # Dead letters and redrives, which nobody waited for, have become readable too.
+            # Dead letters and redrives have no reply; they are readable now too.
             topic = self._logs.get(log.topic)
             if topic is not None and topic.queue is not None:
                 topic.queue.appended(now_ns)
 
     def note_unsynced(self) -> None:
-        """Let the next round cover what nobody waits for, as once in every tick."""
+        """Include appends without a waiting reply in the next round; called once in every tick."""
         for logs in self._covered:
             self.syncs.note(logs())
 

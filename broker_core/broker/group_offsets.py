@@ -1,4 +1,4 @@
-"""What groups commit, and where they begin to read."""
+"""Committed offsets of groups, and where their members begin to read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, 
 
 
 class GroupOffsets:
-    """A commit acknowledges messages: it counts as such, and makes room for producers."""
+    """A commit acknowledges messages, which are counted, and makes room for producers."""
 
     def __init__(self, logs: Logs, groups: GroupCoordinator, fetches: Fetches, store: OffsetStore) -> None:
         self._logs = logs
@@ -27,7 +27,7 @@ class GroupOffsets:
         self._store = store
 
     def starting(self, group: str, topic: str, partition: int, reset: Literal["earliest", "latest"]) -> int:
-        """Where a member that was assigned the partition begins to read: the committed offset, or as `reset` says."""
+        """Where a member begins to read an assigned partition: the committed offset, or as `reset` says."""
         log = self._logs.partition(topic, partition)
         offset = self._groups.committed(group, topic, partition)
         if offset is None:
@@ -55,11 +55,11 @@ class GroupOffsets:
             self._make_room(now_ns, topic)
 
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-        """What a reset of committed offsets would change; nothing is done."""
+        """The changes that `reset` would make."""
         return offset_reset.preview(group, target, partitions, self._logs, self._groups.committed)
 
     def reset(self, now_ns: int, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-        """Do what `preview_reset` says. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        """Reset committed offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         changes = self.preview_reset(group, target, partitions)
         cause = f"{group} was reset {offset_reset.sentence(target)}"
         self._groups.reset(now_ns, group, changes, cause)
@@ -68,7 +68,7 @@ class GroupOffsets:
         return changes
 
     def committed_in(self, topic: str) -> Committed:
-        """What all groups have committed in `topic`."""
+        """The offsets of all groups in `topic`."""
         return tuple(
             (group, partition, value)
             for group in sorted(self._store.groups_of(topic))
@@ -77,7 +77,7 @@ class GroupOffsets:
         )
 
     def put_back(self, topic: str, committed: Committed) -> None:
-        """Commit again what `committed_in` gave before the topic was deleted."""
+        """Commit again what `committed_in` returned before the topic was deleted."""
         for group, partition, value in committed:
             self._store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
 
@@ -91,7 +91,7 @@ class GroupOffsets:
         return self._store.flushed()
 
     def flush(self) -> None:
-        """Make the offsets that were committed so far durable, in one SQLite commit."""
+        """Make all committed offsets durable, in one SQLite commit."""
         self._store.flush()
 
     def close(self) -> None:

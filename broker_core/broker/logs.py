@@ -1,4 +1,4 @@
-"""Every log of the broker by name: topics, the logs of queues, and dead-letter queues, which are topics too."""
+"""The logs of the broker by name: of topics, queues and dead-letter queues."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from broker_core.schemas.rule import SchemaRule
 
 
 class Topic:
-    """A log, and what hangs on it. Each part of the broker writes what is its own; the others read it."""
+    """A log with its state. Each part of the broker writes its own fields and reads the others."""
 
     def __init__(self, log: TopicLog, owner: str = "") -> None:
-        """`owner` is the queue, subscription or topic whose dead letters it takes; "" for any other."""
+        """`owner` names the queue, subscription or topic of a dead-letter queue; it is "" for any other log."""
         self.log = log
         self.owner = owner
         # Backpressure
@@ -54,7 +54,7 @@ class Topic:
         return self.log.name
 
     def make_room(self, now_ns: int) -> None:
-        """Messages were finished with, or taken out: producers that wait are let in."""
+        """Admit waiting producers, after messages were finished with or removed."""
         if self.gate is not None:
             self.gate.room(now_ns)
 
@@ -66,7 +66,7 @@ class Topic:
         return partitions[number]
 
     def partition_for(self, message: Message) -> int:
-        """Where `message` goes: its key's partition, or its priority's where this is a queue."""
+        """The partition of the message's key, or of its priority in a queue."""
         if self.queue is not None:
             return _level_of(self.queue, message)
         return self.log.partition_for(message.key)
@@ -126,16 +126,16 @@ class Logs:
         return len(self.topic(topic).log.partitions)
 
     def partitions_by_key(self, name: str) -> Partitioner | None:
-        """How a topic chooses partitions; None for a queue, which goes by priority."""
+        """The partitioner of a topic; None for a queue, whose partitions are priorities."""
         topic = self.topic(name)
         return None if topic.queue is not None else topic.log.partitioner
 
     def partition_for(self, name: str, message: Message) -> int:
-        """Where `message` goes: its key's partition, or its priority's where `name` is a queue."""
+        """See `Topic.partition_for`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self.topic(name).partition_for(message)
 
     def by_partition(self, name: str, messages: Sequence[Message]) -> dict[int, list[Message]]:
-        """`messages` by the partition that each goes to, in their order; as `partition_for`, for many."""
+        """`messages` grouped by `partition_for`, each group in the order given."""
         topic = self.topic(name)
         queue = topic.queue
         if queue is None:
@@ -162,36 +162,36 @@ class Logs:
         return offset if offset < log.high_watermark else None
 
     def published_ns(self, topic: str, partition: int, offset: int) -> int | None:
-        """When the message at `offset` was published, or the first behind it that is there; None where none is."""
+        """The publishing time of the first message at or after `offset`; None without one."""
         return self.partition(topic, partition).published_from_ns(offset)
 
     def dead_letters(self) -> dict[str, DeadLetters]:
-        """What schemas have dead-lettered, by topic."""
+        """The dead letters of topics whose schema dead-letters, by topic."""
         return {topic.name: topic.dead_letters for topic in self if topic.dead_letters is not None}
 
     # -- names
 
     def check_new(self, name: str) -> None:
-        """Raises INVALID_TOPIC or TOPIC_ALREADY_EXISTS where nothing can get that name."""
+        """Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS where the name is not free."""
         check_name(name)
         if not (self._topics.takes(name) and self._reserved.takes(name)):
             raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
 
     def claim(self, name: str) -> None:
-        """`check_new`, and the files of something of that name that was deleted go: they would be in the way."""
+        """`check_new`, and remove the files of a recently deleted log of that name."""
         self.check_new(name)
         self._recently_deleted.make_way(name)
 
     def reserve(self, name: str) -> None:
-        """`name` is taken by something without a log of its own."""
+        """Take `name` for something without a log of its own."""
         self._reserved[name] = None
 
     def free(self, name: str) -> None:
-        """`name` is not reserved any more."""
+        """Undo `reserve`."""
         del self._reserved[name]
 
     def why_taken(self, names: Sequence[str]) -> str:
-        """Which of `names` something else has by now; "" for none."""
+        """A sentence about the first of `names` that is not free; "" where all are."""
         taken = [each for each in names if each in self._topics or each in self._reserved]
         return f"there is another {taken[0]} by now" if taken else ""
 
@@ -218,7 +218,7 @@ class Logs:
         return topic
 
     def add_dead_letter_queue(self, name: str, owner: str, log: LogConfig | None) -> TopicLog:
-        """A log for dead letters of `owner`, kept as `log` says, but neither compacted, having no keys, nor expired."""
+        """A log for the dead letters of `owner`, configured by `log`, but neither compacted nor expired."""
         config = msgspec.structs.replace(log or self.config, cleanup="delete", message_ttl_ms=None)
         return self.add(name, 1, Partitioner("crc32"), config, owner).log
 
@@ -227,7 +227,7 @@ class Logs:
         self._on_removed.append(action)
 
     def remove(self, now_ns: int, name: str) -> Topic:
-        """Take out the log; its files stay, and producers that wait for it fail with CLOSED."""
+        """Remove the log but not its files; producers that wait fail with CLOSED."""
         topic = self._topics[name]
         if topic.gate is not None:
             topic.gate.close(now_ns)
@@ -238,13 +238,13 @@ class Logs:
         return topic
 
     def put_back(self, topics: Sequence[Topic]) -> None:
-        """Bring back what was removed."""
+        """Add again what was removed."""
         for topic in topics:
             self._topics[topic.name] = topic
         self.revision += 1
 
     def make_room(self, now_ns: int) -> None:
-        """A group does not read any more: what it has not read keeps no producer waiting."""
+        """See `Topic.make_room`, for all."""
         for topic in self._topics.values():
             topic.make_room(now_ns)
 
@@ -255,5 +255,5 @@ class Logs:
 
 
 def _level_of(queue: Queue, message: Message) -> int:
-    """The partition of the message's priority; a redriven one that has no level goes to the nearest."""
+    """The partition of the message's priority, the nearest one for a redriven message without a level."""
     return min(max(message.priority, 0), queue.config.priorities - 1)

@@ -1,4 +1,4 @@
-"""How messages come in: they are judged, wait for room, are appended, and reach the readers when they are durable."""
+"""Publishing: messages are checked, wait for room, are appended, and served to readers once they are durable."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from broker_core.queues.config import FIRST_COME
 from broker_core.replies import Reply
 from broker_core.transactions.coordinator import TransactionCoordinator
 
-_LONG_LEASE_MS = 1_000.0  # nobody can tell five milliseconds of it
+_LONG_LEASE_MS = 1_000.0  # five milliseconds make no difference to it
 
 
 class Published(msgspec.Struct, frozen=True, gc=False):
-    """Where `count` messages were appended; `missed_by` names the subscriptions that had no room for one of them."""
+    """Where `count` messages were appended; `missed_by` names subscriptions that were too full for one of them."""
 
     topic: str
     partition: int
@@ -54,7 +54,7 @@ def _ignore(_published: Published) -> None:
 
 
 class Publishing:
-    """`growth` wakes readers that no group knows of; `fetches` are those of groups."""
+    """`fetches` are those of groups, `growth` wakes other readers."""
 
     def __init__(
         self,
@@ -78,14 +78,14 @@ class Publishing:
     # -- what can be published
 
     def takes_batches(self, name: str) -> bool:
-        """False where every message is judged by itself, because of a flow policy or a schema."""
+        """False where a limit or a schema applies to each message by itself."""
         topic = self._logs.topic(name)
         return topic.gate is None and topic.schema is None
 
     def check(self, name: str, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
-        """Raises what would be wrong with one of these messages alone, whatever it is sent with.
+        """Check each message by itself. `largest_bytes` is the size of the largest, where it is known.
 
-        `largest_bytes`, where it is known, says that none is larger. UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
+        Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
         INVALID_RECORD, STORAGE_ERROR.
         """
         topic = self._logs.topic(name)
@@ -93,9 +93,9 @@ class Publishing:
         topic.check_fields(messages)
 
     def plain_logs(self, name: str) -> tuple[list[PartitionLog], Partitioner] | None:
-        """The logs of a topic in memory where appending is all there is to publishing, for now; else None.
+        """The logs and partitioner of a topic in memory to which messages can just be appended for now; else None.
 
-        That is so where nothing judges the messages, and nobody waits for them.
+        No limit, schema, subscription, compaction or waiting fetch applies to such a topic.
         """
         topic = self._logs.get(name)
         if topic is None or topic.gate is not None or topic.schema is not None or topic.queue is not None:
@@ -106,7 +106,7 @@ class Publishing:
         return None if self._fetches.awaited(name, len(logs)) else (logs, topic.log.partitioner)
 
     def plain_queue(self, name: str) -> PlainQueue | None:
-        """A queue in memory where a message can be put in and taken out without a look at anything else; else None."""
+        """A queue in memory from which a message can be taken as soon as it is appended; else None."""
         topic = self._logs.get(name)
         if topic is None or topic.queue is None or topic.gate is not None or topic.schema is not None:
             return None
@@ -121,13 +121,12 @@ class Publishing:
     # -- publishing
 
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
-        """Append `message` to a topic or queue; where it landed, or None where the flow policy dropped it.
+        """Append `message` to a topic or queue. The reply is None where the flow policy dropped it.
 
-        The reply comes when the message is as durable as the topic promises; it may wait for room. It fails with
-        THROTTLED where the message is refused or no room came in time, with INVALID_RECORD where the topic's schema
-        refuses it; a topic may instead dead-letter such a message, and the reply says where. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE where the topic takes no message of this size, and INVALID_RECORD
-        where the queue has no level for its priority.
+        The reply comes when the message is as durable as the topic promises; the message may wait for room first. It
+        fails with THROTTLED where the message is refused or no room came in time, with INVALID_RECORD where the topic's
+        schema refuses it; a topic may dead-letter such a message instead, and the reply is its place then. Raises
+        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, and INVALID_RECORD where the queue has no level for its priority.
         """
         return self.publish_batch(now_ns, name, None, (message,), client=client)
 
@@ -143,11 +142,11 @@ class Publishing:
         on_appended: OnAppended = _ignore,
         deadline_ns: int | None = None,
     ) -> Reply[Published | None]:
-        """Append all `messages` to one partition, or none; as `publish`. A `partition` of None is that of the first.
+        """Append all `messages` to one partition, or none; see `publish`. None is the partition of the first message.
 
-        Where they wait for room, they do so until `deadline_ns` at most, and fail with THROTTLED then.
-        `on_appended` is called as soon as they are in the log. A batch that `producer` has sent before is not stored
-        again. Raises or fails with what `PartitionLog.append_batch` and the transaction coordinator raise, too.
+        They wait for room until `deadline_ns` at most, and fail with THROTTLED then. `on_appended` is called as soon as
+        they are in the log. A batch that `producer` has sent before is not stored again. Raises, or fails with, the
+        errors of `PartitionLog.append_batch` and of the transaction coordinator, too.
         """
         topic = self._logs.topic(name)
         topic.check_fields(messages)
@@ -200,9 +199,9 @@ class Publishing:
         return reply
 
     def append_again(self, now_ns: int, topic: Topic, message: Message, client: str) -> tuple[str, int, int]:
-        """Append a dead letter of a subscription to its topic, past the gate, where every subscriber sees it again.
+        """Append a dead letter of a subscription to its topic, where every subscriber gets it again. No gate applies.
 
-        Gives topic, partition and offset.
+        Returns topic, partition and offset.
         """
         log = topic.partition(topic.partition_for(message))
         places: list[int] = []
@@ -210,7 +209,7 @@ class Publishing:
         return log.topic, log.partition, places[0]
 
     def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
-        """Take back what waits for room, as `publish_batch` was asked for; `reply` fails.
+        """Cancel a `publish_batch` that waits for room; its `reply` fails.
 
         False where it does not wait: it is in the log, or was refused.
         """
@@ -221,7 +220,7 @@ class Publishing:
         return gate is not None and gate.withdraw(now_ns, offer)
 
     def serve_readers(self, now_ns: int, topic: Topic, published: Published, client: str) -> Published:
-        """Readers get what was appended; with the names of the subscriptions that had no room."""
+        """Serve the readers of what was appended; `published` with `missed_by`."""
         name, partition = published.topic, published.partition
         if topic.queue is not None:
             topic.queue.appended(now_ns)
@@ -237,7 +236,7 @@ class Publishing:
     # -- inside
 
     def _judged(self, reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
-        """What the producer gets where the gate did not admit its message; `admit` has settled it where it did."""
+        """Settle `reply` where the gate did not admit the messages; `admit` does where it did."""
         self._parked.pop(reply, None)
         if verdict.error is not None:
             reply.fail(verdict.error)

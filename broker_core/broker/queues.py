@@ -1,4 +1,4 @@
-"""Queues and subscriptions: their making and their end, and what holders of leases do."""
+"""Queues and subscriptions, and the leases of their messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from broker_core.timers import Timers
 class Queues:
     """Queues and subscriptions by name, in the order of creation.
 
-    `read_only` says why nothing is handed out, "" where it is; `jitter_seed` is for queues made from then on.
+    `read_only` is why nothing can be taken, "" where it can; `jitter_seed` applies to queues created later.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Queues:
         return name in self._queues
 
     def queue(self, name: str) -> Queue:
-        """The queue or subscription, for what is done with it alone. Raises UNKNOWN_QUEUE."""
+        """The queue or subscription. Raises UNKNOWN_QUEUE."""
         queue = self._queues.get(name)
         if queue is None:
             raise BrokerError(ErrorCode.UNKNOWN_QUEUE, name)
@@ -88,13 +88,13 @@ class Queues:
         return self._subscriptions.get(name) or self._logs.topic(name)
 
     def dead_letters(self, name: str) -> DeadLetters:
-        """Those of a queue, a subscription, or a topic whose schema dead-letters. Raises UNKNOWN_QUEUE."""
+        """The dead letters of a queue, a subscription, or a topic whose schema dead-letters. Raises UNKNOWN_QUEUE."""
         topic = self._logs.get(name)
         if topic is not None and topic.dead_letters is not None:
             return topic.dead_letters
         return self.queue(name).dead_letters
 
-    # -- making and deleting
+    # -- changes
 
     def create(
         self,
@@ -107,10 +107,9 @@ class Queues:
         log: LogConfig | None = None,
         restored: bool = False,
     ) -> None:
-        """A queue, its log with a partition for each priority, and its dead-letter queue.
+        """Create a queue, its log with a partition for each priority, and its dead-letter queue.
 
-        Where it is `restored`, the journal says what becomes of its messages. Raises INVALID_TOPIC,
-        TOPIC_ALREADY_EXISTS.
+        The leases of one that is `restored` come from the journal. Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS.
         """
         dead_letter_queue = config.dead_letter_topic_of(name)
         self._logs.claim(name)  # first: making a queue twice must not fail because of its dead-letter queue
@@ -146,12 +145,12 @@ class Queues:
         from_end: bool = True,
         restored: bool = False,
     ) -> None:
-        """A fan-out subscription `name`: from now on it gets every message of `topic`, with leases as a queue has.
+        """Create a fan-out subscription, which gets every message of `topic` from now on and is used as a queue is.
 
-        Where `max_messages` wait in it already, `policy` says what becomes of more, see `BacklogConfig`. Of its
-        `priorities` the most urgent message is handed out first, whatever its partition. Take, acknowledge and redrive
-        as for a queue. Without `from_end` it gets what is there, too; where it is `restored`, the journal says what
-        becomes of its messages. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        `policy` applies to more than `max_messages` that wait in it, see `BacklogConfig`. The most urgent message is
+        taken first, whatever its partition. Without `from_end` it gets what is in the log already, too; the leases of
+        one that is `restored` come from the journal. Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS,
+        INVALID_CONFIG.
         """
         read = self._logs.topic(topic)
         self._logs.claim(name)
@@ -180,9 +179,9 @@ class Queues:
         self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(read.log.partitions))
 
     def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
-        """The queue or subscription is gone, with its messages and its dead letters.
+        """Delete the queue or subscription, with its messages and its dead letters.
 
-        Where it is `restorable`, `RecentlyDeleted.restore` brings it back for a while. Raises UNKNOWN_QUEUE.
+        A `restorable` one can be brought back by `RecentlyDeleted.restore`. Raises UNKNOWN_QUEUE.
         """
         queue = self.queue(name)
         read = self._subscriptions.pop(name, None)
@@ -232,7 +231,7 @@ class Queues:
     # -- over a restart
 
     def entries(self) -> tuple[QueueEntry, ...]:
-        """What a restart needs to make the queues again."""
+        """The queues for the catalog."""
         topics = (self._logs.topic(name) for name in self._queues if name not in self._subscriptions)
         return tuple(
             QueueEntry(
@@ -246,7 +245,7 @@ class Queues:
         )
 
     def subscription_entries(self) -> tuple[SubscriptionEntry, ...]:
-        """What a restart needs to make the subscriptions again."""
+        """The subscriptions for the catalog."""
         subscriptions = ((name, topic.subscriptions[name]) for name, topic in self._subscriptions.items())
         return tuple(
             SubscriptionEntry(name, each.topic, each.queue.config, each.max_messages, each.policy)
@@ -254,11 +253,11 @@ class Queues:
         )
 
     def restore(self, now_ns: int, entry: QueueEntry) -> None:
-        """Make a queue again, without its schema."""
+        """Create a queue from the catalog, without its schema."""
         self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True)
 
     def restore_subscription(self, now_ns: int, entry: SubscriptionEntry) -> None:
-        """Make a subscription again."""
+        """Create a subscription from the catalog."""
         self.subscribe(
             now_ns,
             entry.name,
@@ -282,18 +281,18 @@ class Queues:
         deadline_ns: int | None = None,
         weight: int = 1,
     ) -> Reply[list[Lease]]:
-        """See `Queue.take`. Raises READ_ONLY where it could not be remembered who holds what."""
+        """See `Queue.take`. Raises READ_ONLY where leases cannot be recorded."""
         found = self.queue(queue)
         if self.read_only:
             raise BrokerError(ErrorCode.READ_ONLY, self.read_only)
         return found.take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
-        """A parked take is no longer wanted."""
+        """Cancel a parked take."""
         self.queue(queue).cancel_take(reply)
 
     def ack(self, now_ns: int, lease: Lease, *, durable: bool | None = None) -> Reply[None]:
-        """The holder has finished with the message, and `durable` as `Queue.ack` says. Raises INVALID_LEASE too."""
+        """Acknowledge the message; see `Queue.ack`. Raises INVALID_LEASE."""
         written = self.queue(lease.queue).ack(
             now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt, durable=durable
         )
@@ -301,7 +300,7 @@ class Queues:
         return written
 
     def ack_many(self, now_ns: int, leases: Sequence[Lease], *, durable: bool | None = None) -> Reply[None]:
-        """`ack` all of these, neighbours in one step; where some are held no longer, INVALID_LEASE after the others."""
+        """`ack` all of these, neighbours in one step. Raises INVALID_LEASE for some after the others."""
         late: BrokerError | None = None
         written: Reply[None] = Reply.of(None)
         for lease, count in lease_runs(leases):
@@ -324,14 +323,14 @@ class Queues:
         return failed
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
-        """The holder has failed: the message is tried again, or dead-lettered. Raises INVALID_LEASE."""
+        """The delivery has failed: the message is retried or dead-lettered. Raises INVALID_LEASE."""
         self.queue(lease.queue).nack(
             now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
         )
         self._make_room(now_ns, lease.queue)
 
     def release(self, now_ns: int, lease: Lease) -> None:
-        """The holder gives the message back as if it had never been handed out. Raises INVALID_LEASE."""
+        """Undo the delivery: the attempt does not count. Raises INVALID_LEASE."""
         self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
 
     def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
@@ -353,6 +352,6 @@ class Queues:
         )
 
     def _make_room(self, now_ns: int, queue: str) -> None:
-        topic = self._logs.get(queue)  # a subscription has none, and makes room when its topic is read
+        topic = self._logs.get(queue)  # a subscription has none
         if topic is not None and topic.gate is not None:
             topic.gate.room(now_ns)

@@ -1,4 +1,4 @@
-"""What was deleted a short while ago, and can be brought back."""
+"""Topics, queues and subscriptions that were deleted recently and can be restored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker_core.timers import Timer, Timers
 class Deleted(msgspec.Struct):
     """A deleted topic, queue or subscription, with the logs `names`, whose files are still there.
 
-    `restore(now_ns)` brings it back unless `why_not()` tells why that cannot be; `remove()` deletes the files.
+    `restore(now_ns)` brings it back where `why_not()` is ""; `remove()` deletes the files.
     """
 
     names: tuple[str, ...]
@@ -29,9 +29,9 @@ class Deleted(msgspec.Struct):
 
 
 class RecentlyDeleted:
-    """Keeps what was deleted for its undo window, or until its name is wanted again.
+    """Keeps what was deleted for the undo window, or until its name is used again.
 
-    `counted` holds the totals of everything that was deleted, which stay counted.
+    `counted` holds the totals of everything that was deleted.
     """
 
     def __init__(self, timers: Timers, *, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
@@ -41,7 +41,7 @@ class RecentlyDeleted:
         self._deleted: dict[str, Deleted] = {}
 
     def add(self, now_ns: int, name: str, deleted: Deleted, *, restorable: bool) -> None:
-        """Keep what was called `name`; its files go at once where it is not `restorable`."""
+        """Keep what was called `name`, or remove its files at once where it is not `restorable`."""
         self.counted = self.counted.plus(deleted.totals)
         if not restorable:
             deleted.remove()
@@ -60,9 +60,9 @@ class RecentlyDeleted:
         return found is not None and found.is_queue
 
     def restore(self, now_ns: int, name: str) -> None:
-        """The topic, queue or subscription `name`, deleted within its undo window, is there as it was.
+        """Bring back the topic, queue or subscription `name` as it was.
 
-        Raises INVALID_REQUEST where it is not kept any more, or its name is taken.
+        Raises INVALID_REQUEST where it is not kept any more, or its name is not free.
         """
         if why := self.why_not_restored(name):
             raise BrokerError(ErrorCode.INVALID_REQUEST, why)
@@ -71,13 +71,13 @@ class RecentlyDeleted:
         found.restore(now_ns)
 
     def make_way(self, name: str) -> None:
-        """Something new gets `name`, or one that differs by case alone: what has files of that name goes."""
+        """Remove what has files called `name`, in whatever case, because something new gets that name."""
         for kept, deleted in list(self._deleted.items()):
             if any(name.lower() == each.lower() for each in (kept, *deleted.names)):
                 self._remove(kept)
 
     def close(self) -> None:
-        """Nothing is brought back any more."""
+        """Remove everything that is kept."""
         for name in list(self._deleted):
             self._remove(name)
 

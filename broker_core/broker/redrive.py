@@ -1,4 +1,4 @@
-"""Dead letters go back to where they came from."""
+"""Redrive: dead letters go back to their origin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker_core.timers import Timers
 
 
 class Redrives:
-    """Of a queue, a subscription, or a topic whose schema dead-letters. `paced` are those that take their time."""
+    """Redrives of queues, subscriptions, and topics whose schema dead-letters. `paced` are those at a rate."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class Redrives:
     def redrive(
         self, now_ns: int, name: str, offsets: Sequence[int], *, client: str, edits: Edits | None = None
     ) -> RedriveResult:
-        """Append dead letters of `name` to where they came from, then take them out of the dead-letter queue.
+        """Append dead letters of `name` to their origin, then remove them from the dead-letter queue.
 
-        They pass the gate by: they were admitted once. What a schema refuses stays a dead letter. Raises UNKNOWN_QUEUE.
+        No gate applies: they were admitted once. What a schema refuses stays a dead letter. Raises UNKNOWN_QUEUE.
         """
         dead_letters = self._queues.dead_letters(name)
         topic = self._queues.topic_of(name)
@@ -72,7 +72,7 @@ class Redrives:
     def start_paced(
         self, now_ns: int, name: str, offsets: Sequence[int], rate_per_s: float, *, client: str
     ) -> PacedRedrive:
-        """`redrive` one by one, at most so many a second. Raises INVALID_REQUEST where one of `name` is under way."""
+        """`redrive` one by one, at most so many a second. Raises INVALID_REQUEST while another of `name` runs."""
         paced = PacedRedrive(
             self._timers, offsets, rate_per_s, lambda at_ns, offset: self.redrive(at_ns, name, [offset], client=client)
         )
@@ -80,11 +80,10 @@ class Redrives:
         return paced
 
     def undo(self, now_ns: int, name: str, *, client: str) -> Reply[tuple[Redriven, ...]]:
-        """Take back the last redrive of queue `name`, unless that is too long ago: what nobody has taken yet is dead
-        again.
+        """Undo the last redrive of queue `name` within its undo window: messages not taken yet are dead letters again.
 
-        Where it is not on the disk yet, that is waited for. Raises INVALID_REQUEST where it went back to a topic: of a
-        subscription, and of a topic whose schema dead-letters.
+        The reply waits until the redrive is durable. Raises INVALID_REQUEST for a subscription and for a topic whose
+        schema dead-letters: their dead letters went back to a topic.
         """
         if not self.can_be_undone(name):
             why = f"the dead letters of {name} go back to a topic, whose log keeps them for every reader"
@@ -104,6 +103,6 @@ class Redrives:
         return reply
 
     def can_be_undone(self, name: str) -> bool:
-        """Whether the dead letters of `name` go back to a queue, which can give them up again."""
+        """True where the dead letters of `name` go back to a queue."""
         topic = self._logs.get(name)
         return self._queues.subscription(name) is None and (topic is None or topic.dead_letters is None)

@@ -1,4 +1,4 @@
-"""The schemas that values of topics are held to."""
+"""Schemas: the registry, and the rules of topics."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NEVER_STORED = -1  # partition and offset of a dead letter that its schema kept 
 
 
 def dead_letter_queue_of(topic: str) -> str:
-    """The name of the dead-letter queue for messages that a topic's schema refused."""
+    """The name of the dead-letter queue for messages that the topic's schema refuses."""
     return f"{topic}.dlq"
 
 
 class Schemas:
-    """`registry` is to be read; changes that are to be seen and kept are made here."""
+    """`registry` is for reading; its changes are made here, and are events."""
 
     def __init__(self, logs: Logs, events: EventStream) -> None:
         self.registry = SchemaRegistry()
@@ -36,7 +36,7 @@ class Schemas:
         self._events = events
 
     def restore(self, state: RegistryState) -> None:
-        """The registry as it was before a restart."""
+        """Set the registry to what it was before a restart."""
         self.registry = SchemaRegistry.restore(state)
 
     # -- the registry
@@ -82,13 +82,13 @@ class Schemas:
     # -- rules of topics
 
     def rule(self, name: str) -> SchemaRule | None:
-        """What the topic or queue holds its values to. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The rule of a topic or queue. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._logs.topic(name).schema
 
     def set_rule(self, now_ns: int, name: str, rule: SchemaRule | None, *, client: str = "user") -> None:
-        """What `name`, a topic or a queue, does with its values from now on; None: it takes any.
+        """Set the rule of a topic or queue; None accepts any value.
 
-        A topic's refused messages go to `<name>.dlq`, which stays when the rule goes. Raises
+        Refused messages of a topic that dead-letters go to `<name>.dlq`, which outlives the rule. Raises
         UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_SUBJECT, TOPIC_ALREADY_EXISTS for the dead-letter queue, INVALID_CONFIG for
         a queue that is to dead-letter.
         """
@@ -101,7 +101,7 @@ class Schemas:
         )
 
     def check_subject(self, rule: SchemaRule | None) -> None:
-        """Raises UNKNOWN_SUBJECT. A subject that is deleted later leaves its rules, and nothing fits them."""
+        """Raises UNKNOWN_SUBJECT. When a subject is deleted later, its rules stay and refuse everything."""
         if rule is not None:
             self.registry.versions(rule.subject)
 
@@ -109,7 +109,7 @@ class Schemas:
         """`set_rule` without an event, and whether or not the subject exists."""
         dead_letters = rule is not None and rule.mode == "dead_letter"
         if dead_letters and topic.queue is not None:
-            # Its dead letters are those of what it handed out, and its figures must add up.
+            # Its counts of dead letters are counts of deliveries.
             raise ConfigError(
                 f"{topic.name} is a queue, which can refuse what its schema refuses, but not dead-letter it"
             )
@@ -119,7 +119,7 @@ class Schemas:
         self._logs.revision += 1
 
     def add_dead_letter_queue(self, topic: Topic) -> None:
-        """The topic has dead letters from now on, where it has none yet."""
+        """Give the topic a dead-letter queue where it has none yet."""
         if topic.dead_letters is None:
             log = self._logs.add_dead_letter_queue(dead_letter_queue_of(topic.name), topic.name, topic.log.config)
             topic.dead_letters = DeadLetters(log, self._events)
@@ -133,9 +133,9 @@ class Schemas:
             raise BrokerError(ErrorCode.INVALID_RECORD, f"the schema of {topic.name}, {summary(problems)}")
 
     def judge(self, now_ns: int, topic: Topic, messages: Sequence[Message], client: str) -> int | None:
-        """None where the schema accepts all of `messages`; else the offset of the dead letter that one became.
+        """None where the schema accepts all `messages`; else the offset of the dead letter.
 
-        Raises INVALID_RECORD where refused messages get an error, and for a batch of several.
+        Raises INVALID_RECORD where the rule refuses with an error, and for a batch of several.
         """
         for place, message in enumerate(messages):
             problems = self._problems(topic, message)
@@ -159,7 +159,7 @@ class Schemas:
         return None
 
     def _problems(self, topic: Topic, message: Message) -> list[Problem]:
-        """A message without a value deletes its key, and has nothing to be checked."""
+        """None for a message without a value, which deletes its key."""
         if topic.schema is None or message.value is None:
             return []
         return self.registry.problems_of(topic.schema.subject, message.value)

@@ -1,4 +1,4 @@
-"""Making, changing and deleting topics. Each change is an event."""
+"""Topics: created, configured and deleted. Each change is an event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from broker_core.schemas.rule import SchemaRule
 
 
 class Topics:
-    """The topics of users, in the order of creation: neither the logs of queues nor their dead-letter queues."""
+    """Topics in the order of creation, without the logs of queues and their dead-letter queues."""
 
     def __init__(
         self,
@@ -42,19 +42,22 @@ class Topics:
         self._events = events
 
     def names(self) -> tuple[str, ...]:
-        """With the dead-letter queues of topics."""
+        """All topics, dead-letter queues of topics included."""
         return tuple(topic.name for topic in self._logs if topic.queue is None and not self._is_of_queue(topic))
 
     def config(self, name: str) -> LogConfig:
-        """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The configuration of the topic's log. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._logs.topic(name).log.config
 
     def partitioner_kind(self, name: str) -> PartitionerKind:
-        """How the topic chooses partitions by keys. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The kind of the topic's partitioner. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._logs.topic(name).log.partitioner.kind
 
     def check_plain(self, name: str, what: str) -> None:
-        """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST where `name` is no topic that can be `what` alone."""
+        """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST where a queue or subscription needs the topic.
+
+        `what` is the participle for the sentence, as "deleted".
+        """
         topic = self._logs.topic(name)
         needed_by = name if topic.queue is not None else topic.owner or next(iter(topic.subscriptions), "")
         if needed_by:
@@ -73,7 +76,7 @@ class Topics:
         log: LogConfig | None = None,
         schema: SchemaRule | None = None,
     ) -> None:
-        """`log` None is the broker's own.
+        """Create a topic; `log` None is the broker's own configuration.
 
         Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS or UNKNOWN_SUBJECT.
         """
@@ -84,13 +87,13 @@ class Topics:
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
         self._schemas.apply(topic, schema)
-        # Who audits a recording must know that messages may vanish from the middle of this one.
+        # An audit of the recording must know that messages may vanish from the middle of this topic.
         detail = {"cleanup": "compact"} if topic.log.config.cleanup == "compact" else None
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
         self._groups.topic_changed(now_ns, name)
 
     def add_partitions(self, now_ns: int, name: str, total: int) -> None:
-        """The topic has `total` partitions from now on; keys may land elsewhere.
+        """Grow the topic to `total` partitions; keys may move to others.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST as `delete`.
         """
@@ -104,7 +107,7 @@ class Topics:
     def configure(
         self, now_ns: int, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None, cause: str = ""
     ) -> None:
-        """Other settings of a topic or queue from now on; None leaves them. `cause` is what the event says of it.
+        """Change the settings of a topic or queue; None leaves them. `cause` is that of the event.
 
         Raises INVALID_CONFIG where the durability would change.
         """
@@ -112,16 +115,16 @@ class Topics:
         self._logs.revision += 1
         if log is not None:
             topic.log.configure(log)
-        # Before its effects: a wider gate lets in producers that wait.
+        # Before its effects: a wider gate admits producers that wait.
         detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
         self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
 
     def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
-        """The topic, its messages and what groups have committed for it are gone.
+        """Delete the topic, its messages and what groups have committed for it.
 
-        Where it is `restorable`, `RecentlyDeleted.restore` brings it back for a while. Raises
+        A `restorable` one can be brought back by `RecentlyDeleted.restore`. Raises
         UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to a queue or has subscriptions.
         """
         self.check_plain(name, "deleted")
@@ -151,7 +154,7 @@ class Topics:
     # -- over a restart
 
     def entries(self) -> tuple[TopicEntry, ...]:
-        """What a restart needs to make them again."""
+        """The topics for the catalog."""
         return tuple(
             TopicEntry(
                 topic.name,
@@ -167,7 +170,7 @@ class Topics:
         )
 
     def restore(self, now_ns: int, entry: TopicEntry) -> None:
-        """Make a topic again."""
+        """Create a topic from the catalog."""
         self.create(now_ns, entry.name, entry.partitions, partitioner=entry.partitioner, flow=entry.flow, log=entry.log)
         topic = self._logs.topic(entry.name)
         # The subject may have been deleted since.
@@ -178,6 +181,6 @@ class Topics:
     # -- inside
 
     def _is_of_queue(self, topic: Topic) -> bool:
-        """Whether it holds the dead letters of a queue or subscription, and not what a topic's schema refused."""
+        """True for the dead-letter queue of a queue or subscription."""
         owner = self._logs.get(topic.owner)
         return bool(topic.owner) and (owner is None or owner.queue is not None)

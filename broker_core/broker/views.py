@@ -1,4 +1,4 @@
-"""The state of the broker as plain values. Nothing is changed by looking."""
+"""Views: the state of the broker as plain values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from broker_core.snapshots import GroupView, PartitionView, QueueView, Rebalance
 class SlowReader(msgspec.Struct, frozen=True):
     """A group or a queue that is behind in one partition, and, of a group, the client that reads it.
 
-    `lag_ns` is the age of the oldest message that waits.
+    `lag_ns` is the age of the oldest waiting message.
     """
 
     reader: str
@@ -48,7 +48,7 @@ class Views:
         self._recently_deleted = recently_deleted
 
     def totals(self) -> Totals:
-        """What was counted since the session began, of what was deleted, too."""
+        """All counts since the session began, those of deleted topics and queues included."""
         fetches = self._fetches
         of_groups = Totals(
             delivered=fetches.delivered,
@@ -62,7 +62,7 @@ class Views:
     def all(
         self, now_ns: int, *, max_leases: int, max_dead_letters: int
     ) -> tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]:
-        """Topics, groups and queues, with at most so many leases and dead letters of each queue."""
+        """All topics, groups and queues, with at most so many leases and dead letters of each queue."""
         topics = tuple(self.topic(now_ns, name) for name in self._topics.names())
         queues = tuple(self.queue(now_ns, name, max_leases, max_dead_letters) for name in self._queues.names())
         return topics, self._groups.views(now_ns), queues
