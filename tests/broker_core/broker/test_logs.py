@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.queues.config import QueueConfig
 from tests.broker_core.broker.parts import Parts
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
 def code_of(action: object) -> ErrorCode:
@@ -46,3 +48,18 @@ def test_a_dead_letter_queue_is_neither_compacted_nor_does_it_expire():
     log = parts.logs.add_dead_letter_queue("jobs.dlq", "jobs", None)
     assert (log.config.cleanup, log.config.message_ttl_ms) == ("delete", None)
     assert parts.logs.topic("jobs.dlq").owner == "jobs"
+
+
+def test_a_subscription_to_the_log_of_a_queue_ends_with_that_log():
+    broker = (virtual := VirtualBroker(1)).broker
+    broker.queues.create(0, "jobs", QueueConfig())
+    broker.queues.subscribe(0, "audit", "jobs", QueueConfig())
+    virtual.publish(b"a", topic="jobs")
+    broker.queues.delete(0, "jobs")
+    broker.queues.create(0, "jobs", QueueConfig())
+    virtual.publish(b"b", topic="jobs")
+    assert (broker.queues.queue("audit").ready, broker.queues.queue("jobs").ready) == (1, 1)
+    broker.queues.delete(0, "audit", restorable=True)
+    assert "read another jobs, which is gone" in broker.recently_deleted.why_not_restored("audit")
+    broker.queues.delete(0, "jobs")
+    assert broker.queues.names() == ()

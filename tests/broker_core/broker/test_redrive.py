@@ -7,7 +7,9 @@ import pytest
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.messages import Message
+from broker_core.operations.dead_letters import RedriveProgress, StopRedrive
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
@@ -107,3 +109,17 @@ def test_what_a_schema_refuses_stays_a_dead_letter():
     result = virtual.broker.redrives.redrive(0, "jobs", [0, 1], client="u", edits={1: Message(b"1")})
     assert [each.offset for each in result.redriven] == [1]
     assert [(each.offset, each.error.code) for each in result.refused] == [(0, ErrorCode.INVALID_RECORD)]
+
+
+def test_a_redrive_that_the_window_began_is_seen_and_stopped_by_http():
+    virtual = of_queue()
+    redrives = virtual.broker.redrives
+    # As the handler of the action does, whose edits are its own.
+    paced = PacedRedrive(
+        virtual.loop.timers, [0, 1], 1.0, lambda at, one: redrives.redrive(at, "jobs", [one], client="u")
+    )
+    redrives.paced.start(0, "jobs", paced)
+    progress = virtual.broker.handle(0, RedriveProgress(queue="jobs")).result()
+    assert (progress.running, progress.done, progress.total) == (True, 1, 2)
+    stopped = virtual.broker.handle(0, StopRedrive(queue="jobs")).result()
+    assert not stopped.running and paced.reply.done
