@@ -83,7 +83,7 @@ class Broker:
             events,
             timers,
             StateLog(files, self.durability.syncs, log_config, epoch_ms),
-            TransactionPorts(logs, self.durability, self.offsets, self.growth, lambda: self.producer_ids),
+            TransactionPorts(logs, self.durability, self.offsets, self.growth, self.producer_ids),
             epoch_ms=epoch_ms,
         )
         self.durability.cover(lambda: self.transactions.states.logs)
@@ -97,7 +97,7 @@ class Broker:
             logs, self.durability, self.backpressure, self.groups, self.recently_deleted, events, timers
         )
         self.publishing = Publishing(
-            logs, self.schemas, self.durability, self.transactions, self.fetches, self.growth, events
+            logs, self.schemas, self.durability, self.transactions.check_append, self.fetches, self.growth, events
         )
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
@@ -126,7 +126,7 @@ class Broker:
             self.schemas.apply(self.logs.topic(queue.name), queue.schema)
         for subscription in catalog.subscriptions:
             self.queues.restore_subscription(now_ns, subscription)
-        self.producer_ids = ProducerIds(catalog.producers)
+        self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
 
     def count_from_now(self) -> None:

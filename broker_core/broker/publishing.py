@@ -23,7 +23,6 @@ from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.queues.config import FIRST_COME
 from broker_core.replies import Reply
-from broker_core.transactions.coordinator import TransactionCoordinator
 
 _LONG_LEASE_MS = 1_000.0  # five milliseconds make no difference to it
 
@@ -39,6 +38,7 @@ class Published(msgspec.Struct, frozen=True, gc=False):
 
 
 OnAppended = Callable[[Published], object]
+CheckAppend = Callable[[ProducerStamp, str, int], object]  # topic, partition; raises where it may not append
 
 
 class PlainQueue(NamedTuple):
@@ -54,14 +54,14 @@ def _ignore(_published: Published) -> None:
 
 
 class Publishing:
-    """`fetches` are those of groups, `growth` wakes other readers."""
+    """`fetches` are those of groups, `growth` wakes other readers; `check_append` is the transaction coordinator's."""
 
     def __init__(
         self,
         logs: Logs,
         schemas: Schemas,
         durability: Durability,
-        transactions: TransactionCoordinator,
+        check_append: CheckAppend,
         fetches: Fetches,
         growth: Growth,
         events: EventStream,
@@ -69,7 +69,7 @@ class Publishing:
         self._logs = logs
         self._schemas = schemas
         self._durability = durability
-        self._transactions = transactions
+        self._check_append = check_append
         self._fetches = fetches
         self._growth = growth
         self._events = events
@@ -85,8 +85,7 @@ class Publishing:
     def check(self, name: str, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
         """Check each message by itself. `largest_bytes` is the size of the largest, where it is known.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
-        INVALID_RECORD, STORAGE_ERROR.
+        Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD, STORAGE_ERROR.
         """
         topic = self._logs.topic(name)
         topic.partition(0).check(messages, largest_bytes)
@@ -194,7 +193,7 @@ class Publishing:
             )
         reply: Reply[Published | None] = Reply()
         if batch.stamp is not None:
-            self._transactions.check_append(batch.stamp, name, partition)
+            self._check_append(batch.stamp, name, partition)
         self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), None, client, _ignore, reply)
         return reply
 
@@ -274,7 +273,7 @@ class Publishing:
         reply: Reply[Published | None],
     ) -> None:
         if producer is not None:
-            self._transactions.check_append(producer, log.topic, log.partition)
+            self._check_append(producer, log.topic, log.partition)
         appended = log.append_batch(now_ns, messages, producer=producer)
         key = messages[0].key if appended.count == 1 else None
         self._appended(now_ns, topic, log, appended, key, client, on_appended, reply)

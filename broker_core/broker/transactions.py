@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from broker_core.broker.durability import Durability
 from broker_core.broker.group_offsets import GroupOffsets
@@ -28,7 +28,7 @@ class TransactionPorts:
         durability: Durability,
         offsets: GroupOffsets,
         growth: Growth,
-        producer_ids: Callable[[], ProducerIds],
+        producer_ids: ProducerIds,
     ) -> None:
         self._logs = logs
         self._durability = durability
@@ -38,7 +38,7 @@ class TransactionPorts:
 
     def new_identity(self, above: int) -> Identity:
         """See `Ports`."""
-        return Identity(self._producer_ids().register_above(above), 0)
+        return Identity(self._producer_ids.register_above(above), 0)
 
     def open_parts(self) -> Iterator[OpenPart]:
         """See `Ports`."""

@@ -19,9 +19,9 @@ class ProducerIds:
     """Hands out (producer id, epoch)."""
 
     def __init__(self, state: ProducerIdsState | None = None) -> None:
-        state = state or ProducerIdsState()
-        self._next_id = state.next_id
-        self._named = dict(state.named)
+        self._next_id = 0
+        self._named: dict[str, tuple[int, int]] = {}
+        self.restore(state or ProducerIdsState())
 
     def register(self, name: str = "") -> tuple[int, int]:
         """A new id at epoch 0, or, for a `name` that was here before, its id at the next epoch."""
@@ -39,6 +39,11 @@ class ProducerIds:
         """A new id that is greater than one which is known to be taken."""
         self._next_id = max(self._next_id, producer_id + 1)
         return self.register()[0]
+
+    def restore(self, state: ProducerIdsState) -> None:
+        """Go on from `state`."""
+        self._next_id = state.next_id
+        self._named = dict(state.named)
 
     def state(self) -> ProducerIdsState:
         """What must be kept; ids are kept a block ahead, so that none comes twice where the last ones were not kept."""

@@ -34,7 +34,16 @@ class Parts:
         self.schemas = Schemas(self.logs, self.stream)
         self.fetches = Fetches(self.stream, self.timers, self.logs.partition)
         self.growth = Growth(self.timers)
-        self.publishing = Publishing(self.logs, self.schemas, self.durability, self.fetches, self.growth, self.stream)
+        self.appends: list[tuple[str, int]] = []  # by producers with an id, asked for before they are done
+        self.publishing = Publishing(
+            self.logs,
+            self.schemas,
+            self.durability,
+            lambda _stamp, *place: self.appends.append(place),
+            self.fetches,
+            self.growth,
+            self.stream,
+        )
 
     def topic(self, name: str, partitions: int = 1) -> Topic:
         return self.logs.add(name, partitions, Partitioner("crc32"))

@@ -65,6 +65,7 @@ def test_what_is_sent_again_is_stored_once_and_counted_once():
         for _ in range(2)
     )
     assert first == again and topic.published == 1 and len(parts.events) == 1
+    assert parts.appends == [("orders", 0)] * 2, "the transaction coordinator was asked"
 
 
 def test_what_waits_for_room_comes_in_when_there_is_some_or_is_withdrawn():

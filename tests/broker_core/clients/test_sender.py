@@ -31,7 +31,15 @@ class OtherPublishing(Publishing):
 
     def __init__(self, virtual: VirtualBroker) -> None:
         broker = virtual.broker
-        super().__init__(broker.logs, broker.schemas, broker.durability, broker.fetches, broker.growth, virtual.stream)
+        super().__init__(
+            broker.logs,
+            broker.schemas,
+            broker.durability,
+            broker.transactions.check_append,
+            broker.fetches,
+            broker.growth,
+            virtual.stream,
+        )
         broker.publishing = self
 
 
