@@ -1,0 +1,49 @@
+"""Actions that were recorded before requests of the catalogue took their place are read, and do the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from broker_core.events import Event, EventKind
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.replay import recorded_action, rerun
+from tests.broker_core.simulation.busy_session import scenario
+
+SAMPLES = Path(__file__).parent / "samples" / "actions"
+EVERY_TAG = [json.loads(line) for line in (SAMPLES / "every_tag.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("tag", sorted({sample["plain"]["action"] for sample in EVERY_TAG}))
+def test_an_action_of_an_old_recording_means_what_it_meant(tag: str) -> None:
+    for sample in EVERY_TAG:
+        if sample["plain"]["action"] == tag:
+            action = recorded_action(0, sample["plain"]).action
+            assert action.sentence == sample["sentence"]
+            again: dict[str, Any] = json.loads(msgspec.json.encode(action))
+            assert again["action"] == tag and recorded_action(0, again).action == action
+
+
+def test_every_tag_of_the_format_has_a_sample() -> None:
+    assert {sample["plain"]["action"] for sample in EVERY_TAG} == {
+        kind.__struct_config__.tag for kind in UserAction.__args__
+    }
+
+
+def test_an_old_recording_is_done_again_to_the_same_events() -> None:
+    """All but the events that repeat an action as it is written."""
+    told, *lines = map(json.loads, (SAMPLES / "session.jsonl").read_text("utf-8").splitlines())
+    events: list[Event] = []
+    actions = [recorded_action(time_ns, plain) for time_ns, plain in lines]
+    rerun(scenario(), actions, until_s=40, prepare=lambda simulation: simulation.events.attach(events.append))
+    digest, count = hashlib.sha256(), 0
+    for event in events:
+        if event.kind is not EventKind.USER_ACTION:
+            digest.update(msgspec.json.encode(msgspec.structs.replace(event, seq=count)))
+            count += 1
+    assert (count, digest.hexdigest()) == (told["events"], told["digest"])
