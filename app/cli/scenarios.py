@@ -10,7 +10,7 @@ from app.cli.parser import Parser
 from app.cli.verbs import Command
 from app.environment.paths import DataFiles, find_scenario, shipped_scenarios
 from broker_core.simulation.arrivals import FileArrivals
-from broker_core.simulation.scenario import Scenario, load_scenario
+from broker_core.simulation.scenario import Scenario, load_scenario, old_words
 
 
 def command() -> Command:
@@ -83,8 +83,10 @@ def _parts_facts(scenario: Scenario) -> list[tuple[str, object]]:
 
 def _check(options: argparse.Namespace) -> None:
     path: Path = find_scenario(options.scenario)
-    scenario, _ = load_scenario(path)
+    scenario, text = load_scenario(path)
     for producer in scenario.producers:
         if isinstance(producer.arrivals, FileArrivals):
             DataFiles(path)(producer.arrivals.file)
-    say(f"{options.scenario} is a scenario: {scenario.title}.", as_json=options.json, title=scenario.title)
+    hints = old_words(text)
+    sentences = [f"{options.scenario} is a scenario: {scenario.title}.", *(f"{path.name}, {hint}" for hint in hints)]
+    say("\n".join(sentences), as_json=options.json, title=scenario.title, hints=hints)

@@ -188,7 +188,7 @@ class DeadLetterHandlers(QObject):
         edit = EditDeadLetter(queue, offset, text.value, text.key, text.headers, encoding)  # type: ignore[arg-type]
         self._context.perform(edit)
         if redrive:
-            self._context.perform(Redrive(queue, (offset,)))
+            self._context.perform(Redrive(queue=queue, offsets=[offset]))
 
     # -- purge
 
@@ -215,7 +215,7 @@ class DeadLetterHandlers(QObject):
     def purge(self, keys: Sequence[tuple[str, int]]) -> None:
         """Take dead letters out of their bins."""
         for queue, offsets in _by_queue(keys).items():
-            self._context.perform(PurgeDeadLetters(queue, offsets))
+            self._context.perform(PurgeDeadLetters(queue=queue, offsets=list(offsets)))
 
     # -- what was redriven
 

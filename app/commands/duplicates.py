@@ -12,6 +12,8 @@ from app.commands.registry import Command
 from app.presenters.what_if import ASSIGNORS, group_of
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
+from broker_core.operations.queues import QueueSettings
+from broker_core.operations.topics import FlowSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.simulation.actions import AssignorName, CreateGroup, CreateQueue, CreateTopic
 from broker_core.simulation.simulation import Simulation
@@ -83,7 +85,7 @@ class DuplicateHandlers(QObject):
             tr("A topic with as many partitions and the same limits, and without its messages."),
             (self._name_field(name, taken),),
             tr("Create"),
-            lambda v: CreateTopic(v["name"], partitions, flow=flow),
+            lambda v: CreateTopic(name=v["name"], partitions=partitions, flow=FlowSettings.of(flow)),
             why_not=lambda v: name_error(v["name"], "topic", taken),
         )
 
@@ -95,7 +97,7 @@ class DuplicateHandlers(QObject):
             tr("A queue with the same settings and limits, and without its messages."),
             (self._name_field(name, taken),),
             tr("Create"),
-            lambda v: CreateQueue(v["name"], config, flow),
+            lambda v: CreateQueue(name=v["name"], settings=QueueSettings.of(config), flow=FlowSettings.of(flow)),
             why_not=lambda v: name_error(v["name"], "queue", taken),
         )
 

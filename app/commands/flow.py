@@ -11,6 +11,7 @@ from app.commands.forms import choices, open_form, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
+from broker_core.operations.topics import FlowSettings
 from broker_core.simulation.actions import SetFlow
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field, Values
@@ -137,7 +138,7 @@ class FlowHandlers(QObject):
                 burst=flow.burst if limits.rate_per_s else None,
                 policy=limits.policy,
             )
-            self._context.perform(SetFlow(target, made))
+            self._context.perform(SetFlow(topic=target, flow=FlowSettings(**msgspec.structs.asdict(made))))
 
         self._answers.ask(look, change)
 
@@ -157,8 +158,8 @@ LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms
 
 def _action(values: Values) -> SetFlow:
     return SetFlow(
-        values["target"],
-        FlowConfig(
+        topic=values["target"],
+        flow=FlowSettings(
             max_messages=values["max_messages"],
             max_bytes=values["max_bytes"],
             rate_per_s=values["rate_per_s"],

@@ -167,7 +167,7 @@ class GroupHandlers(QObject):
 
     def delete(self, group: str) -> None:
         """Delete a group without members; it can be undone."""
-        self._context.perform(DeleteGroup(group))
+        self._context.perform(DeleteGroup(group=group))
 
     def show_what_if(self, group: str = "", assignor: str = "") -> None:
         """What range, round-robin and the sticky ones would do with a group as it is, side by side."""

@@ -10,8 +10,7 @@ from app.commands.flow import POLICIES
 from app.commands.forms import choices, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.retry import RetryPolicy
+from broker_core.operations.queues import QueueSettings, RetrySettings
 from broker_core.simulation.actions import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
 from broker_core.snapshots import QueueView
 from widgets.dialogs.form import Field
@@ -77,12 +76,12 @@ class QueueHandlers(QObject):
             ),
             tr("Create"),
             lambda v: CreateQueue(
-                v["queue"],
-                QueueConfig(
+                name=v["queue"],
+                settings=QueueSettings(
                     lease_ms=v["lease_s"] * 1_000,
                     max_attempts=v["attempts"],
                     priorities=v["priorities"],
-                    retry=RetryPolicy(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetryPolicy(),
+                    retry=RetrySettings(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetrySettings(),
                 ),
             ),
             why_not=lambda v: name_error(v["queue"], "queue", taken),
@@ -128,11 +127,11 @@ class QueueHandlers(QObject):
             ),
             tr("Create"),
             lambda v: CreateSubscription(
-                v["queue"],
-                v["topic"],
-                QueueConfig(max_attempts=v["attempts"], priorities=v["priorities"]),
-                v["max_messages"],
-                v["policy"],
+                name=v["queue"],
+                topic=v["topic"],
+                settings=QueueSettings(max_attempts=v["attempts"], priorities=v["priorities"]),
+                max_messages=v["max_messages"],
+                policy=v["policy"],
             ),
             why_not=lambda v: name_error(v["queue"], "queue", taken),
         )
@@ -157,7 +156,7 @@ class QueueHandlers(QObject):
             ),
             (),
             tr("Purge {count}", count=f"{count:,}"),
-            lambda _v: PurgeQueue(queue.name),
+            lambda _v: PurgeQueue(queue=queue.name),
             danger=True,
         )
 
@@ -179,7 +178,7 @@ class QueueHandlers(QObject):
             ),
             (),
             tr("Delete {queue}", queue=queue.name),
-            lambda _v: DeleteQueue(queue.name),
+            lambda _v: DeleteQueue(queue=queue.name),
             danger=True,
         )
 

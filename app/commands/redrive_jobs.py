@@ -41,11 +41,12 @@ class Redrives(QObject):
             return
         for queue, offsets in letters.items():
             if rate_per_s is not None:
-                self._context.perform(Redrive(queue, offsets, rate_per_s))
+                self._context.perform(Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
                 self._paced[queue] = None
                 continue
             self._waiting += [
-                Redrive(queue, offsets[first : first + AT_ONCE]) for first in range(0, len(offsets), AT_ONCE)
+                Redrive(queue=queue, offsets=list(offsets[first : first + AT_ONCE]))
+                for first in range(0, len(offsets), AT_ONCE)
             ]
         if len(self._waiting) > 1:
             self._as_job()
@@ -60,7 +61,7 @@ class Redrives(QObject):
             self._context.say(tr("No redrive is under way."))
         self._waiting.clear()
         for queue in self._paced:
-            self._context.perform(StopRedrive(queue))
+            self._context.perform(StopRedrive(queue=queue))
         self._paced.clear()
 
     def _next(self) -> None:
@@ -72,7 +73,7 @@ class Redrives(QObject):
     def _as_job(self) -> None:
         """Progress, and a way to stop after the part under way."""
         waiting, parts = self._waiting, len(self._waiting)
-        total = sum(len(part.offsets) for part in waiting)
+        total = sum(len(part.offsets or ()) for part in waiting)
 
         def watch(work: Work) -> int:
             try:

@@ -14,6 +14,7 @@ from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
+from broker_core.operations.topics import LogSettings
 from broker_core.simulation.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
@@ -83,7 +84,7 @@ class TopicHandlers(QObject):
                 ),
             ),
             tr("Create"),
-            lambda v: CreateTopic(v["topic"], v["partitions"], v["partitioner"]),
+            lambda v: CreateTopic(name=v["topic"], partitions=v["partitions"], partitioner=v["partitioner"]),
             why_not=lambda v: name_error(v["topic"], "topic", taken),
         )
 
@@ -99,7 +100,7 @@ class TopicHandlers(QObject):
             tr("It has {count}. Keys may land in other partitions from then on. This cannot be undone.", count=there),
             (Field("partitions", tr("Partitions in all"), "whole", there + 1, least=there + 1, most=MAX_PARTITIONS),),
             tr("Add"),
-            lambda v: AddPartitions(topic.name, v["partitions"]),
+            lambda v: AddPartitions(topic=topic.name, total=v["partitions"]),
         )
 
     def ask_settings(self) -> None:
@@ -163,13 +164,13 @@ class TopicHandlers(QObject):
         parts = {str(part.partition): part for part in topic.partitions}
         lane = self._context.selected("lane").rpartition("/")[2]
 
-        def before(values: Values) -> tuple[tuple[int, int], ...]:
+        def before(values: Values) -> dict[str, int]:
             if values["partition"]:
-                return ((int(values["partition"]), values["offset"]),)
-            return tuple((part.partition, part.end_offset) for part in topic.partitions)
+                return {values["partition"]: values["offset"]}
+            return {str(part.partition): part.end_offset for part in topic.partitions}
 
         def gone(values: Values) -> int:
-            return sum(max(0, offset - parts[str(number)].start_offset) for number, offset in before(values))
+            return sum(max(0, offset - parts[number].start_offset) for number, offset in before(values).items())
 
         open_form(
             self._context,
@@ -193,7 +194,7 @@ class TopicHandlers(QObject):
                 ),
             ),
             tr("Delete"),
-            lambda v: DeleteRecords(topic.name, before(v)),
+            lambda v: DeleteRecords(topic=topic.name, before=before(v)),
             why_not=lambda v: _why_not_trimmed(v, parts) or ("" if gone(v) else tr("No message lies below that.")),
             tell=lambda v: tr("{count} messages will be deleted for good.", count=f"{gone(v):,}"),
             danger=True,
@@ -221,7 +222,7 @@ class TopicHandlers(QObject):
             ),
             (),
             tr("Delete {topic}", topic=topic.name),
-            lambda _v: DeleteTopic(topic.name),
+            lambda _v: DeleteTopic(topic=topic.name),
             danger=True,
         )
 
@@ -245,12 +246,14 @@ def _configured(topic: str, values: Values) -> ConfigureTopic:
         return None if value is None else value * factor
 
     return ConfigureTopic(
-        topic,
-        values["cleanup"],
-        times("retention_s", 1_000),
-        times("retention_kib", KIB),
-        times("segment_s", 1_000),
-        values["segment_kib"] * KIB,
+        topic=topic,
+        log=LogSettings(
+            cleanup=values["cleanup"],
+            retention_ms=times("retention_s", 1_000),
+            retention_bytes=times("retention_kib", KIB),
+            segment_ms=times("segment_s", 1_000),
+            segment_bytes=values["segment_kib"] * KIB,
+        ),
     )
 
 

@@ -148,9 +148,9 @@ class ViewHandlers(QObject):
             case DuplicateClient(client=original, name=name):
                 actors = self._context.controller.snapshot.actors
                 return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
-            case CreateTopic(topic=name):
+            case CreateTopic(name=name):
                 return f"topic:{name}"
-            case CreateQueue(queue=name) | CreateSubscription(queue=name):
+            case CreateQueue(name=name) | CreateSubscription(name=name):
                 return f"queue:{name}"
             case CreateGroup(group=name):
                 return f"group:{name}"

@@ -23,7 +23,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
-from broker_core.simulation.scenario import Scenario, load_scenario
+from broker_core.simulation.scenario import Scenario, load_scenario, old_words
 from broker_core.simulation.simulation import Simulation
 from widgets.formats import sentence
 from widgets.i18n import tr
@@ -77,6 +77,8 @@ class SessionController(ShownSession):
         """
         scenario, text = load_scenario(path)
         self._begin(scenario, text, path, seed, {})
+        for hint in old_words(text)[:1]:
+            self.said.emit(f"{path.name}, {hint}")
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""

@@ -80,9 +80,9 @@ def assign_round_robin(members: Members, partitions: Partitions) -> Plan:
 
 ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
     "range": assign_range,
-    "round-robin": assign_round_robin,
+    "roundrobin": assign_round_robin,
     "sticky": assign_sticky,
     "cooperative-sticky": assign_cooperative,
 }
-# The name in Kafka's clients.
-ALIASES: Mapping[str, str] = {"roundrobin": "round-robin"}
+#: Other spellings; what is written, and offered to a group, is Kafka's own, so that its clients can share a group.
+ALIASES: Mapping[str, str] = {"round-robin": "roundrobin"}

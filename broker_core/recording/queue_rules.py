@@ -190,7 +190,7 @@ class QueueRules(History):
     def _undone(self, event: Event) -> None:
         """A user has taken a purge or a redrive back: what it took is there again."""
         detail = event.detail or {}
-        for offset in detail.get("offsets", ()):
+        for offset in detail.get("offsets") or ():
             self._letters[event.topic, offset] = True
         for partition, first, end in detail.get("runs", ()):
             for offset in range(first, end):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import reduce
 from operator import or_
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
@@ -33,6 +33,9 @@ _WANTED = {
 }
 
 
+_LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
+
+
 class _Place(NamedTuple):
     """Where a fault is, and what is allowed there."""
 
@@ -40,9 +43,7 @@ class _Place(NamedTuple):
     kind: Any
 
 
-def fault(
-    error: msgspec.ValidationError, value: Any, whole: type[msgspec.Struct], called: str = "the scenario"
-) -> tuple[Path, str]:
+def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = "the scenario") -> tuple[Path, str]:
     """Where the fault is, and a sentence: `error` came of converting `value` into `whole`, which it is `called`."""
     sentence, _, steps = str(error).partition(" - at ")
     path, kind = _followed(steps.strip("`").removeprefix("$"), value, whole)
@@ -62,6 +63,13 @@ def fault(
         return path, f"{name} must be a list of {length[1]}, not of {length[2]}."
     if wanted := re.match(r"Expected `([^`]*)`, got", sentence):
         return path, f"{name} must be {_wanted(wanted[1].split(' | '))}, {_but(wanted[1], found)}."
+    if "matching regex" in sentence:
+        return path, f"{name} must be a name of letters, digits, '.', '_' and '-', not {_value(found)}."
+    if limit := re.fullmatch(r"Expected `(?:int|float)` ([<>]=?) (\S+)", sentence):
+        return path, f"{name} must be {_LIMITS[limit[1]]} {limit[2]}, not {_value(found)}."
+    if limit := re.fullmatch(r"Expected `(array|str|object)` of length ([<>]=?) (\d+)", sentence):
+        what = "letters" if limit[1] == "str" else "entries"
+        return path, f"{name} must have {_LIMITS[limit[2]]} {limit[3]} {what}, not {len(found)}."
     if sentence == "Number out of range":
         return path, f"{name} is a number that is too large."
     # What a part of a scenario has against itself is a sentence already.
@@ -167,8 +175,10 @@ def _followed(steps: str, value: Any, kind: Any) -> _Place:
 
 
 def _members(kind: Any) -> Iterator[Any]:
-    """The kinds that a union is made of; else itself."""
-    if get_origin(kind) in {Union, types.UnionType}:
+    """The kinds that a union is made of, without their limits; else itself."""
+    if get_origin(kind) is Annotated:
+        yield from _members(get_args(kind)[0])
+    elif get_origin(kind) in {Union, types.UnionType}:
         for member in get_args(kind):
             yield from _members(member)
     else:

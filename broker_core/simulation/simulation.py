@@ -21,6 +21,7 @@ from broker_core.groups.config import GroupConfig
 from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
+from broker_core.simulation.action_words import as_recorded
 from broker_core.simulation.actions import Crash, Fault, ResetOffsets, RuleAction, UserAction
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import arrivals
@@ -257,8 +258,7 @@ class Simulation:
 
         Raises one `BrokerError` where it cannot be done now; nothing has changed then.
         """
-        # As its record will be read again: 5 seconds become 5.0.
-        return self._do(msgspec.convert(msgspec.to_builtins(action), UserAction), record=True)
+        return self._do(as_recorded(action), record=True)
 
     def preview_reset(self, action: ResetOffsets) -> list[Change]:
         """What `action` would change; nothing is done. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""

@@ -35,7 +35,7 @@ def meddle(live: LiveSession) -> None:
             break
     for queue in simulation.snapshot().queues:
         if queue.dead_letters:
-            simulation.perform(Redrive(queue.name, tuple(letter.offset for letter in queue.dead_letters)))
+            simulation.perform(Redrive(queue=queue.name, offsets=[letter.offset for letter in queue.dead_letters]))
 
 
 @pytest.mark.parametrize("scenario", shipped_scenarios(), ids=lambda path: path.stem)

@@ -12,7 +12,11 @@ Encoding = Literal["utf-8", "base64"]
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="action", forbid_unknown_fields=True):
-    """An action names itself in a field `action`."""
+    """An action names itself in a field `action`.
+
+    One that is an operation of the catalogue is that request besides, with the same fields. The types of some are wider
+    than HTTP allows: what the broker says to a wrong value is a better sentence.
+    """
 
 
 class Lasting(Action, frozen=True):

@@ -5,29 +5,32 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from broker_core.messages import Headers
+from broker_core.operations import dead_letters
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_edit import DeadLetterEdit
 from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
 
 
-class Redrive(Action, frozen=True, tag="redrive"):
-    """Append dead letters to their origin again; `offsets` are places in the queue's bin.
+class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redrive"):
+    """Append dead letters to their origin again; `offsets` are places in the queue's dead-letter queue, None all.
 
-    With `rate_per_s` they go one by one, and the rest can be stopped.
+    With `rate_per_s` they go one by one, and the rest can be stopped. They go as `EditDeadLetter` left them.
     """
 
-    queue: str
-    offsets: tuple[int, ...]
-    rate_per_s: float | None = None
+    offsets: list[int] | None = None
 
     def __post_init__(self) -> None:
         above_zero(rate_per_s=self.rate_per_s)
+        if self.edits or self.dry_run:
+            raise ValueError("edits are actions of their own, and a dry run is none")
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
-        return f"redrove {counted(len(self.offsets), 'dead letter')} of {self.queue}{pace}"
+        what = "all dead letters" if self.offsets is None else counted(len(self.offsets), "dead letter")
+        cause = f" that died of {self.cause!r}" if self.cause else ""
+        return f"redrove {what} of {self.queue}{cause}{pace}"
 
 
 class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
@@ -54,10 +57,8 @@ class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
         return f"redrove the dead letters of {self.queue}{cause}{text}{pace}"
 
 
-class StopRedrive(Action, frozen=True, tag="stop_redrive"):
-    """The redrive of `queue` that takes its time leaves the rest where it is."""
-
-    queue: str
+class StopRedrive(dead_letters.StopRedrive, Action, frozen=True, kw_only=True, tag="stop_redrive"):
+    """The redrive of `queue` at a rate leaves the rest where it is."""
 
     @property
     def sentence(self) -> str:
@@ -65,10 +66,8 @@ class StopRedrive(Action, frozen=True, tag="stop_redrive"):
         return f"stopped the redrive of {self.queue}"
 
 
-class UndoRedrive(Action, frozen=True, tag="undo_redrive"):
+class UndoRedrive(dead_letters.UndoRedrive, Action, frozen=True, kw_only=True, tag="undo_redrive"):
     """What the last redrive of `queue` appended, and nobody has taken yet, is a dead letter again."""
-
-    queue: str
 
     @property
     def sentence(self) -> str:
@@ -121,24 +120,24 @@ class RevertDeadLetter(Action, frozen=True, tag="revert_dead_letter"):
         return f"took back the edit of dead letter {self.offset} of {self.queue}"
 
 
-class PurgeDeadLetters(Action, frozen=True, tag="purge_dead_letters"):
-    """Take these dead letters out of the bin of `queue`; none named: all that are the queue's."""
+class PurgeDeadLetters(dead_letters.PurgeLetters, Action, frozen=True, kw_only=True, tag="purge_dead_letters"):
+    """Take these dead letters, or all of a `cause`, or all, out of the dead-letter queue of `queue`."""
 
-    queue: str
-    offsets: tuple[int, ...] = ()
+    offsets: list[int] | None = None
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        if not self.offsets:
-            return f"purged all dead letters of {self.queue}"
+        if self.offsets is None:
+            cause = f" that died of {self.cause!r}" if self.cause else ""
+            return f"purged all dead letters of {self.queue}{cause}"
         return f"purged {counted(len(self.offsets), 'dead letter')} of {self.queue}"
 
 
-class UndoPurgeDeadLetters(Action, frozen=True, tag="undo_purge_dead_letters"):
-    """What the last purge of the bin of `queue` took out is there again, unless that is too long ago."""
-
-    queue: str
+class UndoPurgeDeadLetters(
+    dead_letters.UndoPurgeDeadLetters, Action, frozen=True, kw_only=True, tag="undo_purge_dead_letters"
+):
+    """What the last purge of the dead letters of `queue` took out is there again, unless that is too long ago."""
 
     @property
     def sentence(self) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from broker_core.groups.offset_reset import Target
 from broker_core.groups.offset_reset import sentence as _where_to
+from broker_core.operations import groups
 from broker_core.plurals import counted
 from broker_core.simulation.actions.action import Action
 
@@ -45,10 +46,8 @@ class CreateGroup(Action, frozen=True, tag="create_group"):
         return f"created group {self.group}"
 
 
-class DeleteGroup(Action, frozen=True, tag="delete_group"):
+class DeleteGroup(groups.DeleteGroup, Action, frozen=True, kw_only=True, tag="delete_group"):
     """Forget `group`, which has no members, and what it has committed."""
-
-    group: str
 
     @property
     def sentence(self) -> str:

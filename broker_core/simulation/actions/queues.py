@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_WAIT_MS
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.subscription import BacklogPolicy
+from broker_core.operations import queues
 from broker_core.simulation.actions.action import Action, above_zero
 
 
-class CreateQueue(Action, frozen=True, tag="create_queue"):
-    """A work queue; `config` has its leases, attempts and retries."""
+class CreateQueue(queues.CreateQueue, Action, frozen=True, kw_only=True, tag="create_queue"):
+    """A work queue; `settings` has its leases, attempts and retries."""
 
-    queue: str
-    config: QueueConfig = QueueConfig()
-    flow: FlowConfig | None = None
+    name: str
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        return f"created queue {self.queue}"
+        return f"created queue {self.name}"
 
 
-class CreateSubscription(Action, frozen=True, tag="create_subscription"):
-    """A fan-out subscription `queue`, which gets every message of `topic` from now on; see `Queues.subscribe`."""
+class CreateSubscription(queues.CreateSubscription, Action, frozen=True, kw_only=True, tag="create_subscription"):
+    """A fan-out subscription, which gets every message of `topic` from now on; see `Broker.subscribe`."""
 
-    queue: str
-    topic: str
-    config: QueueConfig = QueueConfig()
-    max_messages: int | None = None
-    policy: BacklogPolicy = "drop_newest"
+    name: str
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        return f"created subscription {self.queue} to {self.topic}"
+        return f"created subscription {self.name} to {self.topic}"
 
 
-class DeleteQueue(Action, frozen=True, tag="delete_queue"):
+class DeleteQueue(queues.DeleteQueue, Action, frozen=True, kw_only=True, tag="delete_queue"):
     """The queue or subscription, its messages and its dead letters; it can be brought back for a while."""
-
-    queue: str
 
     @property
     def sentence(self) -> str:
@@ -48,10 +38,8 @@ class DeleteQueue(Action, frozen=True, tag="delete_queue"):
         return f"deleted queue {self.queue}"
 
 
-class PurgeQueue(Action, frozen=True, tag="purge_queue"):
+class PurgeQueue(queues.PurgeQueue, Action, frozen=True, kw_only=True, tag="purge_queue"):
     """Take out every message of `queue` that nobody holds."""
-
-    queue: str
 
     @property
     def sentence(self) -> str:
@@ -59,10 +47,8 @@ class PurgeQueue(Action, frozen=True, tag="purge_queue"):
         return f"purged {self.queue}"
 
 
-class UndoPurgeQueue(Action, frozen=True, tag="undo_purge_queue"):
+class UndoPurgeQueue(queues.UndoPurgeQueue, Action, frozen=True, kw_only=True, tag="undo_purge_queue"):
     """What the last purge of `queue` took out is ready again, unless that is too long ago."""
-
-    queue: str
 
     @property
     def sentence(self) -> str:

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from broker_core.flow.config import FlowConfig
-from broker_core.limits import MAX_TTL_MS, SEGMENT_BYTES
-from broker_core.log.config import Cleanup
+from broker_core.limits import MAX_TTL_MS
 from broker_core.messages import Message
+from broker_core.operations import schemas, topics
 from broker_core.plurals import counted
-from broker_core.schemas.compatibility import SchemaKind
 from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
 
 AT_ONCE_MAX = 10_000
 
 
-class CreateTopic(Action, frozen=True, tag="create_topic"):
-    """A topic with `partitions` partitions, bounded where `flow` says so."""
+class CreateTopic(topics.CreateTopic, Action, frozen=True, kw_only=True, tag="create_topic"):
+    """A topic, kept as `log` says, bounded where `flow` says so, held to the schema of its `rule`."""
 
-    topic: str
+    name: str
     partitions: int = 1
-    partitioner: Literal["crc32", "murmur2"] = "crc32"
-    flow: FlowConfig | None = None
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        return f"created topic {self.topic} with {counted(self.partitions, 'partition')}"
+        return f"created topic {self.name} with {counted(self.partitions, 'partition')}"
 
 
-class DeleteTopic(Action, frozen=True, tag="delete_topic"):
+class DeleteTopic(topics.DeleteTopic, Action, frozen=True, kw_only=True, tag="delete_topic"):
     """The topic, its messages, and what groups have committed for it; it can be brought back for a while."""
-
-    topic: str
 
     @property
     def sentence(self) -> str:
@@ -51,28 +43,19 @@ class RestoreDeleted(Action, frozen=True, tag="restore_deleted"):
         return f"brought {self.name} back"
 
 
-class AddPartitions(Action, frozen=True, tag="add_partitions"):
-    """`topic` has `partitions` partitions from now on, more than before. Keys may land elsewhere."""
+class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag="add_partitions"):
+    """`topic` has `total` partitions from now on, more than before. Keys may land elsewhere."""
 
-    topic: str
-    partitions: int
+    total: int
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        return f"gave {self.topic} {counted(self.partitions, 'partition')}"
+        return f"gave {self.topic} {counted(self.total, 'partition')}"
 
 
-class ConfigureTopic(Action, frozen=True, tag="configure_topic"):
-    """How long `topic` keeps what it holds, by age and size, or by key; None is "no limit". All of it is set."""
-
-    topic: str
-    cleanup: Cleanup = "delete"
-    retention_ms: int | None = None
-    retention_bytes: int | None = None
-    segment_ms: int | None = None
-    segment_bytes: int = SEGMENT_BYTES
-    tombstone_ms: int = 86_400_000
+class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="configure_topic"):
+    """How `topic` is kept, and how much it takes; what is left out stays."""
 
     @property
     def sentence(self) -> str:
@@ -80,11 +63,10 @@ class ConfigureTopic(Action, frozen=True, tag="configure_topic"):
         return f"configured {self.topic}"
 
 
-class SetFlow(Action, frozen=True, tag="set_flow"):
-    """What topic or queue `target` takes: limits, rate, policy. A `flow` without any of them lets everything in."""
+class SetFlow(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="set_flow"):
+    """What `topic`, or a queue, takes: limits, rate, policy. A `flow` without any of them lets everything in."""
 
-    target: str
-    flow: FlowConfig
+    flow: topics.FlowSettings
 
     @property
     def sentence(self) -> str:
@@ -96,14 +78,11 @@ class SetFlow(Action, frozen=True, tag="set_flow"):
             "" if flow.rate_per_s is None else f"{flow.rate_per_s:g} messages/s",
         ]
         said = " and ".join(limit for limit in limits if limit)
-        return f"limited {self.target} to {said}, {flow.policy}" if said else f"lifted the limits of {self.target}"
+        return f"limited {self.topic} to {said}, {flow.policy}" if said else f"lifted the limits of {self.topic}"
 
 
-class DeleteRecords(Action, frozen=True, tag="delete_records"):
-    """Trim `topic`: in each (partition, offset) of `before`, the messages below the offset are gone for good."""
-
-    topic: str
-    before: tuple[tuple[int, int], ...]
+class DeleteRecords(topics.DeleteRecords, Action, frozen=True, kw_only=True, tag="delete_records"):
+    """Trim `topic`: in each partition of `before`, the messages below the offset are gone for good."""
 
     @property
     def sentence(self) -> str:
@@ -161,12 +140,8 @@ class Produce(Action, frozen=True, tag="produce"):
         return f"sent {counted(self.count, 'message')} to {self.to}{place}{pace}"
 
 
-class RegisterSchema(Action, frozen=True, tag="register_schema"):
-    """A new version of `subject`, where its compatibility allows one; `text` is JSON Schema or Avro."""
-
-    subject: str
-    text: str
-    kind: SchemaKind = SchemaKind.JSON
+class RegisterSchema(schemas.RegisterSchema, Action, frozen=True, kw_only=True, tag="register_schema"):
+    """A new version of `subject`, where its compatibility allows one."""
 
     @property
     def sentence(self) -> str:

@@ -57,33 +57,40 @@ class DeadLetterHandler:
     # -- redrive
 
     def _redrive(self, action: Redrive) -> Plan:
+        letters = self._letters(action.queue)
+        if action.offsets is None:
+            return self._redriving(action, self._dead_of(action.queue, action.cause), action.rate_per_s)
         if not action.offsets:
             raise refuse("no dead letters are selected")
         # A second click finds them gone: what is recorded is what is really redriven.
-        there = _still_there(self._letters(action.queue), action.offsets)
-        action = msgspec.structs.replace(action, offsets=there)
-        return self._redriving(action, there, action.rate_per_s)
+        there = _still_there(letters, action.offsets)
+        return self._redriving(msgspec.structs.replace(action, offsets=there), there, action.rate_per_s)
 
     def _redrive_matching(self, action: RedriveMatching) -> Plan:
-        only = DeadLetterFilter(queue=action.queue, cause=action.cause, text=action.text)
+        found = self._dead_of(action.queue, action.cause, action.text, action.max_redrives)
+        return self._redriving(action, found, action.rate_per_s)
+
+    def _dead_of(self, queue: str, cause: str, text: str = "", max_redrives: int | None = None) -> list[int]:
+        """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER where none does."""
+        only = DeadLetterFilter(queue=queue, cause=cause, text=text)
         found = [
             letter.offset
-            for letter in self._letters(action.queue).list(only, limit=None)
-            if action.max_redrives is None or letter.redrives <= action.max_redrives
+            for letter in self._letters(queue).list(only, limit=None)
+            if max_redrives is None or letter.redrives <= max_redrives
         ]
         if not found:
-            raise refuse(f"no dead letter of {action.queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
-        return self._redriving(action, found, action.rate_per_s)
+            raise refuse(f"no dead letter of {queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
+        return found
 
     def _redriving(self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None) -> Plan:
         self._context.broker.redrives.paced.check(action.queue)
         if rate_per_s is not None:
-            return Plan(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(action.queue))
+            return Plan(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(queue=action.queue))
         withdrawn = self._context.broker.redrives.can_be_undone(action.queue)
         return Plan(
             action,
             lambda: self._redrive_now(action, offsets),
-            UndoRedrive(action.queue) if withdrawn else None,
+            UndoRedrive(queue=action.queue) if withdrawn else None,
             f"They went back to a topic, where the readers of {action.queue} have them.",
         )
 
@@ -165,9 +172,13 @@ class DeadLetterHandler:
 
     def _purge(self, action: PurgeDeadLetters) -> Plan:
         letters = self._letters(action.queue)
-        if action.offsets:
-            action = msgspec.structs.replace(action, offsets=_still_there(letters, action.offsets))
-        offsets = action.offsets or tuple(letters.offsets(action.queue))
+        if action.offsets is not None:
+            offsets = _still_there(letters, action.offsets)
+            action = msgspec.structs.replace(action, offsets=offsets)
+        elif action.cause:
+            offsets = self._dead_of(action.queue, action.cause)
+        else:
+            offsets = list(letters.offsets(action.queue))
         if not offsets:
             raise refuse(f"{action.queue} has no dead letters", ErrorCode.UNKNOWN_DEAD_LETTER)
 
@@ -175,7 +186,7 @@ class DeadLetterHandler:
             result = letters.purge(self._context.now_ns, offsets, USER)
             return f"purged {counted(result.purged, 'dead letter')} of {action.queue}"
 
-        return Plan(action, do, UndoPurgeDeadLetters(action.queue))
+        return Plan(action, do, UndoPurgeDeadLetters(queue=action.queue))
 
     def _undo_purge(self, action: UndoPurgeDeadLetters) -> Plan:
         letters = self._letters(action.queue)
@@ -192,9 +203,9 @@ class DeadLetterHandler:
         return self._context.broker.queues.dead_letters(queue)
 
 
-def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> tuple[int, ...]:
+def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> list[int]:
     """Those of `offsets` that are dead letters. Raises UNKNOWN_DEAD_LETTER where none is."""
-    there = tuple(offset for offset in dict.fromkeys(offsets) if letters.holds(offset))
+    there = [offset for offset in dict.fromkeys(offsets) if letters.holds(offset)]
     if not there:
         count = len(offsets)
         raise refuse(

@@ -109,7 +109,7 @@ class GroupHandler:
         for topic in action.topics:
             self._check_topic(topic)
         spec = GroupSpec(name=name, topics=tuple(dict.fromkeys(action.topics)), assignor=action.assignor)
-        return Plan(action, lambda: self._enter(spec, {}), DeleteGroup(name))
+        return Plan(action, lambda: self._enter(spec, {}), DeleteGroup(group=name))
 
     def _enter(self, spec: GroupSpec, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
         self._context.groups[spec.name] = spec
@@ -155,7 +155,7 @@ class GroupHandler:
             spec, offsets = self._deleted.pop(name)
             self._enter(spec, {place: value for place, value in offsets.items() if self._fits(place, value.offset)})
 
-        return Plan(action, do, DeleteGroup(name))
+        return Plan(action, do, DeleteGroup(group=name))
 
     def _fits(self, place: TopicPartition, offset: int) -> bool:
         broker = self._context.broker

@@ -48,15 +48,15 @@ class QueueHandler:
                 return self._lease(action)
 
     def _create(self, action: CreateQueue) -> Plan:
-        context, name = self._context, action.queue
-        self._check_names(name, action.config)
+        context, name, config = self._context, action.name, action.settings.config()
+        self._check_names(name, config)
+        flow = None if action.flow is None else action.flow.config()
+        log = action.log.on(context.broker.logs.config)
 
         def do() -> None:
-            context.broker.queues.create(
-                context.now_ns, name, action.config, flow=action.flow, jitter_seed=context.seed
-            )
+            context.broker.queues.create(context.now_ns, name, config, flow=flow, log=log, jitter_seed=context.seed)
 
-        return Plan(action, do, DeleteQueue(name))
+        return Plan(action, do, DeleteQueue(queue=name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)
@@ -66,8 +66,8 @@ class QueueHandler:
             raise refuse(f"{name} cannot be its own bin of dead letters")
 
     def _subscribe(self, action: CreateSubscription) -> Plan:
-        context, name = self._context, action.queue
-        self._check_names(name, action.config)
+        context, name, config = self._context, action.name, action.settings.config()
+        self._check_names(name, config)
         context.broker.logs.partition_count(action.topic)
         if action.topic in context.broker.queues.names():
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
@@ -78,12 +78,12 @@ class QueueHandler:
                 context.now_ns,
                 name,
                 action.topic,
-                action.config,
+                config,
                 max_messages=action.max_messages,
                 policy=action.policy,
             )
 
-        return Plan(action, do, DeleteQueue(name))
+        return Plan(action, do, DeleteQueue(queue=name))
 
     def _delete(self, action: DeleteQueue) -> Plan:
         context = self._context
@@ -103,7 +103,7 @@ class QueueHandler:
             count = queue.purge(self._context.now_ns, USER)
             return f"purged {counted(count, 'message')} of {action.queue}"
 
-        return Plan(action, do, UndoPurgeQueue(action.queue))
+        return Plan(action, do, UndoPurgeQueue(queue=action.queue))
 
     def _undo_purge(self, action: UndoPurgeQueue) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
@@ -114,7 +114,7 @@ class QueueHandler:
             count = queue.undo_purge(self._context.now_ns, USER)
             return f"brought {counted(count, 'message')} of {action.queue} back"
 
-        return Plan(action, do, PurgeQueue(action.queue), told=True)
+        return Plan(action, do, PurgeQueue(queue=action.queue), told=True)
 
     def _lease(self, action: LeaseAction) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_PARTITIONS
-from broker_core.log.config import LogConfig
+from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.plurals import counted
+from broker_core.schemas.compatibility import SchemaKind
 from broker_core.simulation.actions import (
     AddPartitions,
     ConfigureTopic,
@@ -57,22 +60,29 @@ class TopicHandler:
 
     def _create(self, action: CreateTopic) -> Plan:
         context = self._context
-        context.broker.logs.check_new(action.topic)
+        context.broker.logs.check_new(action.name)
         if not 1 <= action.partitions <= MAX_PARTITIONS:
             raise BrokerError(
-                ErrorCode.INVALID_PARTITIONS, f"{action.topic} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
+                ErrorCode.INVALID_PARTITIONS, f"{action.name} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
             )
+
+        log = action.log.on(context.broker.logs.config)
+        flow = None if action.flow is None else action.flow.config()
+        rule = None if action.rule is None else action.rule.rule()
+        context.broker.schemas.check_subject(rule)
 
         def do() -> None:
             context.broker.topics.create(
                 context.now_ns,
-                action.topic,
+                action.name,
                 action.partitions,
                 partitioner=action.partitioner,
-                flow=action.flow,
+                log=log,
+                flow=flow,
+                schema=rule,
             )
 
-        return Plan(action, do, DeleteTopic(action.topic))
+        return Plan(action, do, DeleteTopic(topic=action.name))
 
     def _delete(self, action: DeleteTopic) -> Plan:
         context = self._context
@@ -92,77 +102,64 @@ class TopicHandler:
         def do() -> None:
             context.broker.recently_deleted.restore(context.now_ns, action.name)
 
-        return Plan(action, do, DeleteQueue(action.name) if queue else DeleteTopic(action.name))
+        return Plan(action, do, DeleteQueue(queue=action.name) if queue else DeleteTopic(topic=action.name))
 
     def _add_partitions(self, action: AddPartitions) -> Plan:
         context = self._context
         context.broker.topics.check_plain(action.topic, "given more partitions")
         there = context.broker.logs.partition_count(action.topic)
-        if not there < action.partitions <= MAX_PARTITIONS:
+        if not there < action.total <= MAX_PARTITIONS:
             raise BrokerError(
                 ErrorCode.INVALID_PARTITIONS,
-                f"{action.topic} has {there} and can have up to {MAX_PARTITIONS}, not {action.partitions}",
+                f"{action.topic} has {there} and can have up to {MAX_PARTITIONS}, not {action.total}",
             )
 
         def do() -> None:
-            context.broker.topics.add_partitions(context.now_ns, action.topic, action.partitions)
+            context.broker.topics.add_partitions(context.now_ns, action.topic, action.total)
 
         return Plan(action, do, final="A topic cannot be given fewer partitions: messages would be lost.")
 
     def _configure(self, action: ConfigureTopic) -> Plan:
         context = self._context
         self._check_plain(action.topic)
-        old = context.broker.topics.config(action.topic)
-        new = LogConfig(
-            durability=old.durability,
-            index_interval_bytes=old.index_interval_bytes,
-            max_message_bytes=old.max_message_bytes,
-            cleanup=action.cleanup,
-            retention_ms=action.retention_ms,
-            retention_bytes=action.retention_bytes,
-            segment_ms=action.segment_ms,
-            segment_bytes=action.segment_bytes,
-            tombstone_ms=action.tombstone_ms,
-        )
-        if new == old:
+        old_log, old_flow = context.broker.topics.config(action.topic), context.broker.backpressure.config(action.topic)
+        log = action.log.on(old_log)
+        flow = None if action.flow is None else action.flow.config()
+        if log == old_log and (flow is None or flow == (old_flow or FlowConfig())):
             raise refuse(f"{action.topic} is configured so already")
+        before = {name: getattr(old_log, name) for name in LogSettings.__struct_fields__}
         inverse = ConfigureTopic(
-            action.topic,
-            old.cleanup,
-            old.retention_ms,
-            old.retention_bytes,
-            old.segment_ms,
-            old.segment_bytes,
-            old.tombstone_ms,
+            topic=action.topic,
+            log=LogSettings(**before),
+            flow=None if flow is None else FlowSettings.of(old_flow or FlowConfig()),
         )
 
         def do() -> None:
-            context.broker.topics.configure(context.now_ns, action.topic, log=new, cause=action.sentence)
+            context.broker.topics.configure(context.now_ns, action.topic, log=log, flow=flow, cause=action.sentence)
             context.begin_cleaning()
 
         return Plan(action, do, inverse, told=True)
 
     def _set_flow(self, action: SetFlow) -> Plan:
         context = self._context
-        context.check_target(action.target)
-        old = context.broker.backpressure.config(action.target)
-        if action.flow == (old or FlowConfig()):
-            raise refuse(f"{action.target} is limited so already")
+        context.check_target(action.topic)
+        old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow.config()
+        if new == old:
+            raise refuse(f"{action.topic} is limited so already")
+        inverse = SetFlow(topic=action.topic, flow=FlowSettings(**msgspec.structs.asdict(old)))
 
         def do() -> None:
-            context.broker.topics.configure(context.now_ns, action.target, flow=action.flow, cause=action.sentence)
+            context.broker.topics.configure(context.now_ns, action.topic, flow=new, cause=action.sentence)
 
-        return Plan(action, do, SetFlow(action.target, old or FlowConfig()), told=True)
+        return Plan(action, do, inverse, told=True)
 
     def _delete_records(self, action: DeleteRecords) -> Plan:
         broker = self._context.broker
         self._check_plain(action.topic)
         gone = 0
-        for partition, offset in action.before:
-            start, end = (
-                broker.logs.start_offset(action.topic, partition),
-                broker.logs.end_offset(action.topic, partition),
-            )
+        places = [(int(partition), offset) for partition, offset in action.before.items()]
+        for partition, offset in places:
+            start, end = broker.logs.start_offset(action.topic, partition), broker.logs.end_offset(action.topic, partition)
             if not 0 <= offset <= end:
                 raise BrokerError(
                     ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"
@@ -173,7 +170,7 @@ class TopicHandler:
         self._context.faults.check_disk()
 
         def do() -> str:
-            for partition, offset in action.before:
+            for partition, offset in places:
                 if offset > broker.logs.start_offset(action.topic, partition):
                     broker.cleaning.delete_records(self._context.now_ns, action.topic, partition, offset)
             return f"deleted {counted(gone, 'record')} of {action.topic}"
@@ -219,7 +216,7 @@ class TopicHandler:
         def do() -> None:
             # The broker itself says in the stream what was registered.
             self._context.broker.schemas.register(
-                self._context.now_ns, action.subject, action.text, action.kind, client=USER
+                self._context.now_ns, action.subject, action.text.text, SchemaKind(action.text.kind), client=USER
             )
 
         return Plan(action, do, final="A version of a schema stays.", told=True)

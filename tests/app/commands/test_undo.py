@@ -45,7 +45,7 @@ def test_a_move_is_undone_by_key_and_done_again(hand: Hand) -> None:
 def test_the_button_beside_the_last_action_undoes_it(hand: Hand) -> None:
     hand.pass_time(50)
     queue = hand.workbench.controller.snapshot.queues[0]
-    do(hand, PurgeDeadLetters(queue.name))
+    do(hand, PurgeDeadLetters(queue=queue.name))
     assert hand.workbench.controller.snapshot.queues[0].dead == 0
     button = hand.workbench.window.status.undo_button
     assert button.isVisible()
@@ -71,7 +71,7 @@ def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
     simulation.on_action(lambda _time_ns, plain: recorded.append(str(plain["action"])))
     hand.pass_time(50)
     letters = hand.workbench.controller.snapshot.queues[0].dead_letters
-    do(hand, Redrive("builds", (letters[0].offset,)))
+    do(hand, Redrive(queue="builds", offsets=[letters[0].offset]))
     hand.workbench.registry.trigger("undo")
     hand.show()
     hand.workbench.registry.trigger("redo")
@@ -81,7 +81,7 @@ def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
 
 def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None:
     do(hand, MoveConsumer("indexer-4", "auditors"))
-    do(hand, AddPartitions("mails", 3))
+    do(hand, AddPartitions(topic="mails", total=3))
     assert not hand.workbench.window.status.undo_button.isVisible()
     assert hand.workbench.context.undo.final.startswith("A topic cannot be given fewer partitions")
     hand.workbench.registry.trigger("undo")
@@ -96,7 +96,7 @@ def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None
 
 def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> None:
     hand.pass_time(50)
-    do(hand, PurgeDeadLetters("builds"))
+    do(hand, PurgeDeadLetters(queue="builds"))
     hand.workbench.controller.run_until(hand.workbench.controller.snapshot.time_ns + 240 * 10**9)
     stack = hand.workbench.context.undo
     hand.workbench.registry.trigger("undo")

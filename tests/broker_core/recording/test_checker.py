@@ -49,7 +49,7 @@ def meddle(simulation: Simulation) -> None:
     simulation.loop.run_until(ns_from_s(45))
     letters = simulation.snapshot().queues[0].dead_letters
     assert letters
-    simulation.perform(Redrive("builds", tuple(letter.offset for letter in letters)))
+    simulation.perform(Redrive(queue="builds", offsets=[letter.offset for letter in letters]))
     simulation.loop.run_until(ns_from_s(60))
 
 

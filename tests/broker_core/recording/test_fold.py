@@ -81,7 +81,9 @@ def act(simulation: Simulation, second: int) -> None:
     if second % 15 == 0:
         for queue in simulation.snapshot().queues:
             if queue.dead_letters:
-                simulation.perform(Redrive(queue.name, tuple(letter.offset for letter in queue.dead_letters[:3])))
+                simulation.perform(
+                    Redrive(queue=queue.name, offsets=[letter.offset for letter in queue.dead_letters[:3]])
+                )
 
 
 def told(snapshot: Snapshot) -> dict[str, Any]:
@@ -174,31 +176,31 @@ def acted() -> list[tuple[str, Callable[[Simulation], UserAction]]]:
     plain: list[UserAction] = [
         Produce("commits", "x", count=5),
         Produce("builds", "x", count=9),
-        CreateTopic("extra", 3),
-        AddPartitions("extra", 5),
+        CreateTopic(name="extra", partitions=3),
+        AddPartitions(topic="extra", total=5),
         Produce("extra", "y", count=4),
         CreateGroup("fresh", ("extra",)),
         MoveConsumer("indexer-4", "fresh"),
         SetAssignor("indexers", "sticky"),
         SubscribeGroup("indexers", "mails"),
-        AddPartitions("extra", 6),
-        AddPartitions("extra", 7),
+        AddPartitions(topic="extra", total=6),
+        AddPartitions(topic="extra", total=7),
         UnsubscribeGroup("indexers", "mails"),
-        DeleteRecords("commits", ((0, 10), (1, 2))),
-        PurgeDeadLetters("builds"),
-        UndoPurgeDeadLetters("builds"),
-        Redrive("builds", (0, 1)),
-        UndoRedrive("builds"),
+        DeleteRecords(topic="commits", before={"0": 10, "1": 2}),
+        PurgeDeadLetters(queue="builds"),
+        UndoPurgeDeadLetters(queue="builds"),
+        Redrive(queue="builds", offsets=[0, 1]),
+        UndoRedrive(queue="builds"),
         EditDeadLetter("builds", 2, "edited"),
         RevertDeadLetter("builds", 2),
         Produce("builds", "x", count=9),
-        PurgeQueue("builds"),
-        UndoPurgeQueue("builds"),
+        PurgeQueue(queue="builds"),
+        UndoPurgeQueue(queue="builds"),
         RemoveClient("builder-2"),
         ResetOffsets("auditors", Target("earliest"), restart_members=True),
         MoveConsumer("indexer-4", ""),
-        DeleteGroup("fresh"),
-        DeleteTopic("extra"),
+        DeleteGroup(group="fresh"),
+        DeleteTopic(topic="extra"),
     ]
     return [
         ("AckLease", lambda simulation: AckLease(**lease(simulation))),

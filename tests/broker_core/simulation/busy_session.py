@@ -6,9 +6,10 @@ import random
 from collections.abc import Callable
 
 from broker_core.faults.client_fault import ClientFault
-from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
-from broker_core.queues.config import QueueConfig
+from broker_core.operations.queues import QueueSettings
+from broker_core.operations.schemas import SchemaText
+from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.simulation import Scenario, Simulation, parse_scenario
 from broker_core.simulation.actions import (
     AckLease,
@@ -217,7 +218,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: SetProcessingTime(p.client, Duration(kind="uniform", mean_ms=p.chance.choice([0, 10, 300]))),
     lambda p: MoveConsumer(p.consumer, p.of("", "readers", "billers", "another-group")),
     lambda p: CreateGroup(p.of("new-group", "readers"), (p.topic,), "sticky"),
-    lambda p: DeleteGroup(p.group),
+    lambda p: DeleteGroup(group=p.group),
     lambda p: RestoreGroup(p.group),
     lambda p: SubscribeGroup(p.group, p.topic),
     lambda p: UnsubscribeGroup(p.group, p.topic),
@@ -227,42 +228,45 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: Seek(p.consumer, *_place(p), p.target()),
     lambda p: Seek(*p.owned(), p.target()),
     lambda p: CreateTopic(
-        p.of("new-topic", "orders", ".."), p.chance.choice([0, 1, 4]), flow=FlowConfig(max_messages=9)
+        name=p.of("new-topic", "orders", ".."), partitions=p.chance.choice([0, 1, 4]), flow=FlowSettings(max_messages=9)
     ),
-    lambda p: DeleteTopic(p.topic),
+    lambda p: DeleteTopic(topic=p.topic),
     lambda p: RestoreDeleted(p.of("orders", "jobs", "audit", "new-topic")),
-    lambda p: AddPartitions(p.topic, p.chance.choice([1, 4, 5, 10**6])),
+    lambda p: AddPartitions(topic=p.topic, total=p.chance.choice([1, 4, 5, 10**6])),
     lambda p: ConfigureTopic(
-        p.topic, p.chance.choice(["delete", "compact"]), retention_ms=p.chance.choice([None, 4000])
+        topic=p.topic,
+        log=LogSettings(cleanup=p.chance.choice(["delete", "compact"]), retention_ms=p.chance.choice([None, 4000])),
     ),
     lambda p: SetFlow(
-        p.of(p.topic, p.queue), FlowConfig(max_messages=p.chance.choice([None, 1, 200]), policy="reject")
+        topic=p.of(p.topic, p.queue), flow=FlowSettings(max_messages=p.chance.choice([None, 1, 200]), policy="reject")
     ),
-    lambda p: DeleteRecords(p.topic, ((p.chance.randrange(4), p.chance.choice([0, 5, 10**9])),)),
-    lambda p: DeleteRecords("bills", ((p.chance.randrange(2), p.chance.randrange(60)),)),
+    lambda p: DeleteRecords(topic=p.topic, before={str(p.chance.randrange(4)): p.chance.choice([0, 5, 10**9])}),
+    lambda p: DeleteRecords(topic="bills", before={str(p.chance.randrange(2)): p.chance.randrange(60)}),
     lambda p: Produce(p.of(p.topic, p.queue), "hello", "k", count=p.chance.choice([1, 3])),
     lambda p: Produce(p.of(p.topic, p.queue), '{"n": $number}', count=5, rate_per_s=10),
     lambda p: Produce("orders", "/w==", encoding="base64", partition=p.chance.randrange(5)),
-    lambda p: RegisterSchema("note", p.of('{"type": "object"}', '{"type": "string"}', "{")),
-    lambda p: CreateQueue(p.of("new-queue", "jobs"), QueueConfig(lease_ms=500)),
-    lambda p: CreateSubscription(p.of("new-subscription", "jobs"), p.of("orders", "jobs"), max_messages=4),
-    lambda p: DeleteQueue(p.queue),
-    lambda p: PurgeQueue(p.queue),
-    lambda p: UndoPurgeQueue(p.queue),
+    lambda p: RegisterSchema(
+        subject="note", text=SchemaText(schema=p.of('{"type": "object"}', '{"type": "string"}', "{"))
+    ),
+    lambda p: CreateQueue(name=p.of("new-queue", "jobs"), settings=QueueSettings(lease_ms=500)),
+    lambda p: CreateSubscription(name=p.of("new-subscription", "jobs"), topic=p.of("orders", "jobs"), max_messages=4),
+    lambda p: DeleteQueue(queue=p.queue),
+    lambda p: PurgeQueue(queue=p.queue),
+    lambda p: UndoPurgeQueue(queue=p.queue),
     lambda p: AckLease(*p.lease()),
     lambda p: NackLease(*p.lease(), requeue=p.chance.random() < 0.5),
     lambda p: ExtendLease(*p.lease(), p.for_s),
     lambda p: ReleaseLease(*p.lease()),
-    lambda p: Redrive("jobs", p.offsets("jobs"), p.chance.choice([None, 0.3])),
+    lambda p: Redrive(queue="jobs", offsets=list(p.offsets("jobs")), rate_per_s=p.chance.choice([None, 0.3])),
     lambda p: RedriveMatching(p.queue, cause=p.of("", "broken"), max_redrives=p.chance.choice([None, 0])),
-    lambda p: StopRedrive(p.queue),
+    lambda p: StopRedrive(queue=p.queue),
     lambda p: RedriveMatching("jobs", rate_per_s=0.2),
-    lambda p: StopRedrive("jobs"),
-    lambda p: UndoRedrive(p.queue),
+    lambda p: StopRedrive(queue="jobs"),
+    lambda p: UndoRedrive(queue=p.queue),
     lambda p: EditDeadLetter("jobs", p.offsets("jobs")[0], "mended", "k"),
     lambda p: RevertDeadLetter("jobs", p.offsets("jobs")[0]),
-    lambda p: PurgeDeadLetters(p.queue, p.chance.choice([(), p.offsets("jobs")])),
-    lambda p: UndoPurgeDeadLetters(p.queue),
+    lambda p: PurgeDeadLetters(queue=p.queue, offsets=p.chance.choice([None, list(p.offsets("jobs"))])),
+    lambda p: UndoPurgeDeadLetters(queue=p.queue),
     lambda p: Crash(p.client, p.for_s),
     lambda p: Restart(p.client),
     lambda p: Pause(p.client, p.for_s),

@@ -11,9 +11,9 @@ import pytest
 
 import resources
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
-from broker_core.queues.config import QueueConfig
+from broker_core.operations.queues import QueueSettings
+from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.recording.checker import Checker
 from broker_core.simulation import Simulation, actions
@@ -76,7 +76,7 @@ class User:
         return [
             lambda: actions.MoveConsumer(consumer, dice.choice([group, "", "new-group"])),
             lambda: actions.CreateGroup(made, (topic,)),
-            lambda: actions.DeleteGroup(group),
+            lambda: actions.DeleteGroup(group=group),
             lambda: actions.RestoreGroup(dice.choice([made, group])),
             lambda: actions.SubscribeGroup(group, topic),
             lambda: actions.UnsubscribeGroup(group, topic),
@@ -89,7 +89,7 @@ class User:
         dice = self._dice
         leases = [lease for each in there.queues for lease in each.leases]
         letters = [letter.offset for each in there.queues if each.name == queue for letter in each.dead_letters]
-        some = tuple(dice.sample(letters, min(len(letters), dice.randint(0, 4))))
+        some = dice.sample(letters, min(len(letters), dice.randint(0, 4)))
 
         def held() -> tuple[str, int, int, str, int]:
             if not leases:
@@ -98,41 +98,43 @@ class User:
             return lease.queue, lease.partition, lease.offset, lease.holder, lease.attempt
 
         return [
-            lambda: actions.CreateQueue("new-queue", QueueConfig(lease_ms=700, max_attempts=2)),
+            lambda: actions.CreateQueue(name="new-queue", settings=QueueSettings(lease_ms=700, max_attempts=2)),
             lambda: actions.CreateSubscription(
-                "new-subscription",
-                dice.choice([topic.name for topic in there.topics] or [queue]),
-                QueueConfig(priorities=2),
-                3,
-                dice.choice(get_args(BacklogPolicy)),
+                name="new-subscription",
+                topic=dice.choice([topic.name for topic in there.topics] or [queue]),
+                settings=QueueSettings(priorities=2),
+                max_messages=3,
+                policy=dice.choice(get_args(BacklogPolicy)),
             ),
-            lambda: actions.DeleteQueue(queue),
-            lambda: actions.PurgeQueue(queue),
-            lambda: actions.UndoPurgeQueue(queue),
+            lambda: actions.DeleteQueue(queue=queue),
+            lambda: actions.PurgeQueue(queue=queue),
+            lambda: actions.UndoPurgeQueue(queue=queue),
             lambda: actions.AckLease(*held()),
             lambda: actions.NackLease(*held(), requeue=dice.random() < 0.5),
             lambda: actions.ExtendLease(*held(), for_s=2.0),
             lambda: actions.ReleaseLease(*held()),
-            lambda: actions.Redrive(queue, some),
+            lambda: actions.Redrive(queue=queue, offsets=some),
             lambda: actions.RedriveMatching(queue, rate_per_s=dice.choice([None, 5.0])),
-            lambda: actions.StopRedrive(queue),
-            lambda: actions.UndoRedrive(queue),
+            lambda: actions.StopRedrive(queue=queue),
+            lambda: actions.UndoRedrive(queue=queue),
             lambda: actions.EditDeadLetter(queue, (*some, 0)[0], "edited"),
-            lambda: actions.PurgeDeadLetters(queue, some),
-            lambda: actions.UndoPurgeDeadLetters(queue),
+            lambda: actions.PurgeDeadLetters(queue=queue, offsets=some or None),
+            lambda: actions.UndoPurgeDeadLetters(queue=queue),
         ]
 
     def _on_topics(self, topic: str, queue: str, known: list[str]) -> list[Made]:
         dice = self._dice
-        flow = FlowConfig(max_messages=dice.randint(5, 60), policy=dice.choice(["block", "reject", "drop_newest"]))
+        flow = FlowSettings(max_messages=dice.randint(5, 60), policy=dice.choice(["block", "reject", "drop_newest"]))
         return [
-            lambda: actions.CreateTopic("new-topic", 2),
-            lambda: actions.DeleteTopic(topic),
+            lambda: actions.CreateTopic(name="new-topic", partitions=2),
+            lambda: actions.DeleteTopic(topic=topic),
             lambda: actions.RestoreDeleted(dice.choice(known)),
-            lambda: actions.AddPartitions(topic, dice.randint(2, 9)),
-            lambda: actions.SetFlow(dice.choice([topic, queue]), flow),
-            lambda: actions.DeleteRecords(topic, ((0, dice.randint(0, 200)),)),
-            lambda: actions.ConfigureTopic(topic, retention_ms=dice.choice([None, 5_000]), segment_ms=1_000),
+            lambda: actions.AddPartitions(topic=topic, total=dice.randint(2, 9)),
+            lambda: actions.SetFlow(topic=dice.choice([topic, queue]), flow=flow),
+            lambda: actions.DeleteRecords(topic=topic, before={"0": dice.randint(0, 200)}),
+            lambda: actions.ConfigureTopic(
+                topic=topic, log=LogSettings(retention_ms=dice.choice([None, 5_000]), segment_ms=1_000)
+            ),
             lambda: actions.Produce(dice.choice([topic, queue]), "hello", count=dice.randint(1, 5)),
         ]
 

@@ -76,7 +76,7 @@ def live_run(until_s: float = 60) -> tuple[str, list[str]]:
             action = next(wanted, None)
             if action == "redrive":
                 letters = simulation.snapshot().queues[0].dead_letters
-                action = Redrive("builds", tuple(letter.offset for letter in letters))
+                action = Redrive(queue="builds", offsets=[letter.offset for letter in letters])
                 assert letters
             if action is not None:
                 simulation.perform(action)  # type: ignore[arg-type]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.simulation.scenario import ScenarioError, load_scenario, parse_scenario
+from broker_core.simulation.actions import AddPartitions
+from broker_core.simulation.scenario import ScenarioError, load_scenario, old_words, parse_scenario
 
 GOOD = """\
 title: Small
@@ -180,10 +181,10 @@ def test_what_is_wrong_is_said_in_the_words_of_yaml(old: str, new: str, line: in
 
 
 def test_the_lists_of_an_action_are_named_by_their_entries_too() -> None:
-    text = GOOD + "schedule:\n  - at_s: 1\n    do: {action: delete_records, topic: orders, before: [[0, 1], [%s]]}\n"
+    text = GOOD + "schedule:\n  - at_s: 1\n    do: {action: set_offsets, group: g, offsets: [[orders, 0, 1], [%s]]}\n"
     for wrong, sentence in (
-        ("1", "entry 2 of before must be a list of 2, not of 1."),
-        ("1, x", "entry 2 of entry 2 of before must be a whole number, not the text 'x'."),
+        ("1", "entry 2 of offsets must be a list of 3, not of 1."),
+        ("orders, 1, x", "entry 3 of entry 2 of offsets must be a whole number, not the text 'x'."),
     ):
         with pytest.raises(ScenarioError) as caught:
             parse_scenario(text % wrong)
@@ -212,3 +213,37 @@ def test_a_file_that_is_not_there_or_not_text_is_one_sentence(tmp_path: Path) ->
 def test_something_else_than_a_scenario_is_refused(text: str) -> None:
     with pytest.raises(ScenarioError, match="line 1: "):
         parse_scenario(text)
+
+
+def test_old_words_are_understood_and_named_with_their_line() -> None:
+    text = (
+        GOOD
+        + "schedule:\n  - at_s: 1\n    do:\n      action: add_partitions\n      topic: orders\n      partitions: 9\n"
+    )
+    (scheduled,) = parse_scenario(text).schedule
+    assert isinstance(scheduled.do, AddPartitions) and scheduled.do.total == 9
+    assert old_words(text) == (
+        "line 30: of add_partitions, 'partitions' is called 'total' now; the old word is still understood.",
+    )
+    assert old_words(text.replace("partitions: 9", "total: 9")) == ()
+
+
+def test_an_assignor_is_known_by_both_its_spellings() -> None:
+    for spelling in ("roundrobin", "round-robin"):
+        text = GOOD.replace("groups:\n  - name:", f"groups:\n  - assignor: {spelling}\n    name:")
+        assert text != GOOD and parse_scenario(text).groups[0].assignor == "roundrobin"
+
+
+@pytest.mark.parametrize(
+    ("action", "sentence"),
+    [
+        ("{action: delete_topic, topic: a b}",
+         "topic must be a name of letters, digits, '.', '_' and '-', not the text 'a b'."),
+        ("{action: delete_records, topic: orders, before: {'0': -1}}", "0 must be at least 0, not -1."),
+        ("{action: redrive, queue: jobs, rate_per_s: 0.0001}", "rate_per_s must be at least 0.001, not 0.0001."),
+    ],
+)  # fmt: skip
+def test_a_value_out_of_its_range_is_told_in_words(action: str, sentence: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(GOOD + f"schedule:\n  - at_s: 1\n    do: {action}\n")
+    assert str(caught.value) == f"scenario, line 27: {sentence}"

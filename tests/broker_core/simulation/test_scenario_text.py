@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import resources
-from broker_core.flow.config import FlowConfig
+from broker_core.operations.topics import FlowSettings
 from broker_core.simulation.actions import CreateTopic, EditDeadLetter, Redrive
 from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.simulation.scenario_text import WIDTH, scenario_text, text_with
@@ -22,11 +22,11 @@ from tests.broker_core.simulation.test_any_scenario import scenarios, without_no
 
 SHIPPED = sorted(resources.path("scenarios").glob("*.yaml"))
 SMALL = "title: Small\nabout: x\nuntil_s: 9\ntopics:\n  - name: orders\n"
-DONE = Scheduled(at_s=2, do=CreateTopic("more", flow=FlowConfig(max_messages=3)))
+DONE = Scheduled(at_s=2, do=CreateTopic(name="more", flow=FlowSettings(max_messages=3)))
 WRITTEN = [
     "  # What was done by hand, in the order in which it was done.",
     "  - at_s: 2",
-    "    do: {action: create_topic, topic: more, flow: {max_messages: 3}}",
+    "    do: {action: create_topic, name: more, flow: {max_messages: 3}}",
 ]
 
 
@@ -142,7 +142,7 @@ def test_what_is_not_written_line_by_line_is_written_anew(text: str) -> None:
 def test_long_lists_and_long_texts_are_broken() -> None:
     value = json.dumps({"words": "many words " * 30, "lines": ["a"] * 40})
     done = [
-        Scheduled(at_s=1, do=Redrive("orders", tuple(range(1_000, 1_200)))),
+        Scheduled(at_s=1, do=Redrive(queue="orders", offsets=list(range(1_000, 1_200)))),
         Scheduled(at_s=2, do=EditDeadLetter("orders", 3, value, headers=(("a", "b"), ("c", "d" * 90)))),
     ]
     scenario = msgspec.structs.replace(parse_scenario(SMALL), schedule=tuple(done))

@@ -105,7 +105,7 @@ def test_a_dead_letter_goes_back_to_the_topic_where_every_subscriber_sees_it_aga
     (one, _) = bench.simulation.snapshot().queues
     (letter,) = one.dead_letters
     assert (letter.origin_topic, letter.cause) == ("single", "no good")
-    bench.simulation.perform(Redrive("one", (letter.offset,)))
+    bench.simulation.perform(Redrive(queue="one", offsets=[letter.offset]))
     assert bench.values("one") == ["a"]
     assert bench.values("two") == ["a", "a"]
 

@@ -36,7 +36,13 @@ def simulation() -> Simulation:
 @pytest.mark.parametrize("later_s", [WINDOW_S - 1, WINDOW_S + 1], ids=["in time", "too late"])
 @pytest.mark.parametrize(
     "action",
-    [PurgeQueue("q"), PurgeDeadLetters("q"), Redrive("q", (0, 1)), DeleteQueue("q"), DeleteTopic("t")],
+    [
+        PurgeQueue(queue="q"),
+        PurgeDeadLetters(queue="q"),
+        Redrive(queue="q", offsets=[0, 1]),
+        DeleteQueue(queue="q"),
+        DeleteTopic(topic="t"),
+    ],
     ids=lambda action: type(action).__name__,
 )
 def test_everything_can_be_taken_back_for_as_long(action: UserAction, later_s: float) -> None:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 import resources
 from broker_core.errors import BrokerError
-from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.messages import Message
+from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.simulation import Simulation, load_scenario
 from broker_core.simulation.actions import (
     AddPartitions,
@@ -102,10 +102,10 @@ def counted(session: Session) -> Totals:
 
 def test_a_deleted_topic_comes_back_with_its_messages_and_what_groups_had_committed(session: Session) -> None:
     session.do(RemoveClient("audit"))
-    session.simulation.perform(DeleteQueue("audit"))
+    session.simulation.perform(DeleteQueue(queue="audit"))
     before, committed = session.topic("orders"), session.committed("readers")
     totals = counted(session)
-    done = session.do(DeleteTopic("orders"))
+    done = session.do(DeleteTopic(topic="orders"))
     assert session.topic("orders") is None
     assert counted(session) == totals, "what was counted stays counted"
     session.undo(done)
@@ -122,7 +122,7 @@ def test_a_deleted_topic_comes_back_with_its_messages_and_what_groups_had_commit
 
 
 def test_its_producer_waits_for_a_deleted_topic_and_the_session_goes_on(session: Session) -> None:
-    done = session.do(DeleteTopic("bills"))
+    done = session.do(DeleteTopic(topic="bills"))
     session.run(15)
     assert session.simulation.actors["office"].state == "waiting"
     assert session.simulation.actors["reader-1"].processed > 0
@@ -132,7 +132,7 @@ def test_its_producer_waits_for_a_deleted_topic_and_the_session_goes_on(session:
 
 
 def test_a_deletion_that_is_too_long_ago_says_so(session: Session) -> None:
-    session.do(DeleteTopic("bills"))
+    session.do(DeleteTopic(topic="bills"))
     session.run(301)
     with pytest.raises(BrokerError, match="bills was deleted too long ago"):
         session.do(RestoreDeleted("bills"))
@@ -141,8 +141,8 @@ def test_a_deletion_that_is_too_long_ago_says_so(session: Session) -> None:
 def test_a_topic_of_the_same_name_takes_the_place_of_a_deleted_one(session: Session) -> None:
     from broker_core.simulation.actions import CreateTopic
 
-    deleted = session.do(DeleteTopic("bills"))
-    session.do(CreateTopic("bills", 5))
+    deleted = session.do(DeleteTopic(topic="bills"))
+    session.do(CreateTopic(name="bills", partitions=5))
     assert session.topic("bills") is not None
     with pytest.raises(BrokerError, match="too long ago, or not at all"):
         session.undo(deleted)
@@ -153,7 +153,7 @@ def test_a_deleted_queue_comes_back_with_its_messages_leases_and_dead_letters(se
     before = session.queue("jobs")
     assert before.in_flight
     assert before.dead
-    done = session.do(DeleteQueue("jobs"))
+    done = session.do(DeleteQueue(queue="jobs"))
     session.undo(done)
     back = session.queue("jobs")
     assert (back.ready, back.delayed, back.in_flight, back.dead) == (
@@ -168,7 +168,7 @@ def test_a_deleted_queue_comes_back_with_its_messages_leases_and_dead_letters(se
 
 
 def test_leases_that_ended_while_the_queue_was_deleted_end_when_it_comes_back(session: Session) -> None:
-    done = session.do(DeleteQueue("jobs"))
+    done = session.do(DeleteQueue(queue="jobs"))
     session.run(5)
     assert session.simulation.actors["worker-1"].state == "waiting"
     session.undo(done)
@@ -180,12 +180,12 @@ def test_two_purges_are_undone_one_after_the_other(session: Session) -> None:
     session.simulation.perform(RemoveClient("mailer-1"))
     session.run(3)
     first = session.queue("mails").ready
-    purged = [session.do(PurgeQueue("mails"))]
+    purged = [session.do(PurgeQueue(queue="mails"))]
     session.run(2)
     second = session.queue("mails").ready
     assert first
     assert second
-    purged.append(session.do(PurgeQueue("mails")))
+    purged.append(session.do(PurgeQueue(queue="mails")))
     assert session.queue("mails").ready == 0
     assert session.undo(purged[1]).sentence == f"brought {second} messages of mails back"
     session.undo(purged[0])
@@ -198,11 +198,11 @@ def test_dead_letters_are_purged_and_come_back_and_redriven_ones_are_taken_back(
     for worker in ("worker-1", "worker-2"):
         session.do(RemoveClient(worker))
     before = session.queue("jobs").dead
-    offsets = tuple(letter.offset for letter in session.queue("jobs").dead_letters[:3])
-    redriven = session.do(Redrive("jobs", offsets))
+    offsets = [letter.offset for letter in session.queue("jobs").dead_letters[:3]]
+    redriven = session.do(Redrive(queue="jobs", offsets=offsets))
     assert session.queue("jobs").dead == before - 3
     assert session.undo(redriven).sentence == "took 3 dead letters of jobs back"
-    purged = session.do(PurgeDeadLetters("jobs"))
+    purged = session.do(PurgeDeadLetters(queue="jobs"))
     assert purged.sentence == f"purged {before} dead letters of jobs"
     assert session.queue("jobs").dead == 0
     session.undo(purged)
@@ -217,7 +217,7 @@ def test_an_edited_dead_letter_is_redriven_as_edited(session: Session) -> None:
     session.undo(edit)
     session.do(EditDeadLetter("jobs", letter.offset, "second", "mended"))
     log = session.simulation.broker.logs.partition("jobs", 0)
-    session.do(Redrive("jobs", (letter.offset,)))
+    session.do(Redrive(queue="jobs", offsets=[letter.offset]))
     appended = log.message(log.end_offset - 1)
     assert (appended.value, appended.key) == (b"second", b"mended")
 
@@ -334,8 +334,8 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
     config = session.simulation.broker.topics.config("orders")
     for action in (
         MoveConsumer("reader-1", "billers"),
-        SetFlow("bills", FlowConfig(max_messages=3, policy="reject")),
-        ConfigureTopic("orders", retention_ms=1_000, segment_bytes=4_096),
+        SetFlow(topic="bills", flow=FlowSettings(max_messages=3, policy="reject")),
+        ConfigureTopic(topic="orders", log=LogSettings(retention_ms=1_000, segment_bytes=4_096)),
     ):
         session.undo(session.do(action))
     assert session.simulation.actors["reader-1"].target == "readers"
@@ -345,7 +345,7 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
 
 def test_what_cannot_be_undone_says_why(session: Session) -> None:
     for action, why in (
-        (AddPartitions("bills", 5), "fewer partitions"),
+        (AddPartitions(topic="bills", total=5), "fewer partitions"),
         (Produce("orders", "hello"), "cannot be taken back"),
     ):
         performed = session.do(action)

@@ -35,7 +35,7 @@ def test_both_count_in_the_order_in_which_names_came() -> None:
         simulation.events.attach(sink)
     simulation.start()
     simulation.run(10)
-    simulation.perform(CreateTopic("bees"))
+    simulation.perform(CreateTopic(name="bees"))
     simulation.perform(AddConsumer("aunt", "counters"))
     simulation.perform(Crash("reader-1"))
     simulation.run(30)

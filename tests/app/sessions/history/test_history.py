@@ -25,7 +25,7 @@ def run(tmp_path_factory):
     live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(path), sinks=(whole, small))
     live.simulation.loop.run_until(20 * NS_PER_S)
     letters = live.simulation.broker.queues.dead_letters("builds").list(limit=None)
-    live.simulation.perform(Redrive("builds", tuple(letter.offset for letter in letters)))
+    live.simulation.perform(Redrive(queue="builds", offsets=[letter.offset for letter in letters]))
     live.simulation.loop.run_until(240 * NS_PER_S)
     assert live.recorder is not None
     live.recorder.flush()
