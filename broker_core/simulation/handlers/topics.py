@@ -159,7 +159,11 @@ class TopicHandler:
         gone = 0
         places = [(int(partition), offset) for partition, offset in action.before.items()]
         for partition, offset in places:
-            start, end = broker.logs.start_offset(action.topic, partition), broker.logs.end_offset(action.topic, partition)
+            start = broker.logs.start_offset(action.topic, partition)
+            end = broker.logs.end_offset(action.topic, partition)
+                broker.logs.start_offset(action.topic, partition),
+                broker.logs.end_offset(action.topic, partition),
+            )
             if not 0 <= offset <= end:
                 raise BrokerError(
                     ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"

@@ -74,7 +74,7 @@ def skip_the_revoke(patch: pytest.MonkeyPatch) -> None:
     def quietly(self: Rebalancer, group: Any, now_ns: int, member: Any, gone: Any) -> None:
         member.owned = tuple(sorted(set(member.owned) - set(gone)))
 
-    patch.setattr(Rebalancer, "_revoke", quietly)
+    patch.setattr(Rebalancer, "revoke", quietly)
 
 
 def forget_attempts(patch: pytest.MonkeyPatch) -> None:
