@@ -161,9 +161,6 @@ class TopicHandler:
         for partition, offset in places:
             start = broker.logs.start_offset(action.topic, partition)
             end = broker.logs.end_offset(action.topic, partition)
-                broker.logs.start_offset(action.topic, partition),
-                broker.logs.end_offset(action.topic, partition),
-            )
             if not 0 <= offset <= end:
                 raise BrokerError(
                     ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"
