@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
-from fnmatch import fnmatchcase
+from functools import cache
 from typing import Annotated, Literal
 
 import msgspec
@@ -79,7 +80,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             _fits(self.client, request.client)
             and _fits(self.group, request.group)
             and _fits(self.api, request.api)
-            and (not self.topic or any(fnmatchcase(topic, self.topic) for topic in request.topics))
+            and (not self.topic or any(_fits(self.topic, topic) for topic in request.topics))
         )
 
     @property
@@ -106,4 +107,9 @@ class ClientFault(Settings, frozen=True, kw_only=True):
 
 
 def _fits(pattern: str, name: str) -> bool:
-    return not pattern or fnmatchcase(name, pattern)
+    return not pattern or _compiled(pattern).fullmatch(name) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL)

@@ -19,6 +19,7 @@ from broker_core.simulation.actor import Actor
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
+from broker_core.simulation.held_members import HeldMembers
 from broker_core.simulation.specs import GroupSpec
 
 USER = "user"
@@ -61,6 +62,7 @@ class SimulationContext:
         self.find_file = find_file
         self.begin_cleaning = begin_cleaning
         self._epoch_ms = epoch_ms
+        self.held = HeldMembers(broker, loop, events)
 
     @property
     def now_ns(self) -> int:
@@ -82,10 +84,16 @@ class SimulationContext:
 
     def why_not_ours(self, name: str) -> str:
         """Why nothing can be done to the client `name`: it belongs to another program, or is not there."""
-        for group in self.broker.groups.groups():
-            if name in self.broker.groups.clients(group).values():
-                return f"{name} is another program's; its group.id is {group}: change that there and start it again"
+        group = self.outside_group(name)
+        if group:
+            return f"{name} is another program's; its group.id is {group}: change that there and start it again"
         return f"there is no {name!r} in this session"
+
+    def outside_group(self, client: str) -> str:
+        """The group of a member that is another program's, on the bench or not; "" where there is none."""
+        groups = self.broker.groups
+        found = next((group for group in groups.groups() if client in groups.clients(group).values()), "")
+        return found or self.held.group_of(client)
 
     def members(self, group: str) -> list[ConsumerActor]:
         """The consumers that are in `group`, crashed ones too."""

@@ -308,7 +308,10 @@ class Simulation:
             topics=topics,
             groups=groups,
             queues=queues,
-            actors=tuple(self._counts.told(actor.view()) for actor in self.actors.values()),
+            actors=tuple(
+                self._counts.told(view)
+                for view in (*(actor.view() for actor in self.actors.values()), *self.context.held.views())
+            ),
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),
             faults=(

@@ -71,7 +71,7 @@ class GroupHandler:
     def _move(self, action: MoveConsumer) -> Plan:
         actor = self._context.actors.get(action.consumer)
         if not isinstance(actor, ConsumerActor):
-            raise refuse(self._context.why_not_ours(action.consumer))
+            return self._move_outside(action)
         if actor.target == action.group and not actor.crashed:
             where = f"in {action.group}" if action.group else "on the bench"
             raise refuse(f"{actor.name} is {where} already")
@@ -88,6 +88,18 @@ class GroupHandler:
                 actor.join(self._context.groups.setdefault(group.name, group))
 
         return Plan(action, do, inverse, "It was restarted where it was.", client=actor.name)
+
+    def _move_outside(self, action: MoveConsumer) -> Plan:
+        """A member of another program goes to the bench, and from there back to its group; nowhere else."""
+        held, client, group = self._context.held, action.consumer, self._context.outside_group(action.consumer)
+        on_bench = bool(held.group_of(client))
+        if not group or action.group not in {"", group}:
+            raise refuse(self._context.why_not_ours(client))
+        if on_bench != bool(action.group):
+            raise refuse(f"{client} is {'on the bench' if on_bench else f'in {group}'} already")
+        if on_bench:
+            return Plan(action, lambda: held.release(client), MoveConsumer(client, ""), client=client)
+        return Plan(action, lambda: held.hold(client, group), MoveConsumer(client, group), client=client)
 
     def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
         """A group that reads what the consumer read last, or, from the bench, what the first group reads."""

@@ -127,6 +127,49 @@ def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Han
     consumer.close()
 
 
+def test_a_consumer_of_another_program_is_dragged_to_the_bench_and_back(
+    hand: Hand, listeners: ListenerHandlers
+) -> None:
+    """Its join is held: it sees a rebalance that takes long, and nothing that it does not know."""
+    where = opened(hand, "kafka")
+    settings = {"bootstrap.servers": where.partition("=")[2], "group.id": "shipping", "session.timeout.ms": 6_000}
+    consumers = {}
+    for name in ("reader-a", "reader-b"):
+        consumers[name] = KafkaConsumer(
+            {**settings, "client.id": name, "heartbeat.interval.ms": 100, "auto.offset.reset": "latest", "log_level": 0}
+        )
+        consumers[name].subscribe(["commits"])
+    hand.workbench.controller.run()
+
+    def members(*wanted: str) -> Callable[[], bool]:
+        def there() -> bool:
+            for each in consumers.values():
+                each.poll(0.02)
+            return set(hand.members("shipping")) == set(wanted)
+
+        return there
+
+    def bench() -> list[str]:
+        hand.show()
+        return [actor.name for actor in hand.workbench.controller.snapshot.actors if not actor.target]
+
+    hand.qtbot.waitUntil(members("reader-a", "reader-b"), timeout=20_000)
+    hand.workbench.controller.perform(MoveConsumer("reader-a", ""))
+    hand.qtbot.waitUntil(members("reader-b"), timeout=20_000)
+    for _ in range(20):
+        assert members("reader-b")()
+    assert "reader-a" in bench()
+    hand.workbench.controller.perform(MoveConsumer("reader-a", "shipping"))
+    hand.qtbot.waitUntil(members("reader-a", "reader-b"), timeout=20_000)
+    assert "reader-a" not in bench()
+    hand.workbench.controller.perform(MoveConsumer("reader-a", ""))
+    hand.qtbot.waitUntil(members("reader-b"), timeout=20_000)
+    hand.workbench.registry.trigger("undo")
+    hand.qtbot.waitUntil(members("reader-a", "reader-b"), timeout=20_000)
+    for each in consumers.values():
+        each.close()
+
+
 def test_a_paused_session_answers_no_kafka_program(hand: Hand, listeners: ListenerHandlers) -> None:
     """What is produced while time stands still would all have come at one moment."""
     where = opened(hand, "kafka")

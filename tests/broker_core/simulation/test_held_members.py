@@ -1,0 +1,70 @@
+"""A member of another program on the bench, in virtual time."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind
+from broker_core.faults.client_fault import ClientRequest
+from broker_core.groups.protocol import MemberSubscription, encode_subscription
+from broker_core.simulation import Simulation
+from broker_core.simulation.actions import EndRequestFault, MoveConsumer
+from tests.broker_core.simulation.test_replay import first_session, sample
+
+JOIN = ClientRequest("stranger", "JoinGroup", "shipping")
+
+
+@pytest.fixture
+def simulation() -> Simulation:
+    """The first session, with a member of another program in the group "shipping"."""
+    made = Simulation(first_session(), find_file=sample)
+    made.run(5)
+    made.broker.groups.join(
+        made.loop.now_ns,
+        "shipping",
+        client_id="stranger",
+        session_timeout_ms=45_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=[("range", encode_subscription(MemberSubscription(("commits",))))],
+    )
+    made.run(10)
+    return made
+
+
+def bench(simulation: Simulation) -> set[str]:
+    return {actor.name for actor in simulation.snapshot().actors if actor.role == "consumer" and not actor.target}
+
+
+def test_it_is_out_of_its_group_and_its_join_is_held_until_it_is_back(simulation: Simulation):
+    events: list[Event] = []
+    simulation.events.attach(events.append)
+    performed = simulation.perform(MoveConsumer("stranger", ""))
+    assert performed.inverse == MoveConsumer("stranger", "shipping")
+    assert "stranger" in bench(simulation)
+    assert simulation.broker.groups.clients("shipping") == {}
+    fault = simulation.broker.client_faults.judge(simulation.loop.now_ns, JOIN)
+    assert fault is not None and fault.effect == "hold"
+    simulation.perform(MoveConsumer("stranger", "shipping"))
+    assert "stranger" not in bench(simulation)
+    assert simulation.broker.client_faults.judge(simulation.loop.now_ns, JOIN) is None
+    comings = [event.kind for event in events if event.client == "stranger" and event.kind.startswith("client_")]
+    assert comings == [EventKind.CLIENT_STARTED, EventKind.CLIENT_STOPPED]
+
+
+def test_it_leaves_the_bench_where_the_fault_is_ended(simulation: Simulation):
+    simulation.perform(MoveConsumer("stranger", ""))
+    (fault,) = simulation.broker.client_faults.views()
+    simulation.perform(EndRequestFault(fault))
+    assert "stranger" not in bench(simulation)
+
+
+@pytest.mark.parametrize(("target", "told"), [("indexers", "its group.id is shipping"), ("shipping", "already")])
+def test_it_goes_nowhere_else(simulation: Simulation, target: str, told: str):
+    with pytest.raises(BrokerError, match=told) as refused:
+        simulation.perform(MoveConsumer("stranger", target))
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    simulation.perform(MoveConsumer("stranger", ""))
+    with pytest.raises(BrokerError, match="is on the bench already"):
+        simulation.perform(MoveConsumer("stranger", ""))
