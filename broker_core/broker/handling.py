@@ -1,4 +1,4 @@
-"""Operations of the catalogue, answered: a table from requests to calls of the broker."""
+"""Dispatch of operations: a table from types of requests to handlers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ TABLE: Handlers = {
 
 
 def handle(broker: Broker, now_ns: int, request: Request[T]) -> Reply[T]:
-    """The reply to `request`; it may come later. Raises what the broker does, and INVALID_REQUEST for what only a
-    listener can answer.
+    """The reply to `request`; it may be settled later. Raises the handler's errors, and INVALID_REQUEST for a request
+    that only a listener answers.
     """
     handler = TABLE.get(type(request))
     if handler is None:

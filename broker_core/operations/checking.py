@@ -1,4 +1,4 @@
-"""Requests that a program makes itself, judged before they are acted on: decoding has not seen them."""
+"""Type checks of requests that were not decoded, but made by a program."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from broker_core.operations.request import Input
 
 
 def check(request: Input) -> None:
-    """Raises INVALID_REQUEST for a field that is of another type, or another word, than the field takes.
+    """Raises INVALID_REQUEST for a field with a value of a wrong type, or a word that is not one of its words.
 
-    Ranges and names are left to what the request is for, which has errors of its own for them.
+    Ranges and names are checked by the broker, which has errors of its own for them.
     """
     for name, kind in _kinds(type(request)):
         value = getattr(request, name)

@@ -1,4 +1,4 @@
-"""Dead letters: looking, redriving, purging, undoing."""
+"""Requests about dead letters: list, redrive, purge, undo."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AttemptAnswer(Result, frozen=True, kw_only=True):
 
 
 class Letter(Result, frozen=True, kw_only=True):
-    """A dead letter: the original, why it died, and what happened on each attempt."""
+    """A dead letter: the original message, the cause, and the outcome of each attempt."""
 
     offset: int
     queue: str
@@ -58,7 +58,7 @@ class Letter(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: DeadLetterView, wanted: Encoding = "text") -> Letter:
-        """`view` as text or JSON where it is that, or, where Base64 is `wanted` or needed, so."""
+        """`view` as text or JSON, or as Base64 where that is `wanted` or it is neither."""
         value, encoding = shown_value(view.value, view.headers, wanted)
         key, key_encoding = text_of(view.key)
         if not encoding == key_encoding == wanted:
@@ -87,22 +87,22 @@ class Letter(Result, frozen=True, kw_only=True):
 
 
 class Letters(Result, frozen=True, kw_only=True):
-    """The oldest first; `count` is how many lie in the bin in all, for this queue."""
+    """Dead letters, the oldest first; `count` is the number of all that the queue has."""
 
     count: int
     dead_letters: list[Letter]
 
 
 class Causes(Result, frozen=True, kw_only=True):
-    """How many died of what, the most frequent first."""
+    """The number of dead letters by cause, the most frequent first."""
 
     causes: dict[str, int]
 
 
 class Edit(Input, frozen=True, kw_only=True):
-    """What to change of the dead letter at `offset`: a merge patch (RFC 7396).
+    """Changes of the dead letter at `offset`: a merge patch (RFC 7396).
 
-    What is left out stays as it was; null takes it away, of `headers` one by its name, or all.
+    A field that is left out stays; null removes it. Of `headers`, null removes one by its name, or all.
     """
 
     offset: Offset
@@ -114,7 +114,7 @@ class Edit(Input, frozen=True, kw_only=True):
     encoding: Encoding = "text"
 
     def on(self, headers: Headers) -> DeadLetterEdit:
-        """As the core has it, for a dead letter that has these `headers`. Raises MALFORMED_REQUEST."""
+        """The same as the core's type, for a dead letter with these `headers`. Raises MALFORMED_REQUEST."""
         value: bytes | UnsetType | None = UNSET
         if self.value is not UNSET:
             value, kind = stored_value(self.value, self.encoding, ())
@@ -130,7 +130,7 @@ class Edit(Input, frozen=True, kw_only=True):
 
 
 class RedrivenAnswer(Result, frozen=True, kw_only=True):
-    """Where a dead letter went; partition and offset are null where that is not known yet."""
+    """Where a dead letter went; partition and offset are null in a dry run."""
 
     offset: int
     to_topic: str
@@ -139,7 +139,7 @@ class RedrivenAnswer(Result, frozen=True, kw_only=True):
 
 
 class RefusedLetter(Result, frozen=True, kw_only=True):
-    """A dead letter that stays where it is."""
+    """A dead letter that stays, and why."""
 
     offset: int
     error: str
@@ -147,12 +147,12 @@ class RefusedLetter(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, refused: Refused) -> RefusedLetter:
-        """As the broker says."""
+        """Made from the broker's result."""
         return cls(offset=refused.offset, error=refused.error.code.name, message=str(refused.error))
 
 
 class Redriven(Result, frozen=True, kw_only=True):
-    """What became of them. While `running`, the rest goes on by itself; ask again for how far it is."""
+    """The outcome. While `running`, the redrive goes on; its progress is at the same path."""
 
     applied: bool
     running: bool
@@ -163,7 +163,7 @@ class Redriven(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, paced: PacedRedrive) -> Redriven:
-        """How far a redrive at a rate is."""
+        """The progress of a redrive at a rate."""
         if paced.reply.done:
             return cls.done_with(paced.reply.result(), paced.total)
         return cls(applied=True, running=True, total=paced.total, done=paced.done, redriven=[], refused=[])
@@ -201,14 +201,14 @@ class Redriven(Result, frozen=True, kw_only=True):
 
 
 class PurgedLetters(Result, frozen=True, kw_only=True):
-    """How many were taken out, and which could not be."""
+    """The number removed, and those that could not be."""
 
     purged: int
     refused: list[RefusedLetter]
 
 
 class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
-    """Which ones: of a cause, with a text in key, value or headers; from `offset` of the dead-letter queue on."""
+    """A selection: of a cause, with a text in key, value or headers, from `offset` of the dead-letter queue on."""
 
     queue: Name
     cause: Annotated[Cause, about("the cause, exactly")] = ""
@@ -226,10 +226,10 @@ class DeadLettersByCause(Request[Causes], frozen=True, kw_only=True):
 
 
 class Redrive(Request[Redriven], frozen=True, kw_only=True):
-    """Dead letters go back to where they came from: `offsets`, or all of a `cause`, or all.
+    """Dead letters that go back to their origin: `offsets`, or all of a `cause`, or all.
 
-    With `dry_run` it is only said what would happen. With `rate_per_s` they go one by one, at most so many a second,
-    while the answer comes at once; that form takes no edits.
+    With `dry_run` the outcome is only shown. With `rate_per_s` they go one by one, at most so many a second, and the
+    response comes at once; edits are not possible then.
     """
 
     queue: Name
@@ -255,7 +255,7 @@ class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
 
 
 class PurgeLetters(Request[PurgedLetters], frozen=True, kw_only=True):
-    """Take out `offsets`, or all of a `cause`, or all."""
+    """Dead letters to remove: `offsets`, or all of a `cause`, or all."""
 
     queue: Name
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
@@ -263,13 +263,13 @@ class PurgeLetters(Request[PurgedLetters], frozen=True, kw_only=True):
 
 
 class UndoRedrive(Request[Messages], frozen=True, kw_only=True):
-    """A queue whose dead letters were redriven a moment ago."""
+    """A queue whose dead letters were redriven."""
 
     queue: Name
 
 
 class UndoPurgeDeadLetters(Request[Messages], frozen=True, kw_only=True):
-    """A queue whose dead letters were purged a moment ago."""
+    """A queue whose dead letters were purged."""
 
     queue: Name
 
@@ -283,35 +283,35 @@ ENTRIES = (
     _look(
         ListDeadLetters,
         "GET /v1/dead-letters/{queue}",
-        "Dead letters of a queue, or of a topic whose schema refuses messages, the oldest first",
+        "List dead letters of a queue, or of a topic with a schema rule, the oldest first",
         mode="slow",
     ),
     _look(
         DeadLettersByCause,
         "GET /v1/dead-letters/{queue}/causes",
-        "How many died of each cause, the most frequent first",
+        "Count dead letters by cause, the most frequent first",
     ),
     _change(
         Redrive,
         "POST /v1/dead-letters/{queue}/redrive",
-        "Put dead letters back to where they came from, changed or as they were",
+        "Redrive dead letters: publish them to their origin again, changed or not",
         rights=(Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
         mode="slow",
         errors=(409,),
-        details="Each is appended to its origin first and taken out of the bin after, so an interrupted redrive loses"
-        " nothing.",
+        details="Each is appended to its origin before it is removed from the dead-letter queue, so an interrupted"
+        " redrive loses nothing.",
     ),
-    _look(RedriveProgress, "GET /v1/dead-letters/{queue}/redrive", "How far the last redrive at a rate is"),
+    _look(RedriveProgress, "GET /v1/dead-letters/{queue}/redrive", "Show the progress of the last redrive at a rate"),
     _change(
         StopRedrive,
         "DELETE /v1/dead-letters/{queue}/redrive",
-        "Stop the redrive at a rate; the rest stays where it is",
+        "Stop the redrive at a rate; the rest stays in the dead-letter queue",
         repeatable=True,
     ),
     _change(
         PurgeLetters,
         "POST /v1/dead-letters/{queue}/purge",
-        "Take dead letters out of the bin",
+        "Remove dead letters",
         mode="slow",
         errors=(409,),
         called="purge_dead_letters",
@@ -319,14 +319,13 @@ ENTRIES = (
     _change(
         UndoRedrive,
         "POST /v1/dead-letters/{queue}/undo-redrive",
-        "Take back the last redrive, unless it is more than five minutes ago: what nobody has taken yet is dead again",
+        "Undo the last redrive, up to five minutes later: messages not taken yet are dead letters again",
         mode="parked",
-        details="What went back to a topic, of a subscription or because of a schema, cannot be taken back: its readers"
-        " have it.",
+        details="What went back to a topic, of a subscription or a schema rule, stays there: its readers have it.",
     ),
     _change(
         UndoPurgeDeadLetters,
         "POST /v1/dead-letters/{queue}/undo-purge",
-        "Bring back what the last purge took, unless that is more than five minutes ago",
+        "Restore what the last purge removed, up to five minutes later",
     ),
 )

@@ -1,4 +1,4 @@
-"""One entry of the catalogue: everything about an operation that is not its arguments."""
+"""An entry of the catalogue: all that is declared of an operation beside its arguments."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ ServedBy = Literal["broker", "listener"]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """How an operation is called, what it needs, and what it promises.
+    """An operation: its request, its route, the rights it needs, and how it is answered.
 
-    `mode`: "now" takes a moment, "slow" may wait for the disk or think for a while, "parked" is answered when something
-    happens. `saved` is what is on the disk before the reply: of "catalog" all that was created, of "offsets" all that
-    groups have committed. `served_by` "listener" is what only a listener knows, as its connections and its members, or
-    a hot path, which is a direct call in process: a host does not take it.
+    `mode`: "now" is answered at once, "slow" may wait for the disk or compute for long, "parked" is answered when
+    something happens. `saved` is on the disk before the reply: "catalog", all that was created, or "offsets", all that
+    groups have committed. `served_by` "listener" is for what only a listener knows, such as its connections, and for
+    hot paths, which are direct calls in process; a host refuses these.
 
     `route` is HTTP's method and path, with fields of the request in braces. The other fields are the query of GET and
     DELETE, else the body; `body` names the one field that is the whole body; `renamed` holds (field, its name in the
-    body). `errors` are statuses beside those that every operation of its form may have. `repeatable` says that asking
-    again, after a reply that got lost, does no harm; what only looks always is.
+    body). `errors` are statuses beside those that every route of its form has. A `repeatable` request may be sent
+    again when its reply was lost; every GET may.
     """
 
     request: type[Request[Any]]
@@ -73,10 +73,10 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def help(self) -> str:
-        """What it does, in sentences."""
+        """Title and details, as sentences."""
         return f"{self.title}. {self.details}".rstrip()
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a client may ask again by itself."""
+        """Whether a client may repeat it without being told to."""
         return self.repeatable or self.verb == "GET"

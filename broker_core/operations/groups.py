@@ -1,4 +1,4 @@
-"""Consumer groups: looking, deleting, committed offsets and their reset."""
+"""Requests about consumer groups: describe, delete, list and reset offsets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broker_core.snapshots import GroupView, OffsetView
 
 
 class OffsetAnswer(Result, frozen=True, kw_only=True):
-    """Where a group is in one partition; null is "n/a"."""
+    """A group's position in one partition; null is "n/a"."""
 
     topic: str
     partition: int
@@ -33,7 +33,7 @@ class OffsetAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: OffsetView) -> OffsetAnswer:
-        """As the broker says."""
+        """Made from the broker's view."""
         return cls(
             topic=view.topic,
             partition=view.partition,
@@ -72,7 +72,7 @@ class MembersAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: GroupView) -> MembersAnswer:
-        """As the broker says."""
+        """Made from the broker's view."""
         return cls(
             state=view.state,
             members=[
@@ -101,7 +101,7 @@ class GroupAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: GroupView) -> GroupAnswer:
-        """As the broker says."""
+        """Made from the broker's view."""
         return cls(
             name=view.name,
             state=view.state,
@@ -123,19 +123,19 @@ class GroupAnswer(Result, frozen=True, kw_only=True):
 
 
 class GroupsAnswer(Result, frozen=True, kw_only=True):
-    """Those that the caller may read, by name."""
+    """The groups that the caller may read, by name."""
 
     groups: list[GroupAnswer]
 
 
 class OffsetsAnswer(Result, frozen=True, kw_only=True):
-    """Where the group is, by topic and partition."""
+    """The group's positions, by topic and partition."""
 
     offsets: list[OffsetAnswer]
 
 
 class OffsetChange(Result, frozen=True, kw_only=True):
-    """What changes in one partition; null where nothing was committed."""
+    """The change in one partition; null where nothing was committed."""
 
     topic: str
     partition: int
@@ -145,18 +145,18 @@ class OffsetChange(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, change: Change) -> OffsetChange:
-        """As the broker says."""
+        """Made from the broker's view."""
         return cls(**{name: getattr(change, name) for name in cls.__struct_fields__})
 
 
 class OffsetsReset(Result, frozen=True, kw_only=True):
-    """What was changed, or would be."""
+    """The changes, made where `applied`."""
 
     applied: bool
     changes: list[OffsetChange]
 
     def found(self) -> list[Change]:
-        """The changes, as the core has them."""
+        """The changes, as the core's type."""
         return [Change(**msgspec.structs.asdict(each)) for each in self.changes]
 
 
@@ -168,7 +168,7 @@ class PartitionPlace(Input, frozen=True, kw_only=True):
 
 
 class ListGroups(Request[GroupsAnswer], frozen=True, kw_only=True):
-    """Groups, those without members too."""
+    """Groups, also those without members."""
 
 
 class DescribeGroup(Request[GroupAnswer], frozen=True, kw_only=True):
@@ -190,16 +190,16 @@ class DeleteGroup(Request[None], frozen=True, kw_only=True):
 
 
 class ListOffsets(Request[OffsetsAnswer], frozen=True, kw_only=True):
-    """A group's place in each partition."""
+    """A group's position in each partition."""
 
     group: Name
 
 
 class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
-    """Where an empty group is to read from. With `dry_run` it is only said what would change.
+    """New offsets of an empty group. With `dry_run` the changes are only shown.
 
-    `offset` is for the form of that name and, as a difference, for shift-by; `timestamp_ms` is Unix time; `group` is
-    whose offsets to copy. Without `partitions`, all that the group has committed for.
+    `offset` is for the form offset and, as a difference, for shift-by; `timestamp_ms` is Unix time; `group` is the
+    group whose offsets are copied. Without `partitions`, all that the group has committed for.
     """
 
     group: Name
@@ -224,7 +224,7 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
         )
 
     def target(self) -> Target:
-        """As the core has it."""
+        """The same, as the core's type."""
         return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
 
@@ -237,18 +237,18 @@ ENTRIES = (
     _look(
         ListGroups,
         "GET /v1/groups",
-        "All groups that the caller may read",
+        "List the groups that the caller may read",
         rights=(),
         visible=Visible("groups", "group"),
     ),
-    _look(DescribeGroup, "GET /v1/groups/{group}", "A group's state, members, offsets and lag"),
-    _look(ListMembers, "GET /v1/groups/{group}/members", "A group's members and their ids"),
-    _change(DeleteGroup, "DELETE /v1/groups/{group}", "Forget an empty group and its offsets"),
-    _look(ListOffsets, "GET /v1/groups/{group}/offsets", "Where a group is: committed offsets and lag"),
+    _look(DescribeGroup, "GET /v1/groups/{group}", "Describe a group: its state, members, offsets and lag"),
+    _look(ListMembers, "GET /v1/groups/{group}/members", "List a group's members and their ids"),
+    _change(DeleteGroup, "DELETE /v1/groups/{group}", "Delete an empty group and its offsets"),
+    _look(ListOffsets, "GET /v1/groups/{group}/offsets", "List a group's committed offsets and lag"),
     _change(
         ResetOffsets,
         "POST /v1/groups/{group}/offsets/reset",
-        "Set what an empty group has committed, or see what that would change",
+        "Set the committed offsets of an empty group, or show what would change",
         rights=(Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
         renamed=(("from_group", "group"),),
     ),

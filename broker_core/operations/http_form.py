@@ -1,4 +1,4 @@
-"""A request as HTTP carries it: some fields in the path, the others in the query or the body."""
+"""The form of a request in HTTP: some fields are in the path, the others in the query or the body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PATTERN = re.compile(r"`str` matching regex '.*'")
 
 
 class HttpParts(NamedTuple):
-    """What a client sends; `body` is JSON, or None for none."""
+    """The parts of an HTTP request; `body` is JSON, or None."""
 
     verb: str
     path: str
@@ -29,8 +29,8 @@ class HttpParts(NamedTuple):
 
 
 class HttpForm:
-    """How the requests of one entry travel. `path` holds the types of the fields in the path; `query` and `body` are
-    the types of the others together, None where there are none.
+    """The form of one entry's requests. `path` holds the types of the fields in the path; `query` and `body` are the
+    structs of the other fields, None where there are none.
     """
 
     def __init__(self, entry: Entry) -> None:
@@ -57,7 +57,7 @@ class HttpForm:
         )
 
     def request(self, path: Mapping[str, Any], rest: Any = None) -> Request[Any]:
-        """The request with the values in its path and a `rest` of type `query` or `body`."""
+        """The request of the values in its path and a `rest` of type `query` or `body`."""
         if self.entry.body:
             return self.entry.request(**path, **{self.entry.body: rest})
         if rest is None:
@@ -67,7 +67,7 @@ class HttpForm:
         )
 
     def parts(self, request: Request[Any]) -> HttpParts:
-        """`request` as it is sent; only its path is checked. Raises MALFORMED_REQUEST as a listener does."""
+        """The parts of `request`; only its path is checked. Raises MALFORMED_REQUEST as a listener does."""
         values = {}
         for name, kind in self.path.items():
             try:

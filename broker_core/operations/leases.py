@@ -1,4 +1,4 @@
-"""Work with leases: taking messages, acknowledging, giving back, holding longer."""
+"""Requests about leases: take, acknowledge, refuse, extend, release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
 
 
 class Delivery(Result, frozen=True, kw_only=True):
-    """A message, and the lease with which it is acknowledged, given back, or held longer."""
+    """A message, and the lease that acknowledges, refuses, extends or releases it."""
 
     lease: str
     attempt: int
@@ -52,7 +52,7 @@ class Delivery(Result, frozen=True, kw_only=True):
 
 
 class Taken(Result, frozen=True, kw_only=True):
-    """Messages; none where none came in time."""
+    """Messages; empty where none came in time."""
 
     deliveries: list[Delivery]
 
@@ -66,14 +66,14 @@ class LeaseRefused(Result, frozen=True, kw_only=True):
 
 
 class LeasesDone(Result, frozen=True, kw_only=True):
-    """How many leases were used, and which could not be."""
+    """The number of leases used, and those that could not be."""
 
     done: int
     refused: list[LeaseRefused]
 
 
 class Take(Request[Taken], frozen=True, kw_only=True):
-    """At most `max_messages` that nobody holds; it waits `timeout_ms` for the first."""
+    """At most `max_messages`; waits up to `timeout_ms` for the first."""
 
     queue: Name
     max_messages: Annotated[int, Meta(ge=1, le=10_000)] = 1
@@ -84,7 +84,7 @@ class Take(Request[Taken], frozen=True, kw_only=True):
 
 
 class Ack(Request[LeasesDone], frozen=True, kw_only=True):
-    """The work on these is done. `durable` answers when that survives what the queue does; null: as the queue says."""
+    """The work on these is done. With `durable` the response comes when that is stored; null: as the queue is set."""
 
     queue: Name
     leases: Leases
@@ -92,7 +92,7 @@ class Ack(Request[LeasesDone], frozen=True, kw_only=True):
 
 
 class Nack(Request[LeasesDone], frozen=True, kw_only=True):
-    """The work on these failed: they are tried again, or, without `requeue`, become dead letters."""
+    """The work on these failed: they are delivered again, or, without `requeue`, become dead letters."""
 
     queue: Name
     leases: Leases
@@ -101,7 +101,7 @@ class Nack(Request[LeasesDone], frozen=True, kw_only=True):
 
 
 class Extend(Request[LeasesDone], frozen=True, kw_only=True):
-    """These are held for `lease_ms` from now on, or as long as a new lease."""
+    """These leases end `lease_ms` from now, or after the queue's own time."""
 
     queue: Name
     leases: Leases
@@ -109,7 +109,7 @@ class Extend(Request[LeasesDone], frozen=True, kw_only=True):
 
 
 class Release(Request[LeasesDone], frozen=True, kw_only=True):
-    """These are given back as if they had never been handed out."""
+    """These are available again, as if they had not been delivered."""
 
     queue: Name
     leases: Leases
@@ -132,13 +132,13 @@ def _entry(request: type[Request[LeasesDone]] | type[Take], verb: str, title: st
 
 
 ENTRIES = (
-    _entry(Take, "take", "Take messages; each is the caller's until its lease ends"),
-    _entry(Ack, "ack", "The work is done: these messages are finished"),
+    _entry(Take, "take", "Take messages; each is leased to the caller"),
+    _entry(Ack, "ack", "Acknowledge messages: the work is done"),
     _entry(
         Nack,
         "nack",
-        "The work failed: these messages are tried again as the queue's retry policy says, or become dead letters",
+        "Refuse messages: they are delivered again by the queue's retry policy, or become dead letters",
     ),
-    _entry(Extend, "extend", "Hold these messages longer"),
-    _entry(Release, "release", "Give these messages back, as if they had never been handed out"),
+    _entry(Extend, "extend", "Extend leases"),
+    _entry(Release, "release", "Release messages, as if they had not been delivered"),
 )

@@ -1,4 +1,4 @@
-"""Members of groups that poll by HTTP, for which the listener keeps a consumer."""
+"""Requests of members that poll by HTTP; the listener keeps a consumer for each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place(Result, frozen=True, kw_only=True):
 
 
 class Joined(Result, frozen=True, kw_only=True):
-    """The member's name in all further requests; who knows it is the member."""
+    """The member's name in all further requests. It is a secret: knowing it is being the member."""
 
     group: str
     member: str
@@ -34,14 +34,14 @@ class Joined(Result, frozen=True, kw_only=True):
 
 
 class PolledAnswer(Result, frozen=True, kw_only=True):
-    """Messages, and what the member owns, with the offset that it gets next there."""
+    """Messages, and the partitions that the member owns with the next offset of each."""
 
     messages: list[MessageAnswer]
     assignment: list[Place]
 
 
 class CommitPlace(Input, frozen=True, kw_only=True):
-    """Everything below `offset` is done."""
+    """Everything before `offset` is processed."""
 
     topic: Name
     partition: Partition
@@ -49,10 +49,10 @@ class CommitPlace(Input, frozen=True, kw_only=True):
 
 
 class Join(Request[Joined], frozen=True, kw_only=True):
-    """A new member, which reads `topics`, or all topics whose names begin with `prefix`, those to come too.
+    """A new member, which reads `topics`, or all topics whose names begin with `prefix`, also later ones.
 
-    It takes part from its first poll on. Without a request for `session_timeout_ms` it is gone. With
-    `auto_commit_interval_ms` a poll commits what earlier ones gave, so often; without, it commits by itself.
+    It joins with its first poll, and leaves after `session_timeout_ms` without a request. With
+    `auto_commit_interval_ms` polls commit what earlier ones returned; without, only a commit request does.
     """
 
     group: Name
@@ -68,7 +68,7 @@ class Join(Request[Joined], frozen=True, kw_only=True):
 
 
 class Poll(Request[PolledAnswer], frozen=True, kw_only=True):
-    """The next messages, at most `max_messages`; it waits `timeout_ms` for the first."""
+    """The next messages, at most `max_messages`; waits up to `timeout_ms` for the first."""
 
     group: Name
     member: Name
@@ -78,7 +78,7 @@ class Poll(Request[PolledAnswer], frozen=True, kw_only=True):
 
 
 class CommitOffsets(Request[Status], frozen=True, kw_only=True):
-    """These offsets; or, without, everything that the member was given."""
+    """These offsets; without `offsets`, everything that was returned to the member."""
 
     group: Name
     member: Name
@@ -86,7 +86,7 @@ class CommitOffsets(Request[Status], frozen=True, kw_only=True):
 
 
 class Seek(Request[Status], frozen=True, kw_only=True):
-    """Where a member is to read on."""
+    """The next offset of a partition."""
 
     group: Name
     member: Name
@@ -94,7 +94,7 @@ class Seek(Request[Status], frozen=True, kw_only=True):
 
 
 class Leave(Request[None], frozen=True, kw_only=True):
-    """A member that is done."""
+    """A member that leaves."""
 
     group: Name
     member: Name
@@ -108,33 +108,32 @@ ENTRIES = (
     Entry(
         Join,
         "POST /v1/groups/{group}/members",
-        "Become a member of a group",
+        "Join a group",
         tag=_TAG,
         rights=(*_READ, Right(READ, "topic", "topics")),
         served_by="listener",
         created=True,
         errors=(404, 409),
-        details="The member takes part in the group from its first poll on, and leaves it where no request of it comes"
-        " for `session_timeout_ms`.",
+        details="The member joins with its first poll, and leaves after `session_timeout_ms` without a request.",
     ),
     _of_member(
         Poll,
         "POST /v1/groups/{group}/members/{member}/poll",
-        "Get the next messages of what a member owns; while its group rebalances there are none",
+        "Get the next messages of a member's partitions; none while its group rebalances",
         mode="parked",
     ),
     _of_member(
         CommitOffsets,
         "POST /v1/groups/{group}/members/{member}/commit",
-        "Commit what a member has done; answered when that is kept",
+        "Commit offsets of a member; the response comes when they are stored",
         mode="parked",
         saved="offsets",
-        details="Refused where the group has moved on: somebody else gets these messages then.",
+        details="Refused after a rebalance: another member gets these messages.",
     ),
     _of_member(
         Seek,
         "POST /v1/groups/{group}/members/{member}/seek",
-        "Let a member read on from another offset of a partition that it owns",
+        "Set the next offset of a partition that a member owns",
         body="place",
     ),
     Entry(

@@ -1,4 +1,4 @@
-"""Messages by the batch: publishing, and looking without being a consumer."""
+"""Requests about messages: publish batches, and read without a consumer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from broker_core.operations.values import bytes_of, shown_headers, shown_pair, s
 
 
 class Record(Input, frozen=True, kw_only=True, gc=False):
-    """A message to be published. A `value` that is no string is stored as JSON; see `encoding` for bytes.
+    """A message to publish. A `value` that is not a string is stored as JSON; with `encoding` base64 it is bytes.
 
-    Without a `partition`, its key chooses. `ttl_ms` after publishing it expires. `priority` 0 is the most urgent; a
-    queue refuses those that it has no level for.
+    Without a `partition`, the key decides. The message expires after `ttl_ms`. `priority` 0 is the most urgent; a
+    queue refuses a priority that it has no level for.
     """
 
     value: JsonValue
@@ -30,7 +30,7 @@ class Record(Input, frozen=True, kw_only=True, gc=False):
     priority: Annotated[int, Meta(ge=0, le=255)] = 0
 
     def message(self) -> Message:
-        """What is to be stored. Raises MALFORMED_REQUEST."""
+        """The message to store. Raises MALFORMED_REQUEST."""
         headers: Headers = ()
         if self.headers:
             headers = tuple((name, value.encode()) for name, value in self.headers.items())
@@ -39,7 +39,7 @@ class Record(Input, frozen=True, kw_only=True, gc=False):
 
 
 class PublishBatch(Input, frozen=True, kw_only=True):
-    """Messages, published in this order. `timeout_ms` is how long they may wait for room."""
+    """Messages, published in this order. `timeout_ms` limits how long they wait where a limit blocks."""
 
     messages: Annotated[list[Record], Meta(min_length=1, max_length=10_000)]
     producer_id: Client = ""
@@ -47,9 +47,9 @@ class PublishBatch(Input, frozen=True, kw_only=True):
 
 
 class Placed(Result, frozen=True, kw_only=True, gc=False):
-    """What became of one message. `status` is stored, dropped, dead-lettered, or the code of an error.
+    """The outcome of one message. `status` is stored, dropped, dead-lettered, or an error code.
 
-    With an error it is not stored, and will not be, unless it is `possibly_stored`.
+    After an error it is not stored and never will be, unless it is `possibly_stored`.
     """
 
     status: str
@@ -59,7 +59,7 @@ class Placed(Result, frozen=True, kw_only=True, gc=False):
 
 
 class BatchPublished(Result, frozen=True, kw_only=True):
-    """What became of each, in the order of the request; `failed` counts those that had an error."""
+    """The outcome of each message, in the order of the request; `failed` counts the errors."""
 
     count: int
     failed: int
@@ -67,7 +67,7 @@ class BatchPublished(Result, frozen=True, kw_only=True):
 
 
 class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
-    """A stored message. `encoding` tells how to read value and key; other headers than text begin with "base64:"."""
+    """A stored message. `encoding` is that of value and key; headers that are not text begin with "base64:"."""
 
     topic: str
     partition: int
@@ -80,7 +80,7 @@ class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def of(cls, stored: StoredMessage, wanted: Encoding = "text") -> MessageAnswer:
-        """`stored` as text or JSON where it is that, or, where Base64 is `wanted` or needed, so."""
+        """`stored` as text or JSON, or as Base64 where that is `wanted` or it is neither."""
         value, key, encoding = shown_pair(stored, wanted)
         return cls(
             topic=stored.topic,
@@ -95,7 +95,7 @@ class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
 
 
 class MessagesAnswer(Result, frozen=True, kw_only=True):
-    """Messages in order, and where to read on."""
+    """Messages in order, the offset to read on from, and the end offset."""
 
     messages: list[MessageAnswer]
     next_offset: int
@@ -103,7 +103,7 @@ class MessagesAnswer(Result, frozen=True, kw_only=True):
 
     @property
     def read_messages(self) -> int:
-        """How many messages of a log it holds."""
+        """The number of messages of a log in it."""
         return len(self.messages)
 
 
@@ -122,7 +122,7 @@ class SendMessages(Request[BatchPublished], frozen=True, kw_only=True):
 
 
 class ReadMessages(Request[MessagesAnswer], frozen=True, kw_only=True):
-    """Where to read from, and how much at most."""
+    """The first offset, and how much to read at most."""
 
     topic: Name
     partition: Partition
@@ -135,7 +135,7 @@ class ReadMessages(Request[MessagesAnswer], frozen=True, kw_only=True):
 PUBLISH = Entry(
     PublishMessages,
     "POST /v1/topics/{topic}/messages",
-    "Publish many messages in one request, to a topic or a queue",
+    "Publish a batch of messages to a topic or a queue",
     tag="Topics",
     rights=(Right(WRITE, "topic or queue", "topic"),),
     mode="parked",
@@ -143,22 +143,22 @@ PUBLISH = Entry(
     errors=(409,),
     body="batch",
     called="publish_batch",
-    details="They are answered together, when all are as durable as the broker promises. What has an error says so in"
-    " its status; where all have the same one, that is the answer.",
+    details="The response comes when all messages are as durable as the broker promises. A message that fails has the"
+    " error in its status; where all fail with the same error, that is the response.",
 )
 READ_MESSAGES = Entry(
     ReadMessages,
     "GET /v1/topics/{topic}/partitions/{partition}/messages",
-    "Look at messages of a partition from an offset on, without being a consumer: nothing is committed or counted",
+    "Read messages of a partition from an offset on without a consumer; nothing is committed or counted",
     tag="Topics",
     rights=(Right(READ, "topic or queue", "topic"),),
     errors=(409,),
-    details="An offset that retention has passed begins with the first one that is still there.",
+    details="Where retention has deleted the offset, reading begins at the start offset.",
 )
 SEND = Entry(
     SendMessages,
     "POST /v1/queues/{queue}/messages",
-    "Put messages into a queue; their priority chooses the level",
+    "Publish messages to a queue; their priority selects the level",
     tag="Queues",
     rights=(Right(WRITE, "queue", "queue"),),
     mode="parked",

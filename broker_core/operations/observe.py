@@ -1,4 +1,4 @@
-"""The broker as a whole: figures, connections, slow readers, events."""
+"""Requests about the broker as a whole: totals, connections, slow readers, events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = "|".join(EventKind)
 
 
 class TotalsAnswer(Result, frozen=True, kw_only=True):
-    """What the broker has counted since it was opened, in messages."""
+    """Counts of messages since the broker was opened."""
 
     published: int
     delivered: int
@@ -34,7 +34,7 @@ class TotalsAnswer(Result, frozen=True, kw_only=True):
 
 
 class BrokerAnswer(Result, frozen=True, kw_only=True):
-    """The broker. `damage` is what was found damaged on the disk, in sentences, the oldest first."""
+    """The broker. `damage` holds a sentence for each corruption found on the disk, the oldest first."""
 
     version: str
     uptime_ms: int
@@ -68,13 +68,13 @@ class ConnectionAnswer(Result, frozen=True, kw_only=True):
 
 
 class ConnectionsAnswer(Result, frozen=True, kw_only=True):
-    """In the order in which they came."""
+    """Open connections, the oldest first."""
 
     connections: list[ConnectionAnswer]
 
 
 class EventQuery(Input, frozen=True, kw_only=True):
-    """Which events: of these kinds (names with commas between), of one topic or queue, of one group. All, without."""
+    """A selection of events: of some kinds (separated by commas), of one topic or queue, of one group."""
 
     kinds: Annotated[str, Meta(pattern=rf"^(({_KINDS})(,({_KINDS}))*)?$", max_length=1_000)] = ""
     topic: Name | None = None
@@ -83,7 +83,7 @@ class EventQuery(Input, frozen=True, kw_only=True):
 
 
 class SlowReaderAnswer(Result, frozen=True, kw_only=True):
-    """A group or queue that is behind in one partition."""
+    """A group or queue with a lag in one partition."""
 
     reader: str
     client: str
@@ -94,13 +94,13 @@ class SlowReaderAnswer(Result, frozen=True, kw_only=True):
 
 
 class SlowReadersAnswer(Result, frozen=True, kw_only=True):
-    """The furthest behind first."""
+    """Slow readers, the largest lag first."""
 
     slow_readers: list[SlowReaderAnswer]
 
 
 class DamageAnswer(Result, frozen=True, kw_only=True):
-    """What was found damaged on the disk, in sentences, the oldest first."""
+    """A sentence for each corruption found on the disk, the oldest first."""
 
     damage: list[str]
 
@@ -120,11 +120,11 @@ class CutConnection(Request[None], frozen=True, kw_only=True):
 
 
 class ListDamage(Request[DamageAnswer], frozen=True, kw_only=True):
-    """Damage that was found when the broker was opened, and since."""
+    """Corruption found when the broker was opened, and since."""
 
 
 class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
-    """How far behind is slow: in messages, or in milliseconds."""
+    """The lag above which a reader is slow, in messages or in milliseconds."""
 
     max_lag: Annotated[int, Meta(ge=0, le=1 << 53), about("most messages behind")] = 0
     max_lag_ms: Annotated[int, Meta(ge=0, le=1 << 43)] | None = None
@@ -138,10 +138,10 @@ ENTRIES = (
     _look(
         DescribeBroker,
         "GET /v1/broker",
-        "How long it runs, how durable it is, and what it has counted",
+        "Describe the broker: uptime, durability and totals",
         served_by="listener",
     ),
-    _look(ListConnections, "GET /v1/connections", "Who is connected, at any listener", served_by="listener"),
+    _look(ListConnections, "GET /v1/connections", "List the open connections of all listeners", served_by="listener"),
     _look(
         CutConnection,
         "DELETE /v1/connections/{connection}",
@@ -154,6 +154,6 @@ ENTRIES = (
     _look(
         ListSlowReaders,
         "GET /v1/slow-readers",
-        "Groups and queues that are further behind than the limits, the furthest first",
+        "List groups and queues whose lag is above the limits, the largest first",
     ),
 )

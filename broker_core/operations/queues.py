@@ -1,4 +1,4 @@
-"""Queues and subscriptions: creating, looking, purging, deleting."""
+"""Requests about queues and subscriptions: create, describe, purge, delete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from broker_core.snapshots import QueueView
 
 
 class RetrySettings(Input, frozen=True, kw_only=True):
-    """How long a message that was refused waits for its next attempt; times in milliseconds."""
+    """The delay before a failed message is delivered again; times in milliseconds."""
 
     kind: Annotated[
         Literal["none", "fixed", "exponential", "exponential_jitter"], about("delay after a failed delivery")
@@ -33,10 +33,10 @@ class RetrySettings(Input, frozen=True, kw_only=True):
 
 
 class QueueSettings(Input, frozen=True, kw_only=True):
-    """A lease counts from delivery; after `max_attempts` deliveries (null: never) a message goes to the dead letters.
+    """A lease counts from delivery; after `max_attempts` deliveries (null: never) a message is a dead letter.
 
-    With `durable_acks` an acknowledgement is answered when it survives what the queue does; without, a kill of the
-    broker may undo the last ones, and their messages come again.
+    With `durable_acks` an acknowledgement is answered when it is as durable as the queue; without, a crash of the
+    broker may undo the last ones, and their messages are delivered again.
     """
 
     lease_ms: Annotated[WaitMs, about("how long a consumer holds a message without acknowledging it")] = 30_000.0
@@ -56,7 +56,7 @@ class QueueSettings(Input, frozen=True, kw_only=True):
     durable_acks: Annotated[bool, about("answer acknowledgements when a crash cannot undo them")] = False
 
     def config(self) -> QueueConfig:
-        """As the core has it."""
+        """The same, as the core's type."""
         retry = RetryPolicy(self.retry.kind, self.retry.base_ms, self.retry.max_ms, self.retry.factor)
         return QueueConfig(
             lease_ms=self.lease_ms,
@@ -83,7 +83,7 @@ class QueueSettings(Input, frozen=True, kw_only=True):
 
 
 class LeaseAnswer(Result, frozen=True, kw_only=True):
-    """A message in somebody's hands."""
+    """A leased message."""
 
     partition: int
     offset: int
@@ -93,9 +93,9 @@ class LeaseAnswer(Result, frozen=True, kw_only=True):
 
 
 class QueueAnswer(Result, frozen=True, kw_only=True):
-    """A queue or subscription; `leases` are some of those in flight. A `max_attempts` of 0 is "no limit".
+    """A queue or subscription; `leases` holds up to 100 of those in flight. A `max_attempts` of 0 is "no limit".
 
-    From `acknowledged` to `redriven` it is counted since the queue was created, restarts of the broker included.
+    `acknowledged`, `redelivered`, `dead_lettered` and `redriven` count since the queue was created, across restarts.
     """
 
     name: str
@@ -115,7 +115,7 @@ class QueueAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: QueueView, now_ns: int) -> QueueAnswer:
-        """As the broker says."""
+        """Made from the broker's view."""
         same = {name: getattr(view, name) for name in cls.__struct_fields__ if name != "leases"}
         leases = [
             LeaseAnswer(
@@ -131,9 +131,9 @@ class QueueAnswer(Result, frozen=True, kw_only=True):
 
 
 class QueueConfigAnswer(Result, frozen=True, kw_only=True):
-    """How a queue hands out messages. `topic` is whose messages a subscription gets, null for a queue of its own.
+    """The settings of a queue. `topic` is what a subscription reads, null for a queue with a log of its own.
 
-    `flow` is how much it takes, `gate` how much of that is used; what was `evicted` counts since the broker was opened.
+    `flow` holds the limits, `gate` how much of them is used; `evicted` counts messages since the broker was opened.
     """
 
     topic: str | None
@@ -144,7 +144,7 @@ class QueueConfigAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: QueueView, topic: str | None, config: QueueConfig, flow: FlowConfig | None) -> Self:
-        """What the broker says of it."""
+        """Made from the broker's view."""
         return cls(
             topic=topic,
             settings=QueueSettings.of(config),
@@ -155,7 +155,7 @@ class QueueConfigAnswer(Result, frozen=True, kw_only=True):
 
 
 class QueuesAnswer(Result, frozen=True, kw_only=True):
-    """Those that the caller may read, in the order of creation."""
+    """The queues that the caller may read, in the order of creation."""
 
     queues: list[QueueAnswer]
 
@@ -167,7 +167,7 @@ class Peeked(Result, frozen=True, kw_only=True):
 
 
 class Messages(Result, frozen=True, kw_only=True):
-    """How many messages it concerned."""
+    """The number of messages concerned."""
 
     messages: int
 
@@ -189,10 +189,10 @@ class CreateQueue(Request[QueueAnswer], frozen=True, kw_only=True):
 
 
 class CreateSubscription(Request[QueueAnswer], frozen=True, kw_only=True):
-    """A queue of its own that gets every message of `topic` from now on; at most `max_messages` wait in it.
+    """A queue that gets every message of `topic` from now on; at most `max_messages` wait in it.
 
-    Then producers of the topic wait (block) or are refused (reject), or the message, or another in its place, is left
-    out of this subscription alone. Of its `priorities` the most urgent message comes first.
+    At that limit, producers of the topic wait (block) or are refused (reject), or a message is left out of this
+    subscription only. Of its `priorities` the most urgent is delivered first.
     """
 
     name: NewName
@@ -224,7 +224,7 @@ class DeleteQueue(Request[None], frozen=True, kw_only=True):
 
 
 class Peek(Request[Peeked], frozen=True, kw_only=True):
-    """How many at most."""
+    """The most messages to show."""
 
     queue: Name
     max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages")] = 10
@@ -232,13 +232,13 @@ class Peek(Request[Peeked], frozen=True, kw_only=True):
 
 
 class PurgeQueue(Request[Messages], frozen=True, kw_only=True):
-    """A queue that is to hold only what is leased."""
+    """A queue whose ready and delayed messages are removed."""
 
     queue: Name
 
 
 class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
-    """A queue that was purged a moment ago."""
+    """A queue that was purged."""
 
     queue: Name
 
@@ -253,7 +253,7 @@ ENTRIES = (
     _look(
         ListQueues,
         "GET /v1/queues",
-        "All queues and subscriptions that the caller may read",
+        "List the queues and subscriptions that the caller may read",
         rights=(),
         visible=Visible("queues", "queue"),
     ),
@@ -261,21 +261,21 @@ ENTRIES = (
     _change(
         CreateSubscription,
         "POST /v1/subscriptions",
-        "Create a queue that gets every message of a topic, beside all others that do",
+        "Create a subscription: a queue that gets every message of a topic",
         rights=(Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
         created=True,
         errors=(404, 409),
     ),
-    _look(DescribeQueue, "GET /v1/queues/{queue}", "A queue's counts, settings and leases"),
-    _look(QueueConfiguration, "GET /v1/queues/{queue}/config", "How a queue hands out messages", called="queue_config"),
+    _look(DescribeQueue, "GET /v1/queues/{queue}", "Describe a queue: its counts, settings and leases"),
+    _look(QueueConfiguration, "GET /v1/queues/{queue}/config", "Show the settings of a queue", called="queue_config"),
     _change(
         DeleteQueue, "DELETE /v1/queues/{queue}", "Delete a queue or subscription, its messages and its dead letters"
     ),
-    _look(Peek, "GET /v1/queues/{queue}/messages", "Look at the next messages of a queue without taking them"),
-    _empty(PurgeQueue, "POST /v1/queues/{queue}/purge", "Take out everything that nobody holds"),
+    _look(Peek, "GET /v1/queues/{queue}/messages", "Show the next messages of a queue without taking them"),
+    _empty(PurgeQueue, "POST /v1/queues/{queue}/purge", "Remove all messages that are not leased"),
     _empty(
         UndoPurgeQueue,
         "POST /v1/queues/{queue}/undo-purge",
-        "Bring back what the last purge took, unless that is more than five minutes ago",
+        "Restore what the last purge removed, up to five minutes later",
     ),
 )

@@ -1,4 +1,4 @@
-"""The bases of all requests and results."""
+"""Base classes of requests and results."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Request(Input, Generic[T], frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One operation with its arguments; T is its result. A subclass that is in the catalogue can be asked for."""
+    """The arguments of one operation; T is the type of its result."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operation gives, or a part of it."""
+    """The result of an operation, or a part of it."""
 
     @property
     def read_messages(self) -> int:
-        """How many messages of a log it holds."""
+        """The number of messages of a log in it."""
         return 0
 
 
 class Problem(Result, frozen=True, kw_only=True):
-    """What went wrong, in one sentence. `error` is a code; with `retriable` the same request may succeed later.
+    """An error, in one sentence. `error` is a code; with `retriable` the same request may succeed later.
 
-    What was to be published is not stored and will not be, unless it is said to be `possibly_stored`.
+    A message that was to be published is not stored and never will be, unless it is `possibly_stored`.
     """
 
     error: str
@@ -46,7 +46,7 @@ class Status(Result, frozen=True, kw_only=True):
 
 
 def result_type(request: type[Request[Any]]) -> Any:
-    """The T of `request`: None where the operation has no result."""
+    """The type of the result of `request`; None where there is none."""
     for base in getattr(request, "__orig_bases__", ()):
         if get_args(base):
             return None if get_args(base)[0] is type(None) else get_args(base)[0]

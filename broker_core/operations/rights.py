@@ -1,4 +1,4 @@
-"""What somebody may do, and which right an operation needs."""
+"""Rights: the operations that a rule allows, and the right that a request needs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 
 
 class Right(msgspec.Struct, frozen=True):
-    """`operation` on the resource that the request names in `field`: a name, several, or None for nothing to check.
+    """The right to do `operation` on the resource that `field` of the request names: one, several, or None.
 
-    `kind` "topic or queue" is whichever has that name. For "broker" there is no field. Where the field `preview` of the
-    request is true, nothing is changed, and READ is enough.
+    `kind` "topic or queue" means the one that has the name; "broker" has no field. Where the field `preview` of the
+    request is true, nothing is changed, and READ suffices.
     """
 
     operation: Operation
@@ -35,7 +35,7 @@ class Right(msgspec.Struct, frozen=True):
 
 
 class Visible(msgspec.Struct, frozen=True):
-    """The result's list `field` holds only what the caller may read: resources of `kind`, named in their `name`."""
+    """The list `field` of the result is filtered by the right to read its elements: resources of `kind` by `name`."""
 
     field: str
     kind: ResourceKind

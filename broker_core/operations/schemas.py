@@ -1,4 +1,4 @@
-"""The schema registry, in the words of Confluent's."""
+"""Requests about schemas, in the terms of Confluent's registry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CompatibilityMode = Literal[
 
 
 class SchemaText(Input, frozen=True, kw_only=True):
-    """A schema: JSON as it is, or as a string that holds it."""
+    """A schema: a JSON value, or a string that holds one."""
 
     schema: JsonValue
     kind: Annotated[SchemaLanguage, about("the schema's language")] = "JSON"
@@ -33,7 +33,7 @@ class SchemaText(Input, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The schema as a text. Raises MALFORMED_REQUEST."""
+        """The schema as text. Raises MALFORMED_REQUEST."""
         return self.schema if isinstance(self.schema, str) else json_of(self.schema, "schema").decode()
 
 
@@ -48,16 +48,16 @@ class VersionAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, found: SchemaVersion) -> VersionAnswer:
-        """As the registry says."""
+        """Made from the registry's version."""
         return cls(subject=found.subject, version=found.version, id=found.id, kind=str(found.kind), schema=found.text)
 
     def found(self) -> SchemaVersion:
-        """As the registry has it."""
+        """The same, as the registry's type."""
         return SchemaVersion(self.subject, self.version, self.id, SchemaKind(self.kind), self.schema)
 
 
 class SubjectAnswer(Result, frozen=True, kw_only=True):
-    """A subject, its mode, and the versions that it has."""
+    """A subject, its mode and its versions."""
 
     subject: str
     compatibility: str
@@ -65,27 +65,27 @@ class SubjectAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, registry: SchemaRegistry, subject: str) -> SubjectAnswer:
-        """As the registry says. Raises UNKNOWN_SUBJECT."""
+        """Read from the registry. Raises UNKNOWN_SUBJECT."""
         mode = registry.compatibility_of(subject)
         return cls(subject=subject, compatibility=mode.value, versions=list(registry.versions(subject)))
 
 
 class SubjectsAnswer(Result, frozen=True, kw_only=True):
-    """Those that the caller may read, and the mode of those that have none of their own."""
+    """The subjects that the caller may read, and the default mode."""
 
     compatibility: str
     subjects: list[SubjectAnswer]
 
 
 class CheckAnswer(Result, frozen=True, kw_only=True):
-    """Whether the schema could be registered, and what speaks against it."""
+    """Whether the schema could be registered, and the problems."""
 
     compatible: bool
     problems: list[str]
 
 
 class DiffChange(Result, frozen=True, kw_only=True):
-    """`what` is added, removed or changed, at a JSON pointer; before and after are JSON texts."""
+    """A change at a JSON pointer. `what` is added, removed or changed; before and after are JSON texts."""
 
     what: str
     pointer: str
@@ -94,12 +94,12 @@ class DiffChange(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, change: SchemaChange) -> DiffChange:
-        """As the registry says."""
+        """Made from the registry's version."""
         return cls(what=change.what, pointer=change.pointer, before=change.before, after=change.after)
 
 
 class DiffAnswer(Result, frozen=True, kw_only=True):
-    """What differs, in the order of the newer text."""
+    """The differences, in the order of the newer text."""
 
     changes: list[DiffChange]
 
@@ -115,7 +115,7 @@ class ListSubjects(Request[SubjectsAnswer], frozen=True, kw_only=True):
 
 
 class SetDefaultCompatibility(Request[None], frozen=True, kw_only=True):
-    """The mode of subjects that have none of their own."""
+    """The default mode."""
 
     mode: CompatibilityMode
 
@@ -133,7 +133,7 @@ class DeleteSubject(Request[Versions], frozen=True, kw_only=True):
 
 
 class SetCompatibility(Request[None], frozen=True, kw_only=True):
-    """Which versions must be able to read which; null is the registry's own mode."""
+    """The mode of a subject; null is the default mode."""
 
     subject: Name
     mode: CompatibilityMode | None
@@ -161,7 +161,7 @@ class DeleteVersion(Request[None], frozen=True, kw_only=True):
 
 
 class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):
-    """A schema that may become a version of the subject."""
+    """A candidate for the next version of a subject."""
 
     subject: Name
     text: SchemaText
@@ -184,48 +184,48 @@ ENTRIES = (
     _look(
         ListSubjects,
         "GET /v1/schemas",
-        "All subjects that the caller may read",
+        "List the subjects that the caller may read",
         rights=(),
         visible=Visible("subjects", "subject", "subject"),
     ),
     _change(
         SetDefaultCompatibility,
         "PUT /v1/schemas",
-        "Choose the mode of subjects that have none of their own",
+        "Set the default compatibility mode",
         rights=(Right(ADMIN, "broker"),),
         repeatable=True,
     ),
-    _look(DescribeSubject, "GET /v1/schemas/{subject}", "A subject's versions and mode"),
+    _look(DescribeSubject, "GET /v1/schemas/{subject}", "Describe a subject: its versions and mode"),
     _change(DeleteSubject, "DELETE /v1/schemas/{subject}", "Delete all versions of a subject"),
     _change(
         SetCompatibility,
         "PUT /v1/schemas/{subject}/compatibility",
-        "Choose which versions of a subject must be able to read which",
+        "Set the compatibility mode of a subject",
         repeatable=True,
     ),
     _change(
         RegisterSchema,
         "POST /v1/schemas/{subject}/versions",
-        "Register a new version; the same schema again is the version that there is",
+        "Register a schema as a new version; a schema that is registered already keeps its version",
         rights=(Right(WRITE, "subject", "subject"),),
         repeatable=True,
         created=True,
         errors=(409,),
         body="text",
     ),
-    _look(DescribeVersion, "GET /v1/schemas/{subject}/versions/{version}", "One version of a subject"),
+    _look(DescribeVersion, "GET /v1/schemas/{subject}/versions/{version}", "Describe one version of a subject"),
     _change(
         DeleteVersion,
         "DELETE /v1/schemas/{subject}/versions/{version}",
-        "Delete one version of a subject; its number is not given again",
+        "Delete one version of a subject; its number is not used again",
     ),
     _look(
         CheckSchema,
         "POST /v1/schemas/{subject}/check",
-        "Say whether a schema could be registered, and what speaks against it; nothing is changed",
+        "Check whether a schema could be registered; nothing is changed",
         mode="slow",
         repeatable=True,
         body="text",
     ),
-    _look(DiffSchemas, "GET /v1/schemas/{subject}/diff", "What differs between two versions of a subject", mode="slow"),
+    _look(DiffSchemas, "GET /v1/schemas/{subject}/diff", "Compare two versions of a subject", mode="slow"),
 )

@@ -1,4 +1,4 @@
-"""Topics: creating, looking, changing, deleting."""
+"""Requests about topics: create, describe, configure, delete."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from broker_core.snapshots import GateView, TopicView
 
 
 class LogSettings(Input, frozen=True, kw_only=True):
-    """How a log is kept; what is left out stays as it is, null is "no limit". Times in milliseconds.
+    """Settings of a log; a setting that is left out stays as it is, null is "no limit". Times in milliseconds.
 
-    `retention_bytes`, for each partition, and `retention_ms` remove whole segments; `message_ttl_ms` is how long a
-    message is handed out at most.
+    `retention_bytes`, for each partition, and `retention_ms` delete whole segments; `message_ttl_ms` is the age after
+    which messages are not delivered.
     """
 
     segment_bytes: Annotated[
@@ -60,23 +60,23 @@ class LogSettings(Input, frozen=True, kw_only=True):
 
     @staticmethod
     def of(config: LogConfig | None) -> LogSettings:
-        """All settings of `config`; none of them for None."""
+        """All settings of `config`; none for None."""
         if config is None:
             return LogSettings()
         return AllLogSettings(**{name: getattr(config, name) for name in config.__struct_fields__})
 
 
 class AllLogSettings(LogSettings, frozen=True, kw_only=True):
-    """With those that only a program that holds the broker itself can choose."""
+    """With the settings that only a program in the broker's own process can choose."""
 
     durability: Durability | UnsetType = UNSET
     index_interval_bytes: SegmentBytes | UnsetType = UNSET
 
 
 class FlowSettings(Input, frozen=True, kw_only=True):
-    """How much a topic or queue takes; null is "no limit".
+    """Flow control of a topic or queue; null is "no limit".
 
-    `max_messages` and `max_bytes` limit what the slowest reader has not finished with, `rate_per_s` messages a second.
+    `max_messages` and `max_bytes` limit what the slowest reader has not finished, `rate_per_s` the messages a second.
     """
 
     max_messages: Annotated[Positive | None, about("messages that the slowest reader has not finished")] = None
@@ -91,7 +91,7 @@ class FlowSettings(Input, frozen=True, kw_only=True):
     block_timeout_ms: Annotated[WaitMs | None, about("how long a producer waits under the policy block")] = None
 
     def config(self) -> FlowConfig:
-        """As the core has it; a burst without a rate means nothing."""
+        """The core's configuration; a burst without a rate is ignored."""
         return FlowConfig(
             max_messages=self.max_messages,
             max_bytes=self.max_bytes,
@@ -108,7 +108,7 @@ class FlowSettings(Input, frozen=True, kw_only=True):
 
 
 class Rule(Input, frozen=True, kw_only=True):
-    """Values must be accepted by the subject's schema; `mode` says what becomes of those that are not."""
+    """Values must match the subject's schema; `mode` says what happens to those that do not."""
 
     subject: Annotated[Name, about("values must be accepted by the schema of this subject")]
     mode: Annotated[
@@ -116,7 +116,7 @@ class Rule(Input, frozen=True, kw_only=True):
     ] = "refuse"
 
     def rule(self) -> SchemaRule:
-        """As the core has it."""
+        """The same, as the core's type."""
         return SchemaRule(self.subject, self.mode)
 
     @classmethod
@@ -151,7 +151,7 @@ class GateAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, gate: GateView | None) -> Self | None:
-        """What the broker says of it."""
+        """Made from the broker's view."""
         if gate is None:
             return None
         return cls(
@@ -167,8 +167,7 @@ class GateAnswer(Result, frozen=True, kw_only=True):
 
 
 class TopicAnswer(Result, frozen=True, kw_only=True):
-    """A topic. `messages` are there now; what was `published`, in messages and bytes, counts since the broker was
-    opened."""
+    """A topic. `messages` are stored now; `published`, in messages and bytes, counts since the broker was opened."""
 
     name: str
     partitions: list[PartitionAnswer]
@@ -179,7 +178,7 @@ class TopicAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: TopicView) -> TopicAnswer:
-        """What the broker says of it."""
+        """Made from the broker's view."""
         return cls(
             name=view.name,
             partitions=[
@@ -199,13 +198,13 @@ class TopicAnswer(Result, frozen=True, kw_only=True):
 
 
 class TopicsAnswer(Result, frozen=True, kw_only=True):
-    """Those that the caller may read, in the order of creation."""
+    """The topics that the caller may read, in the order of creation."""
 
     topics: list[TopicAnswer]
 
 
 class TopicConfigAnswer(Result, frozen=True, kw_only=True):
-    """All settings, with those that can only be chosen at the start."""
+    """All settings, including those that cannot be changed later."""
 
     durability: str
     segment_bytes: int
@@ -219,14 +218,14 @@ class TopicConfigAnswer(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, config: LogConfig) -> TopicConfigAnswer:
-        """As the core has it."""
+        """The same, as the core's type."""
         return cls(**{name: getattr(config, name) for name in cls.__struct_fields__})
 
 
 class Demands(Result, frozen=True, kw_only=True):
-    """What a topic or queue asks of its producers: `flow` is how much it takes, `gate` how much of that is used.
+    """What a topic or queue demands of its producers: `flow` holds the limits, `gate` how much of them is used.
 
-    What was `evicted` counts since the broker was opened.
+    `evicted` counts messages since the broker was opened.
     """
 
     partitioner: str
@@ -237,7 +236,7 @@ class Demands(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: GateView | None, partitioner: str, rule: SchemaRule | None, flow: FlowConfig | None) -> Demands:
-        """What the broker says of it."""
+        """Made from the broker's view."""
         return cls(
             partitioner=partitioner,
             rule=Rule.of(rule),
@@ -248,7 +247,7 @@ class Demands(Result, frozen=True, kw_only=True):
 
 
 class RecordsDeleted(Result, frozen=True, kw_only=True):
-    """The first offset that is still there, by partition."""
+    """The start offset of each partition."""
 
     start_offsets: dict[str, int]
 
@@ -278,7 +277,7 @@ class DescribeTopic(Request[TopicAnswer], frozen=True, kw_only=True):
 
 
 class DeleteTopic(Request[None], frozen=True, kw_only=True):
-    """A topic that nothing else needs."""
+    """A topic that no subscription or queue uses."""
 
     topic: Name
 
@@ -290,13 +289,13 @@ class TopicConfig(Request[TopicConfigAnswer], frozen=True, kw_only=True):
 
 
 class TopicDemands(Request[Demands], frozen=True, kw_only=True):
-    """A topic or queue as producers meet it."""
+    """A topic or queue."""
 
     topic: Name
 
 
 class ConfigureTopic(Request[TopicConfigAnswer], frozen=True, kw_only=True):
-    """Settings from now on; what is left out stays."""
+    """New settings; a setting that is left out stays as it is."""
 
     topic: Name
     log: LogSettings = LogSettings()
@@ -304,28 +303,28 @@ class ConfigureTopic(Request[TopicConfigAnswer], frozen=True, kw_only=True):
 
 
 class AddPartitions(Request[TopicAnswer], frozen=True, kw_only=True):
-    """How many partitions there are to be, in all."""
+    """The new number of partitions, in all."""
 
     topic: Name
     total: Annotated[PartitionCount, about("number of partitions afterwards")]
 
 
 class DeleteRecords(Request[RecordsDeleted], frozen=True, kw_only=True):
-    """Messages below the offset are deleted, in each of these partitions."""
+    """The offset before which messages are deleted, by partition."""
 
     topic: Name
     before: Annotated[dict[Annotated[str, Meta(pattern="^[0-9]{1,4}$")], Offset], Meta(max_length=10_000)]
 
 
 class SetSchemaRule(Request[None], frozen=True, kw_only=True):
-    """What a topic or queue demands of its values."""
+    """A rule for the values of a topic or queue."""
 
     topic: Name
     rule: Rule
 
 
 class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):
-    """A topic or queue that demands nothing any more."""
+    """A topic or queue that is to accept any value."""
 
     topic: Name
 
@@ -339,7 +338,7 @@ ENTRIES = (
     _look(
         ListTopics,
         "GET /v1/topics",
-        "All topics that the caller may read",
+        "List the topics that the caller may read",
         rights=(),
         visible=Visible("topics", "topic"),
     ),
@@ -351,28 +350,26 @@ ENTRIES = (
         created=True,
         errors=(404, 409),
     ),
-    _look(DescribeTopic, "GET /v1/topics/{topic}", "A topic's partitions, counters and backpressure"),
-    _change(
-        DeleteTopic, "DELETE /v1/topics/{topic}", "Delete a topic, its messages, and what groups have committed for it"
-    ),
-    _look(TopicConfig, "GET /v1/topics/{topic}/config", "How a topic's log is kept"),
+    _look(DescribeTopic, "GET /v1/topics/{topic}", "Describe a topic: its partitions, counters and backpressure"),
+    _change(DeleteTopic, "DELETE /v1/topics/{topic}", "Delete a topic, its messages and the offsets committed for it"),
+    _look(TopicConfig, "GET /v1/topics/{topic}/config", "Show the settings of a topic's log"),
     _look(
         TopicDemands,
         "GET /v1/topics/{topic}/demands",
-        "How a topic or queue chooses partitions, which values it takes, and how many",
+        "Show what a topic or queue demands of producers: partitioner, schema rule and limits",
         rights=(Right(READ, "topic or queue", "topic"),),
     ),
     _change(
         ConfigureTopic,
         "PATCH /v1/topics/{topic}/config",
-        "Change how a topic is kept, and how much it takes",
+        "Change the settings of a topic's log and its limits",
         repeatable=True,
         details="Retention (`retention_ms`, `retention_bytes`) is applied about once a second.",
     ),
     _change(
         AddPartitions,
         "POST /v1/topics/{topic}/partitions",
-        "Give a topic more partitions; keys may land elsewhere from then on",
+        "Add partitions to a topic; keys may be mapped to other partitions from then on",
     ),
     _change(
         DeleteRecords,
@@ -383,9 +380,9 @@ ENTRIES = (
     _change(
         SetSchemaRule,
         "PUT /v1/topics/{topic}/schema-rule",
-        "Let a topic take only values that a subject's schema accepts",
+        "Accept only values that match a subject's schema",
         repeatable=True,
         body="rule",
     ),
-    _change(RemoveSchemaRule, "DELETE /v1/topics/{topic}/schema-rule", "Let a topic take any value", repeatable=True),
+    _change(RemoveSchemaRule, "DELETE /v1/topics/{topic}/schema-rule", "Accept any value again", repeatable=True),
 )

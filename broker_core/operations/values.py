@@ -1,7 +1,7 @@
-"""Bytes in JSON and back, without loss: text as it is, JSON by its content type, anything else as Base64.
+"""Conversion of keys, values and headers between bytes and JSON, without loss.
 
-A value that is not a string is stored as JSON, under the header `content-type: application/json`, and comes back as
-what it was. Bytes that are no UTF-8, or that somebody asks for so, travel as Base64, marked by an `encoding`.
+A value that is not a string is stored as JSON with the header `content-type: application/json`, and is read as what it
+was. Bytes that are not UTF-8 are Base64 in JSON, marked by an `encoding`, as are all where that is asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -> bytes | None:
-    """The bytes that `text` stands for. Raises MALFORMED_REQUEST for what is no Base64."""
+    """The bytes of `text`. Raises MALFORMED_REQUEST for what is not Base64."""
     if text is None:
         return None
     try:
@@ -40,7 +40,7 @@ def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -
 
 
 def stored_value(value: Any, encoding: Encoding, headers: Headers) -> tuple[bytes | None, Headers]:
-    """What is stored for a JSON `value`, and with which headers. Raises MALFORMED_REQUEST as `bytes_of`."""
+    """The bytes to store for a JSON `value`, and its headers. Raises MALFORMED_REQUEST as `bytes_of`."""
     if value is None or isinstance(value, str):
         return bytes_of(value, encoding, "value"), headers
     if encoding == "base64":
@@ -51,7 +51,7 @@ def stored_value(value: Any, encoding: Encoding, headers: Headers) -> tuple[byte
 
 
 def json_of(value: Any, what: str) -> bytes:
-    """`value` as JSON. Raises MALFORMED_REQUEST where it cannot be written so."""
+    """`value` as JSON. Raises MALFORMED_REQUEST for what JSON cannot hold."""
     try:
         return _encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -60,7 +60,7 @@ def json_of(value: Any, what: str) -> bytes:
 
 
 def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
-    """`headers` where another value takes the place of the old, whose own header is `kind`."""
+    """`headers` for a new value whose own header is `kind`."""
     if kind:
         return (*(header for header in headers if header[0] != CONTENT_TYPE), *kind)
     if encoding == "text":
@@ -70,7 +70,7 @@ def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
 
 
 def text_of(data: bytes | None) -> tuple[str | None, Encoding]:
-    """`data` as text, or as Base64 where it is none."""
+    """`data` as text, or as Base64 where it is not text."""
     if data is None:
         return None, "text"
     try:
@@ -80,7 +80,7 @@ def text_of(data: bytes | None) -> tuple[str | None, Encoding]:
 
 
 def shown_value(data: bytes | None, headers: Headers, wanted: Encoding = "text") -> tuple[Any, Encoding]:
-    """The JSON value of a stored one, and how it is to be understood."""
+    """The JSON value of stored bytes, and its encoding."""
     if data is not None and wanted == "base64":
         return base64_of(data), "base64"
     if data is not None and _JSON_HEADER in headers:
@@ -92,7 +92,7 @@ def shown_value(data: bytes | None, headers: Headers, wanted: Encoding = "text")
 
 
 def shown_pair(stored: StoredMessage, wanted: Encoding = "text") -> tuple[Any, str | None, Encoding]:
-    """(value, key, encoding): both as text or JSON, or both as Base64 where one of them is no text."""
+    """(value, key, encoding): both as text or JSON, or both as Base64 where one of them is not text."""
     value, encoding = shown_value(stored.value, stored.headers, wanted)
     key, key_encoding = text_of(stored.key)
     if encoding == key_encoding == wanted:
@@ -101,7 +101,7 @@ def shown_pair(stored: StoredMessage, wanted: Encoding = "text") -> tuple[Any, s
 
 
 def shown_headers(headers: Headers) -> dict[str, str]:
-    """Headers as texts, without the broker's own."""
+    """Headers as text, without the broker's own."""
     found = {}
     for name, value in headers:
         if name.startswith(OWN_PREFIX):

@@ -1,1 +1,1 @@
-"""What each operation of the catalogue calls, a family a file. No rules: those are the broker's."""
+"""Handlers of operations: each translates a request into a call of the broker, and its result back."""

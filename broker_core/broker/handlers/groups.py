@@ -45,7 +45,7 @@ def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) ->
 
 
 def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int]]:
-    """The partitions that are named, or all that the group has committed for."""
+    """The partitions of the request, or all that the group has committed for."""
     if request.partitions is None:
         if request.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, request.group)

@@ -1,4 +1,4 @@
-"""What the families of handlers share."""
+"""The type of the tables of handlers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 from broker_core.operations.request import Request
 
-CLIENT = "admin"  # whom events name who asks in this way
-#: `handler(broker, now_ns, request)` gives the result, or a reply that it comes in.
+CLIENT = "admin"  # the client in the events of these operations
+#: `handler(broker, now_ns, request)` returns the result, or a reply that is settled with it.
 Handlers = dict[type[Request[Any]], Callable[[Any, int, Any], Any]]
