@@ -48,6 +48,8 @@ class ErrorCode(enum.Enum):
     NON_EMPTY_GROUP = (68, "The group still has members", False)
     GROUP_ID_NOT_FOUND = (69, "There is no such group", False)
     GROUP_MAX_SIZE_REACHED = (81, "The group has as many members as are allowed", False)
+    FETCH_SESSION_ID_NOT_FOUND = (70, "There is no such fetch session; fetch without one", True)
+    INVALID_FETCH_SESSION_EPOCH = (71, "The fetch session is at another epoch; fetch without one", True)
     FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False)
     INVALID_RECORD = (87, "The message was refused", False)
     UNSTABLE_OFFSET_COMMIT = (88, "An open transaction is about to commit the offset; try again", True)

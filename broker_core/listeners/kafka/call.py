@@ -14,6 +14,7 @@ from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.served import ServedHost
 from broker_core.operations.rights import Operation, ResourceKind
@@ -80,6 +81,7 @@ class Shared(msgspec.Struct, frozen=True):
     access: Access
     limits: GuardConfig
     pending: PendingMembers
+    fetch_sessions: FetchSessions
     create_topics: int
 
 

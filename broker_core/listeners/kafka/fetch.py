@@ -1,8 +1,8 @@
 """Fetch: stored batches are handed out as they are, from the one on that holds the offset.
 
 A fetch that finds less than min bytes is parked until a partition grows or max wait is over. What a member of a group
-is given is seen as delivered to its group: the member is found by its client id and by what it owns. Left out:
-incremental sessions (KIP-227; every response has session id 0, so that clients send whole requests) and rack awareness.
+is given is seen as delivered to its group: the member is found by its client id and by what it owns. Incremental
+sessions (KIP-227) are in `fetch_sessions.py`. Left out: rack awareness.
 
 Who reads committed messages gets what is below the last stable offset, and the list of aborted transactions, by which
 the client passes over what was aborted.
@@ -10,7 +10,8 @@ the client passes over what was aborted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, kafka_code, topic_id
 from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.log.batch import parse_header
 from broker_core.log.partition_log import PartitionLog
@@ -40,6 +42,21 @@ class _Place(msgspec.Struct, frozen=True):
     max_bytes: int
     committed: bool  # only what no open transaction holds back
 
+    @property
+    def key(self) -> Key:
+        """Which partition, as a session knows it."""
+        return _topic_key(self.topic), self.partition
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """What a request waits for."""
+
+    places: list[_Place]
+    session: FetchSession | None
+    min_bytes: int
+    limit_bytes: int
+    deadline_ns: int
+
 
 class _Read(msgspec.Struct, frozen=True):
     """What there is to read."""
@@ -54,8 +71,17 @@ class _Read(msgspec.Struct, frozen=True):
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
+    wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
+    limit_bytes = min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES)
+    session, places = _session(call, request)
+    wanted = _Wanted(places, session, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
+    return _answer(call, wanted)
+
+
+def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place]]:
+    """The session of the request, if any, and the partitions that are fetched."""
     names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= _FIRST_BY_ID else {}
-    places = [
+    given = [
         _Place(
             topic,
             names.get(topic.topic_id) if call.version >= _FIRST_BY_ID else topic.topic,
@@ -67,24 +93,34 @@ def handle(call: Call, request: Any) -> Answer:
         for topic in request.topics
         for each in topic.partitions
     ]
-    wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
-    limit_bytes = min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES)
-    return _answer(call, places, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
+    sessions, principal = call.shared.fetch_sessions, call.principal.name
+    number, epoch = getattr(request, "session_id", 0), getattr(request, "session_epoch", FINAL_EPOCH)
+    if epoch in {INITIAL_EPOCH, FINAL_EPOCH}:
+        sessions.end(number, principal)
+        if epoch == FINAL_EPOCH:
+            return None, given
+        return sessions.begin(principal, OrderedDict((place.key, place) for place in given)), given
+    session = sessions.find(number, epoch, principal)
+    forgotten = [
+        (_topic_key(topic), partition) for topic in request.forgotten_topics_data for partition in topic.partitions
+    ]
+    session.take(((place.key, place) for place in given), forgotten)
+    return session, list(session.places.values())
 
 
-def _answer(call: Call, places: list[_Place], min_bytes: int, limit_bytes: int, deadline_ns: int) -> Answer:
-    found = _read_all(call, places, limit_bytes)
+def _answer(call: Call, wanted: _Wanted) -> Answer:
+    places = wanted.places
+    found = _read_all(call, places, wanted.limit_bytes)
     size_bytes = sum(len(batch) for each in found for batch in each.records)
-    enough = size_bytes >= min_bytes or any(each.error for each in found) or not places
-    if enough or call.now_ns >= deadline_ns:
+    enough = size_bytes >= wanted.min_bytes or any(each.error for each in found) or not places
+    if enough or call.now_ns >= wanted.deadline_ns:
         _tell(call, places, found)
-        return _body(places, found)
+        return _body(wanted.session, places, found)
     keys = [(place.name, place.partition) for place in places if place.name is not None]
-    reply = call.broker.growth.wait(keys, deadline_ns)
+    reply = call.broker.growth.wait(keys, wanted.deadline_ns)
 
     def again(_reply: object, now_ns: int) -> Answer:
-        later = msgspec.structs.replace(call, now_ns=now_ns)
-        return _answer(later, places, min_bytes, limit_bytes, deadline_ns)
+        return _answer(msgspec.structs.replace(call, now_ns=now_ns), wanted)
 
     return Waiting(reply, again, lambda: reply.resolve(None))
 
@@ -156,11 +192,14 @@ def _aborted(each: AbortedTransaction) -> dict[str, int]:
     return {"producer_id": each.producer_id, "first_offset": each.first_offset}
 
 
-def _body(places: list[_Place], found: list[_Read]) -> Body:
-    topics: dict[int, dict[str, Any]] = {}
+def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]) -> Body:
+    topics: dict[Hashable, dict[str, Any]] = {}
     for place, read in zip(places, found, strict=True):
+        said = (read.error, read.high_watermark, read.last_stable_offset, read.start_offset)
+        if session is not None and not session.is_news(place.key, said, has_records=bool(read.records)):
+            continue
         topic = topics.setdefault(
-            id(place.topic),
+            place.key[0],
             {
                 "topic": getattr(place.topic, "topic", ""),
                 "topic_id": getattr(place.topic, "topic_id", None),
@@ -179,4 +218,10 @@ def _body(places: list[_Place], found: list[_Read]) -> Body:
                 "records": b"".join(read.records),
             }
         )
-    return {"error_code": 0, "session_id": 0, "responses": list(topics.values())}
+    number = 0 if session is None else session.number
+    return {"error_code": 0, "session_id": number, "responses": list(topics.values())}
+
+
+def _topic_key(topic: Any) -> Hashable:
+    found: Hashable = getattr(topic, "topic_id", None) or getattr(topic, "topic", "")
+    return found

@@ -1,0 +1,79 @@
+"""Incremental fetch sessions (KIP-227): a client names its partitions once, then only what is new; so does the broker.
+
+A session is kept for who began it, and forgotten when it is not used and others need its place.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+
+MOST = 1_000  # Kafka's max.incremental.fetch.session.cache.slots
+INITIAL_EPOCH, FINAL_EPOCH = 0, -1
+_LAST_EPOCH = (1 << 31) - 1
+
+Key = tuple[Hashable, int]  # (topic name or id, partition)
+
+
+class FetchSession(msgspec.Struct):
+    """What a client fetches, by (topic, partition), and what it was last told of each partition."""
+
+    number: int
+    principal: str
+    places: OrderedDict[Key, Any]
+    told: dict[Key, Any] = {}
+    epoch: int = 1
+
+    def take(self, changed: Iterable[tuple[Key, Any]], forgotten: Iterable[Key]) -> None:
+        """Partitions that are new or have moved, and those that are fetched no longer."""
+        for key, place in changed:
+            self.places[key] = place
+        for key in forgotten:
+            self.places.pop(key, None)
+            self.told.pop(key, None)
+
+    def is_news(self, key: Key, said: Any, *, has_records: bool) -> bool:
+        """Whether the client must be told of the partition; one with records goes behind the others then."""
+        old = self.told.get(key)
+        self.told[key] = said
+        if has_records:
+            self.places.move_to_end(key)
+        return has_records or old != said
+
+
+class FetchSessions:
+    """The sessions of a listener. Used under the host's lock."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
+
+    def begin(self, principal: str, places: OrderedDict[Key, Any]) -> FetchSession:
+        """A new session; the one that was not used longest gives way."""
+        number = secrets.randbelow((1 << 31) - 1) + 1
+        while len(self._sessions) >= MOST:
+            self._sessions.popitem(last=False)
+        made = self._sessions[number] = FetchSession(number, principal, places)
+        return made
+
+    def find(self, number: int, epoch: int, principal: str) -> FetchSession:
+        """The session, at its next epoch. Raises FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH."""
+        found = self._sessions.get(number)
+        if found is None or found.principal != principal:
+            raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, str(number))
+        if epoch != found.epoch:
+            raise BrokerError(ErrorCode.INVALID_FETCH_SESSION_EPOCH, f"{epoch} instead of {found.epoch}")
+        self._sessions.move_to_end(number)
+        found.epoch = 1 if found.epoch == _LAST_EPOCH else found.epoch + 1
+        return found
+
+    def end(self, number: int, principal: str) -> None:
+        """Forget a session; nothing happens where there is none."""
+        found = self._sessions.get(number)
+        if found is not None and found.principal == principal:
+            del self._sessions[number]
