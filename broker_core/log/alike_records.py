@@ -1,7 +1,7 @@
-"""Records that look alike, encoded all at once: messages of one size, without headers, as most batches are.
+"""The fast encoding of uniform records: messages of one size without headers, as most batches have.
 
-Then what stands between two of their keys and values depends on a message's place alone, and the records of a batch are
-one join of those bytes with the keys and values. The bytes are those of the general codec; see NOTES.md.
+The bytes between their keys and values depend on the position in the batch only, so the records of a batch are one join
+of a table with the keys and values. The result equals that of the general codec; see NOTES.md.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from broker_core.messages import Message
 
-LEAST_RECORDS = 8  # fewer are not worth it
+LEAST_RECORDS = 8  # below, the general codec is as fast
 _MOST_RECORDS = 1_000  # of a batch
-_KEPT_SIZES = 16  # tables of so many sizes are kept, 60 kB each at most
+_KEPT_SIZES = 16  # number of cached tables, 60 kB each at most
 
 _NO_HEADERS = b"\0"
 _NO_KEY = b"\x01"
@@ -21,7 +21,7 @@ _tables: dict[tuple[int | None, int], list[bytes]] = {}  # by the bytes of a key
 
 
 def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None:
-    """The pieces that make up the records, and the bytes of keys and values; None where the messages are not alike."""
+    """(pieces of the records, bytes of keys and values); None where the messages are not uniform."""
     count = len(messages)
     if not LEAST_RECORDS <= count <= _MOST_RECORDS:
         return None
@@ -42,14 +42,14 @@ def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None
         pieces[1::width] = keys
         pieces[2::width] = [_varint(value_bytes)] * count
     pieces[width - 1 :: width] = values
-    # What stands before a record ends the one before it: the first has none before it, and the last must be ended.
+    # A piece ends the record before it: the first piece needs no end, and the last record needs one.
     pieces[0] = between[0][len(_NO_HEADERS) :]
     pieces.append(_NO_HEADERS)
     return pieces, count * (value_bytes + (key_bytes or 0))  # type: ignore[return-value]
 
 
 def _length_of_each(parts: list[bytes | None]) -> int | None:
-    """How long each of `parts` is; None where they differ, or one is missing."""
+    """The common length of `parts`; None where they differ or one is None."""
     try:
         lengths = set(map(len, parts))  # type: ignore[arg-type]
     except TypeError:
@@ -58,10 +58,10 @@ def _length_of_each(parts: list[bytes | None]) -> int | None:
 
 
 def _between(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
-    """What stands before the key, or where there is none before the value, of the records at the first places."""
+    """The bytes before the key, or without keys before the value, of the first records."""
     table = _tables.get((key_bytes, value_bytes))
     if table is None or len(table) < count:
-        # Anew, never longer: another thread may be reading it.
+        # A new list, because another thread may be reading the old one.
         table = _made(key_bytes, value_bytes, min(2 * count, _MOST_RECORDS))
         if len(_tables) >= _KEPT_SIZES:
             _tables.clear()
@@ -76,14 +76,14 @@ def _made(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
         lengths, more = _varint(key_bytes), key_bytes + len(_varint(value_bytes)) + value_bytes
     found = []
     for delta in range(count):
-        body = b"\0\0" + _varint(delta) + lengths  # no attributes, the batch's own time, the place in the batch
+        body = b"\0\0" + _varint(delta) + lengths  # no attributes, the batch's timestamp, the offset delta
         found.append(_NO_HEADERS + _varint(len(body) + more + len(_NO_HEADERS)) + body)
     return found
 
 
 @lru_cache(maxsize=2 * _MOST_RECORDS)
 def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; zigzag, as the format has it: twice the number where it is not negative."""
+    """The zigzag varint of a number that is not negative."""
     left = number << 1
     found = bytearray()
     while left > 0x7F:

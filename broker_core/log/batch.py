@@ -1,7 +1,7 @@
-"""Kafka's record batch, format v2 (KIP-98): bytes in, bytes out.
+"""Kafka's record batch, format v2 (KIP-98).
 
-This is the only file that knows aiokafka's compiled record codec, whose import path is not public. Batches of messages
-that look alike need none; see `alike_records`. The header is
+Only this file uses aiokafka's compiled record codec, whose import path is not public. Uniform messages are encoded by
+`alike_records`. The header is
 
     base offset i64 | length i32 | leader epoch i32 | magic i8 | crc u32 | attributes i16 | last offset delta i32 |
     first timestamp i64 | max timestamp i64 | producer id i64 | producer epoch i16 | base sequence i32 | records i32
@@ -28,22 +28,22 @@ from broker_core.log.reserved_headers import reserved_headers, users_headers
 from broker_core.messages import Message, StoredMessage
 
 HEADER_BYTES = 61
-LENGTH_FIELD_END = 12  # the length counts what comes after it
+LENGTH_FIELD_END = 12  # the length counts the bytes from here on
 MAX_BATCH_RECORDS = 1_000  # reading one message decodes at most this many
-MAX_BATCH_BYTES = 4 * 1_048_576  # nor more than this, but for a single message
+MAX_BATCH_BYTES = 4 * 1_048_576  # and at most this much, except for a single message
 NO_PRODUCER_ID = -1
-SEQUENCES = 1 << 31  # after a producer's last sequence number comes 0
+SEQUENCES = 1 << 31  # sequence numbers wrap around to 0
 CODEC_BITS, LOG_APPEND_TIME_BIT, TRANSACTIONAL_BIT, CONTROL_BIT = 0x07, 0x08, 0x10, 0x20  # of the attributes
 
 LEAST_RECORD_BYTES = 7  # length, attributes, two deltas, null key, null value, no headers
 
 MAGIC = 2
 _LEADER_EPOCH = 0
-MARK = struct.pack(">ib", _LEADER_EPOCH, MAGIC)  # the constant bytes of every header, by which one can be found
+MARK = struct.pack(">ib", _LEADER_EPOCH, MAGIC)  # constant bytes of every header, for finding one
 MARK_AT = 12
 CRC_START = 21
-_LOW_ATTRIBUTES = CRC_START + 1  # the byte that has all bits in use
-_PREFIX = struct.Struct(">qiibI")  # what the CRC does not cover, and the CRC
+_LOW_ATTRIBUTES = CRC_START + 1  # the byte with all used bits
+_PREFIX = struct.Struct(">qiibI")  # the fields that the CRC does not cover, and the CRC
 HEADER = struct.Struct(">qiibIhiqqqhii")
 PLACE = struct.Struct(">qii")  # base offset, length, leader epoch
 _SIZE_LIMIT = (1 << 31) - 1
@@ -51,9 +51,9 @@ _NO_HEADERS: list[tuple[str, bytes | None]] = []
 
 
 class ProducerStamp(NamedTuple):
-    """Who sent a batch, for idempotence (KIP-98). `sequence` numbers its first message, per partition, from 0.
+    """The producer of a batch, for idempotence (KIP-98). `sequence` is that of the first message, per partition from 0.
 
-    A `transactional` batch belongs to the transaction that the producer has open.
+    A `transactional` batch belongs to the producer's open transaction.
     """
 
     producer_id: int
@@ -66,9 +66,9 @@ _NOBODY = ProducerStamp(NO_PRODUCER_ID, -1, -1)
 
 
 class BatchHeader(msgspec.Struct, frozen=True, gc=False):
-    """The header of a stored batch; `size_bytes` is the whole batch. `timestamp_ms` is that of its first record.
+    """The header of a stored batch. `size_bytes` is the size of the batch, `timestamp_ms` that of its first record.
 
-    Compaction may have removed records: then there are fewer than `end_offset` - `base_offset`.
+    After compaction there may be fewer records than `end_offset` - `base_offset`.
     """
 
     base_offset: int
@@ -89,17 +89,17 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_control(self) -> bool:
-        """True for the marker that ends a transaction, which holds no message."""
+        """Whether it is a marker that ends a transaction, which holds no message."""
         return bool(self.attributes & CONTROL_BIT)
 
     @property
     def is_transactional(self) -> bool:
-        """True where it belongs to a transaction, as messages or as its marker."""
+        """Whether it belongs to a transaction, as messages or as the marker."""
         return bool(self.attributes & TRANSACTIONAL_BIT)
 
     @property
     def stamp(self) -> ProducerStamp | None:
-        """Who sent it; None where it does not say."""
+        """The producer, None where it is not idempotent."""
         if self.producer_id == NO_PRODUCER_ID:
             return None
         return ProducerStamp(self.producer_id, self.producer_epoch, self.base_sequence, self.is_transactional)
@@ -108,7 +108,7 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
 def encode_batch(
     base_offset: int, timestamp_ms: int, messages: Sequence[Message], producer: ProducerStamp | None = None
 ) -> tuple[bytearray, int]:
-    """The batch of these messages at consecutive offsets, and the bytes of their keys and values."""
+    """(batch of the messages at consecutive offsets, bytes of their keys and values)."""
     stamp = producer or _NOBODY
     alike = records_alike(messages)
     if alike is not None:
@@ -141,7 +141,7 @@ def encode_batch(
 def framed(
     base_offset: int, timestamp_ms: int, records: Sequence[bytes], count: int, stamp: ProducerStamp, attributes: int = 0
 ) -> bytearray:
-    """A batch of `count` records, whose pieces these are, with its header before them."""
+    """The header and the records, given in pieces, of a batch of `count` records."""
     if stamp.transactional:
         attributes |= TRANSACTIONAL_BIT
     data = bytearray().join([bytes(HEADER_BYTES), *records])
@@ -157,9 +157,9 @@ def framed(
 def encode_batches(
     base_offset: int, timestamp_ms: int, messages: Sequence[Message], first: int, last: int
 ) -> Iterator[tuple[bytearray, int, int]]:
-    """Messages number `first` to `last` - 1 as (batch, count, bytes of keys and values), in bounded batches.
+    """Messages `first` to `last` - 1 as (batch, count, bytes of keys and values), in batches of limited size.
 
-    Number 0 is at `base_offset`.
+    Message 0 has `base_offset`.
     """
     while last - first > MAX_BATCH_RECORDS:
         yield from encode_batches(base_offset, timestamp_ms, messages, first, first + MAX_BATCH_RECORDS)
@@ -174,7 +174,7 @@ def encode_batches(
 
 
 def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> bytearray:
-    """An intact batch again, with only the `kept` ones of its messages, each at the offset it has."""
+    """The intact `batch` with only the `kept` messages, at their offsets."""
     base_offset = kept[0].offset
     (first_offset, _, _, _, _, attributes, _, _, _, producer_id, producer_epoch, sequence, _) = HEADER.unpack_from(
         batch
@@ -192,7 +192,7 @@ def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> byt
 
 
 def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | None:
-    """The header at `position`, or None where there is none that makes sense. Does not look at the checksum."""
+    """The header at `position`, or None where there is no plausible one. The checksum is not verified."""
     if len(data) - position < HEADER_BYTES:
         return None
     (
@@ -221,12 +221,12 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
 
 
 def place_bytes(base_offset: int, size_bytes: int) -> bytes:
-    """The first 12 bytes of a batch, which its own checksum does not cover: base offset and length."""
+    """The first 12 bytes of a batch, which its CRC does not cover: base offset and length."""
     return PLACE.pack(base_offset, size_bytes - LENGTH_FIELD_END, _LEADER_EPOCH)[:LENGTH_FIELD_END]
 
 
 def places_checksum(batches: bytes) -> int:
-    """CRC-32C over the `place_bytes` of these batches, going from each to the next by its length."""
+    """The CRC-32C of the `place_bytes` of consecutive batches."""
     checksum = 0
     position = 0
     while position + HEADER_BYTES <= len(batches):
@@ -240,7 +240,7 @@ def places_checksum(batches: bytes) -> int:
 
 
 def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
-    """True where `batch` is exactly one whole batch that starts at `base_offset` and its checksum holds."""
+    """Whether `batch` is exactly one complete batch at `base_offset` with a matching checksum."""
     if len(batch) < HEADER_BYTES:
         return False
     base, length, epoch, magic, checksum = _PREFIX.unpack_from(batch)
@@ -250,9 +250,9 @@ def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
 
 
 def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:
-    """The messages of an intact batch, each decoded when asked for; a control batch has none.
+    """The messages of an intact batch, decoded lazily; a control batch has none.
 
-    Raises DAMAGED where one does not parse.
+    Raises DAMAGED where a record cannot be parsed.
     """
     if batch[_LOW_ATTRIBUTES] & CONTROL_BIT:
         return

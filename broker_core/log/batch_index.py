@@ -1,4 +1,4 @@
-"""Where batches are in a segment, and when each was published: a few bytes per batch, and nothing decoded."""
+"""The in-memory index of batches in a segment: position, size and publishing time, without decoding."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 
 from broker_core.messages import Run
 
-UNKNOWN_BYTES = 0xFFFF_FFFF  # of a batch that was found on disk and not decoded yet
+UNKNOWN_BYTES = 0xFFFF_FFFF  # of a batch that was found on disk and not decoded
 MARKER = 0xFFFF_FFFE  # instead of the payload of a control batch, which holds no message
 
 
 class BatchIndex:
-    """One entry per batch, in order: a slot. `spans` counts offsets, those that compaction has emptied included.
+    """One entry (slot) per batch, in order. `spans` counts offsets, including those removed by compaction.
 
-    `positions` and `sizes` are bytes in the segment file, `payloads` the bytes of keys and values. Offsets are kept
+    `positions` and `sizes` are in bytes of the segment file, `payloads` are the bytes of keys and values. Offsets are
     relative to the segment's, so that an entry takes 28 bytes.
     """
 
@@ -52,7 +52,7 @@ class BatchIndex:
     def add(
         self, base_offset: int, span: int, position: int, size_bytes: int, payload_bytes: int, published_ns: int
     ) -> None:
-        """The next batch."""
+        """Add the next batch."""
         self.last_end_offset = base_offset + span
         self.offsets.append(base_offset - self._base_offset)
         self.spans.append(span)
@@ -74,7 +74,7 @@ class BatchIndex:
         return self._base_offset + self.offsets[slot] + self.spans[slot]
 
     def slot_from(self, offset: int) -> int:
-        """The slot of the batch that holds `offset`, else of the next batch after it; `len(self)` where none is."""
+        """The slot of the batch with `offset`, or else of the next batch; `len(self)` where there is none."""
         relative = offset - self._base_offset
         slot = bisect_right(self.offsets, relative) - 1
         if slot < 0 or relative >= self.offsets[slot] + self.spans[slot]:
@@ -82,20 +82,20 @@ class BatchIndex:
         return slot
 
     def slot_for_time(self, published_ns: int, start: int = 0) -> int | None:
-        """The first slot from `start` on that was published at `published_ns` or later; None where none was."""
+        """The first slot from `start` on that was published at `published_ns` or later; None where there is none."""
         if self.max_published_ns is None or self.max_published_ns < published_ns:
             return None
         if self._in_time_order:
             slot = bisect_left(self.published, published_ns, start)
             return slot if slot < len(self) else None
-        # A restart has moved the clock back inside this segment.
+        # A restart has set the clock back within this segment.
         later = (slot for slot in range(start, len(self)) if self.published[slot] >= published_ns)
         return next(later, None)
 
     def collect_runs(self, offset: int, end_offset: int, runs: list[Run], records: Records) -> None:
-        """Append the runs between the two offsets, joined with the last of `runs` where they go on from it.
+        """Append the runs between the two offsets to `runs`; adjacent runs are joined.
 
-        `records` is asked for the batches that compaction has left with gaps or whose payload is not known yet.
+        `records` is called for batches with gaps left by compaction, and for those whose payload size is unknown.
         """
         base_offset = self._base_offset
         offsets = self.offsets
@@ -118,7 +118,7 @@ class BatchIndex:
             if first < offset or first + span > end_offset:
                 start = max(first, offset)
                 end = min(first + span, end_offset)
-                # Shares of one batch add up to the whole of it, whichever way it is divided.
+                # The shares of a batch add up to its size, however it is divided.
                 size_bytes = size_bytes * (end - first) // span - size_bytes * (start - first) // span
                 first, span = start, end - start
             _join(runs, first, span, size_bytes, published_ns)

@@ -1,4 +1,4 @@
-"""Small files that are replaced as a whole and carry their own checksum: checkpoints and indexes."""
+"""Small files with a checksum that are replaced as a whole: checkpoints and indexes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MAGIC = b"BSC1"
 
 
 def write_checked(files: FileSystem, path: str, body: bytes, *, durable: bool) -> None:
-    """Replace the file at `path` by `body` and its CRC-32C; `durable` waits for the disk."""
+    """Replace the file at `path` by `body` and its CRC-32C. With `durable`, wait for the disk."""
     files.write_whole(path, _FRAME.pack(_MAGIC, crc32c.crc32c(body)) + body, durable=durable)
 
 
 def read_checked(files: FileSystem, path: str) -> bytes | None:
-    """What `write_checked` stored; None where a single bit of it has changed. The file must exist."""
+    """The body of a file by `write_checked`; None where the checksum does not match. The file must exist."""
     data = files.read(path, 0, files.size(path))
     if len(data) < _FRAME.size:
         return None

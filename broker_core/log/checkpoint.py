@@ -1,4 +1,4 @@
-"""What a partition knows that its segment files do not say, as of one offset: where recovery starts."""
+"""The checkpoint of a partition: state besides the segment files as of one offset, where recovery starts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class StoredProducer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """Everything before `offset` was stored when it was written: if it is not there now, it was lost since.
+    """All messages before `offset` were stored when it was written: missing ones are corruption.
 
-    Nothing before `start_offset` can be read; below `compacted_to` offsets may have gaps.
+    The log starts at `start_offset`. Below `compacted_to` offsets may have gaps.
     """
 
     offset: int
@@ -38,7 +38,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     @classmethod
     def load(cls, files: FileSystem, directory: str) -> Checkpoint | None:
-        """The checkpoint; None where there is none. Raises DAMAGED where it does not match its checksum."""
+        """The checkpoint, None where there is none. Raises DAMAGED where its checksum does not match."""
         path = f"{directory}/{CHECKPOINT_FILE}"
         if not files.exists(path):
             return None

@@ -1,4 +1,4 @@
-"""The compactions of all logs, by turns."""
+"""The cleaner: compaction of all logs in turn."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from collections.abc import Iterable
 from broker_core.log.compaction import Compaction, is_behind, is_due
 from broker_core.log.partition_log import PartitionLog
 
-# Who writes faster than compaction gets on with little is slowed by it: else the log would grow without end.
+# The share of time for compaction: usually, and where it falls behind. Then producers are slowed down, because
+# otherwise the log would grow without limit.
 USUAL_FRACTION, BEHIND_FRACTION = 0.4, 0.9
 
 
 class Cleaner:
-    """Runs one slice of one pass at a time, of each log in its turn, as long as there is something to gain."""
+    """Runs compaction passes slice by slice, with the logs in turn."""
 
     def __init__(self) -> None:
         self._running: dict[PartitionLog, Compaction] = {}
 
     def look(self, now_ns: int, logs: Iterable[PartitionLog]) -> None:
-        """Begin a pass of each of these logs that has become worth one."""
+        """Begin a pass for each of `logs` that is due."""
         for log in logs:
             if log not in self._running and is_due(log, now_ns):
                 self._running[log] = Compaction(log, now_ns)
 
     def step(self, now_ns: int) -> float:
-        """One slice; which part of the time the next ones are to get, 0 where there are none.
+        """Run one slice. Returns the share of time for the next ones, 0 where there are none.
 
-        Raises STORAGE_ERROR, and begins that pass anew when looked at.
+        Raises STORAGE_ERROR; `look` restarts that pass.
         """
         if not self._running:
             return 0.0
@@ -35,11 +36,11 @@ class Cleaner:
         if running.step():
             self._running[log] = running  # behind the others
         else:
-            self.look(now_ns, (log,))  # what was written meanwhile may be worth another
+            self.look(now_ns, (log,))  # another pass may be due for what was written meanwhile
         if not self._running:
             return 0.0
         return BEHIND_FRACTION if any(map(is_behind, self._running)) else USUAL_FRACTION
 
     def forget(self, log: PartitionLog) -> None:
-        """The log is going away."""
+        """Forget a deleted log."""
         self._running.pop(log, None)

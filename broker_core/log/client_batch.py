@@ -1,4 +1,4 @@
-"""Record batches that Kafka clients have made: split, checked, and decoded within limits of size and ratio."""
+"""Record batches of Kafka clients: splitting, checking, and decoding with limits of size and compression ratio."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from broker_core.log.batch import (
 )
 from broker_core.messages import Message
 
-MAX_RECORDS = 100_000  # of one batch: ten times what librdkafka sends by default
+MAX_RECORDS = 100_000  # of one batch: ten times librdkafka's default
 MAX_UNPACKED_BYTES = 64 * MAX_MESSAGE_BYTES
-MAX_RATIO = 1_000  # text of one letter packs to a thousandth
+MAX_RATIO = 1_000  # of compression: that of a repeated letter
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
 
 
 class ClientBatch(msgspec.Struct, frozen=True, gc=False):
-    """One whole batch of format v2 whose checksum and counts hold."""
+    """A complete batch of format v2 with a valid checksum and consistent counts."""
 
     data: bytes
     count: int
@@ -48,17 +48,17 @@ class ClientBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def records_bytes(self) -> int:
-        """Bytes of the records as they were sent."""
+        """The size of the records as sent."""
         return len(self.data) - HEADER_BYTES
 
     def placed(self, base_offset: int) -> bytearray:
-        """The batch as it is stored at `base_offset`; everything else stays as it came."""
+        """The batch for `base_offset`, otherwise unchanged."""
         stored = bytearray(self.data)
         PLACE.pack_into(stored, 0, base_offset, len(stored) - LENGTH_FIELD_END, 0)
         return stored
 
     def messages(self) -> list[Message]:
-        """Its messages. Raises CORRUPT_MESSAGE, MESSAGE_TOO_LARGE."""
+        """The decoded messages. Raises CORRUPT_MESSAGE, MESSAGE_TOO_LARGE."""
         try:
             return [Message(each.value, each.key, each.headers) for each in decode_batch(self._plain(), "", 0, 0)]
         except BrokerError as error:
@@ -67,7 +67,7 @@ class ClientBatch(msgspec.Struct, frozen=True, gc=False):
             raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a record of the batch does not parse") from error
 
     def _plain(self) -> bytes:
-        """The batch without compression; its checksum does not hold."""
+        """The batch without compression and without a valid checksum."""
         if self.codec == "none":
             return self.data
         header = bytearray(self.data[:HEADER_BYTES])
@@ -79,11 +79,11 @@ class ClientBatch(msgspec.Struct, frozen=True, gc=False):
 
 
 def client_batches(records: bytes) -> Iterator[ClientBatch]:
-    """The batches that a producer sends for one partition, in order.
+    """The batches of a produce request for one partition, in order.
 
-    Raises CORRUPT_MESSAGE for anything that is not whole, checked and consistent; MESSAGE_TOO_LARGE for compressed
-    records beyond the limits; UNSUPPORTED_FOR_MESSAGE_FORMAT for batches older than format v2; INVALID_RECORD for
-    control batches, which only the broker writes.
+    Raises CORRUPT_MESSAGE for incomplete, corrupt or inconsistent batches; MESSAGE_TOO_LARGE for compressed records
+    above the limits; UNSUPPORTED_FOR_MESSAGE_FORMAT for formats before v2; INVALID_RECORD for control batches, which
+    only the broker writes.
     """
     position = 0
     if not records:
@@ -129,7 +129,7 @@ def _checked(records: bytes, position: int) -> ClientBatch:
 
 
 def unpacked(codec: str, packed: memoryview) -> bytes:
-    """Decompressed records. Raises MESSAGE_TOO_LARGE beyond the limits, before they take memory; CORRUPT_MESSAGE."""
+    """Decompress records. Raises MESSAGE_TOO_LARGE above the limits, before allocating that much; CORRUPT_MESSAGE."""
     limit = min(MAX_UNPACKED_BYTES, max(len(packed) * MAX_RATIO, MAX_MESSAGE_BYTES))
     try:
         return _UNPACK[codec](bytes(packed), limit)
@@ -175,7 +175,7 @@ def _snappy_block(packed: bytes, limit: int) -> bytes:
 
 
 def _bounded(decompress_into: Callable[[bytes, bytearray], int]) -> Callable[[bytes, int], bytes]:
-    """Decompress into buffers that grow up to the limit, so that a small bomb costs little."""
+    """Decompress into buffers that grow up to the limit, so that a small decompression bomb costs little."""
 
     def unpack(packed: bytes, limit: int) -> bytes:
         size = min(limit, max(4 * len(packed), 65_536))

@@ -1,4 +1,4 @@
-"""Compaction: of each key only the latest message stays, at the offset that it always had."""
+"""Compaction: only the latest message of each key stays, at its offset."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from broker_core.log.segment import Segment
 from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.messages import StoredMessage
 
-SLICE_BYTES = 64 * 1_024  # of stored batches that one step reads or writes: one to three milliseconds
+SLICE_BYTES = 64 * 1_024  # of stored batches that one step reads or writes, in one to three milliseconds
 _CALM_NS = 60 * NS_PER_S
 _BEHIND_TIMES = 4
 
 
 class Compacted(msgspec.Struct, frozen=True):
-    """What compaction has removed so far, and how many sealed segments it had to leave alone as damaged."""
+    """Totals of a compaction: removed messages, and sealed segments left unchanged because they are corrupt."""
 
     messages: int = 0
     stored_bytes: int = 0
@@ -29,10 +29,10 @@ class Compacted(msgspec.Struct, frozen=True):
 
 
 def is_due(log: PartitionLog, now_ns: int) -> bool:
-    """True where a pass is worth its work: half of all was sealed since the last one, or nothing comes any more.
+    """Whether a pass is due: half of the log was sealed since the last pass, or writing has stopped.
 
-    A pass reads what the last one has left, too. So it waits until there is as much to gain, and a log that is written
-    to without end is read three times as often as it is written, however large it has become.
+    A pass also reads what the last pass left. Waiting for half bounds the reading to about three times the writing,
+    independent of the size of the log.
     """
     if log.config.cleanup != "compact":
         return False
@@ -48,7 +48,7 @@ def is_due(log: PartitionLog, now_ns: int) -> bool:
 
 
 def is_behind(log: PartitionLog) -> bool:
-    """True where several times as much has come since the last pass as that one has left."""
+    """Whether several times as much was written since the last pass as it left."""
     fresh_bytes = kept_bytes = 0
     for segment in log.compactable():
         if segment.end_offset > log.cleaned_to:
@@ -59,11 +59,11 @@ def is_behind(log: PartitionLog) -> bool:
 
 
 class Compaction:
-    """One pass over the sealed segments of a log, in slices, of which each `step` is one and fits between other work.
+    """One pass over the sealed segments of a log. Each `step` is a short slice.
 
-    A message without a value (a tombstone) deletes its key; it stays for `tombstone_ms`, so that readers who are
-    behind learn of it, then goes too. Segments are replaced oldest first: wherever a pass is cut short, no deleted
-    value comes back. Messages that are appended meanwhile are left for the next pass.
+    A message without a value (tombstone) deletes its key and is itself removed after `tombstone_ms`, so that slow
+    readers see it. Segments are replaced oldest first, so that an interrupted pass never restores a deleted value.
+    Messages that are appended meanwhile are left for the next pass.
     """
 
     def __init__(self, log: PartitionLog, now_ns: int) -> None:
@@ -75,12 +75,12 @@ class Compaction:
         self._steps = self._all_steps()
 
     def step(self) -> bool:
-        """Read or write one more slice; False where the pass is over. Raises STORAGE_ERROR."""
+        """Read or write one slice; False when the pass is over. Raises STORAGE_ERROR."""
         self._left_bytes = SLICE_BYTES
         return next(self._steps, False)
 
     def run(self) -> Compacted:
-        """All steps at once. Raises STORAGE_ERROR."""
+        """Run all steps. Raises STORAGE_ERROR."""
         while self.step():
             pass
         return self.done
@@ -90,7 +90,7 @@ class Compaction:
         segments = log.compactable()
         damaged: set[Segment] = set()
         for segment in segments:
-            # What earlier passes have left holds each key once: it is behind what is new, never before it.
+            # Earlier passes left each key once, so only new segments can supersede messages.
             if segment.end_offset > log.cleaned_to:
                 yield from self._reading(segment, damaged, self._note_keys(segment))
         for segment in segments:
@@ -101,7 +101,7 @@ class Compaction:
         self.done = msgspec.structs.replace(self.done, skipped_segments=len(damaged))
 
     def _reading(self, segment: Segment, damaged: set[Segment], work: Iterator[None]) -> Iterator[bool]:
-        """Go on with `work` in slices, unless the segment has been deleted meanwhile or turns out to be damaged."""
+        """Run `work` in slices, unless the segment is deleted meanwhile or is corrupt."""
         while self._log.holds(segment):
             try:
                 next(work)
@@ -116,7 +116,7 @@ class Compaction:
         yield True
 
     def _took(self, size_bytes: int) -> bool:
-        """Count what was read or written; True where this slice is full."""
+        """Count bytes read or written; True when the slice is full."""
         self._left_bytes -= size_bytes
         return self._left_bytes <= 0
 
@@ -132,7 +132,7 @@ class Compaction:
                     yield
 
     def _was_aborted(self, segment: Segment, index: BatchIndex, slot: int) -> bool:
-        """True for messages of an aborted transaction: they replace nothing, and go with the first pass."""
+        """Whether the batch belongs to an aborted transaction: its messages supersede nothing and are removed."""
         base_offset = index.base_offset(slot)
         aborted = self._log.aborted_transactions(base_offset, base_offset + 1)
         header = parse_header(segment.batch(index, slot)) if aborted else None

@@ -1,4 +1,4 @@
-"""How a partition log stores, keeps and cleans what it holds."""
+"""Settings of a partition log."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from broker_core.settings import NotNegative, Positive, Settings
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact"]
 
-MAX_SEGMENT_BYTES = 1 << 30  # twice as much must have a position in 4 bytes
+MAX_SEGMENT_BYTES = 1 << 30  # positions up to twice this must fit into 4 bytes
 _DAY_MS = 86_400_000
 
 SegmentBytes = Annotated[int, Range(1, MAX_SEGMENT_BYTES)]
 
 
 class LogConfig(Settings, frozen=True, kw_only=True):
-    """Settings of one partition log; None is "no limit".
+    """Settings of a log. Times are in milliseconds, sizes in bytes; None is no limit.
 
-    `durability`: `memory` dies with the process, `file` survives it, `fsync` survives a power cut once `sync` has
-    returned. A segment is rolled at `segment_bytes` or when its first batch is `segment_ms` old. `retention_*` apply
-    where `cleanup` is `delete`, and remove whole segments. `tombstone_ms` is how long compaction keeps the message
-    without a value that deletes a key. `message_ttl_ms` is how long a message is handed out at most, whatever its own
-    time to live.
+    `durability`: messages in `memory` are lost with the process, in `file` they survive it, and with `fsync` they
+    survive a power cut once they are acknowledged. A segment is rolled at `segment_bytes`, or when its first batch is
+    `segment_ms` old. `retention_*` remove whole segments where `cleanup` is `delete`. `tombstone_ms` is the time for
+    which compaction keeps tombstones. `message_ttl_ms` limits the time to live of all messages.
     """
 
     durability: Durability = "memory"

@@ -1,4 +1,4 @@
-"""Offsets that a partition has lost: named, never skipped in silence."""
+"""The lost offsets of a partition, which are reported and never silently skipped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from broker_core.errors import BrokerError, ErrorCode
 
 
 class LostRange(NamedTuple):
-    """Offsets `start_offset` to `end_offset` - 1 cannot be read any more; `cause` names the place and what is wrong."""
+    """Offsets `start_offset` to `end_offset` - 1 cannot be read. `cause` names the file and the problem."""
 
     start_offset: int
     end_offset: int
@@ -17,7 +17,7 @@ class LostRange(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """For people."""
+        """The range as a sentence."""
         return f"offsets {self.start_offset} to {self.end_offset - 1} are lost: {self.cause}"
 
 
@@ -29,7 +29,7 @@ class Corruption:
         self.ranges: list[LostRange] = []
 
     def add(self, start_offset: int, end_offset: int, cause: str) -> bool:
-        """Remember a range; False where it is empty or known already."""
+        """Add a range; False where it is empty or known."""
         known = self.range_of(start_offset)
         if start_offset >= end_offset or (known is not None and known.end_offset >= end_offset):
             return False
@@ -37,7 +37,7 @@ class Corruption:
         return True
 
     def range_of(self, offset: int) -> LostRange | None:
-        """The lost range that holds `offset`."""
+        """The lost range with `offset`."""
         slot = bisect_right(self.ranges, offset, key=lambda lost: lost.start_offset)
         if slot and offset < self.ranges[slot - 1].end_offset:
             return self.ranges[slot - 1]
@@ -54,5 +54,5 @@ class Corruption:
                 )
 
     def forget_before(self, offset: int) -> None:
-        """The log no longer holds what is before `offset`."""
+        """Drop ranges before `offset`, which were deleted."""
         self.ranges = [lost for lost in self.ranges if lost.end_offset > offset]

@@ -1,4 +1,4 @@
-"""Batches that are decoded only as far as somebody has read them."""
+"""Lazily decoded batches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from broker_core.log.batch_index import BatchIndex
 from broker_core.log.segment import Segment
 from broker_core.messages import StoredMessage
 
-_KEPT_BATCHES = 4  # partly read ones: about one per group that reads the partition
+_KEPT_BATCHES = 4  # partly read batches: about one for each group that reads the partition
 
 
 class _DecodedBatch:
@@ -28,7 +28,7 @@ class _DecodedBatch:
 
 
 class DecodedBatches:
-    """The messages of a partition's batches, the partly read ones kept, since readers take a batch in several bites."""
+    """The messages of a partition's batches. Partly read batches are cached, because readers read them in parts."""
 
     def __init__(self, topic: str, partition: int) -> None:
         self._topic = topic
@@ -38,7 +38,7 @@ class DecodedBatches:
     def messages(
         self, segment: Segment, index: BatchIndex, slot: int, offset: int, max_messages: int
     ) -> list[StoredMessage]:
-        """Messages of the batch in this slot, from `offset` on where that lies in it. Raises DAMAGED."""
+        """Up to `max_messages` of the batch in this slot, from `offset` on. Raises DAMAGED."""
         span = index.spans[slot]
         if span == 1:
             return list(self._decode(segment, index, slot))
@@ -65,5 +65,5 @@ class DecodedBatches:
         return batch
 
     def clear(self) -> None:
-        """Forget what was decoded, after batches were replaced."""
+        """Clear the cache, after batches were replaced."""
         self._kept.clear()

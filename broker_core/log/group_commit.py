@@ -1,4 +1,4 @@
-"""Group commit: who waits for the disk, and the rounds in which one sync serves all of them."""
+"""Group commit: replies that wait for durability, and rounds in which one sync serves all of them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Round = list[tuple[PartitionLog, SyncTicket]]
 
 
 class GroupCommit:
-    """Parks who waits until an append is durable. Only logs with durability `fsync` are ever waited for.
+    """Parks replies until appends are durable. Only logs with durability `fsync` need it.
 
-    A round is `begin` under the broker's lock, `SyncTicket.run` of each of its tickets without it, and `end` under it.
+    A round is `begin` under the broker's lock, `run` of each ticket without it, and `end` under it.
     """
 
     def __init__(self) -> None:
@@ -25,11 +25,11 @@ class GroupCommit:
 
     @property
     def wanted(self) -> bool:
-        """True where a round would make something durable."""
+        """Whether a round would make something durable."""
         return bool(self._dirty)
 
     def durable(self, log: PartitionLog, end_offset: int) -> Reply[None]:
-        """There when everything below `end_offset` is as durable as the log promises; fails with STORAGE_ERROR."""
+        """A reply that is settled when all messages below `end_offset` are durable; it fails with STORAGE_ERROR."""
         if log.config.durability != "fsync" or log.high_watermark >= end_offset:
             return Reply.of(None)
         reply: Reply[None] = Reply()
@@ -38,13 +38,13 @@ class GroupCommit:
         return reply
 
     def note(self, logs: Iterable[PartitionLog]) -> None:
-        """Let the next round cover what nobody waits for, too."""
+        """Include `logs` in the next round, although no reply waits for them."""
         for log in logs:
             if log.config.durability == "fsync" and log.high_watermark < log.end_offset and not log.read_only:
                 self._dirty[log] = None
 
     def begin(self) -> Round:
-        """The tickets of the next round; those who wait for a log that takes no more syncs get its error."""
+        """The tickets of the next round. Replies that wait for a log that cannot be synced fail."""
         dirty, self._dirty = self._dirty, {}
         found: Round = []
         for log in dirty:
@@ -56,11 +56,11 @@ class GroupCommit:
                 if ticket is not None:
                     found.append((log, ticket))
                 else:
-                    self._answer(log)  # somebody else has synced it
+                    self._answer(log)  # synced by another call
         return found
 
     def end(self, done: Round) -> list[PartitionLog]:
-        """Take note of a round that was run, and answer those it served; the logs that can be read further now."""
+        """Complete a round and settle its replies. Returns the logs whose high watermark has advanced."""
         advanced: list[PartitionLog] = []
         for log, ticket in done:
             try:
@@ -74,12 +74,12 @@ class GroupCommit:
         return advanced
 
     def forget(self, log: PartitionLog, error: BrokerError) -> None:
-        """The log is going away: those who wait for it get `error`."""
+        """Forget a deleted log: replies that wait for it fail with `error`."""
         self._dirty.pop(log, None)
         self._fail(log, error)
 
     def _answer(self, log: PartitionLog) -> None:
-        """Tell those whose messages are durable."""
+        """Settle the replies whose messages are durable."""
         waiting = self._waiting.get(log)
         while waiting and waiting[0][0] <= log.high_watermark:
             waiting.popleft()[1].resolve(None)

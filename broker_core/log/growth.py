@@ -1,4 +1,4 @@
-"""Replies that come when a partition has grown: what a fetch waits for that is not a group's."""
+"""Replies that are settled when a partition grows, for fetches without a group."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ TopicPartition = tuple[str, int]
 
 
 class Growth:
-    """Waits for partitions to grow. Readers look themselves at what there is."""
+    """Waits for partitions to grow. Readers check for messages themselves."""
 
     def __init__(self, timers: Timers) -> None:
         self._timers = timers
         self._waiting: dict[TopicPartition, dict[Reply[None], None]] = {}
 
     def wait(self, partitions: Iterable[TopicPartition], deadline_ns: int) -> Reply[None]:
-        """A reply that comes when one of `partitions` has something new to read, at the latest at `deadline_ns`."""
+        """A reply that is settled when one of `partitions` grows, or at `deadline_ns`."""
         reply: Reply[None] = Reply()
         chosen = tuple(partitions)
         for each in chosen:
@@ -37,6 +37,6 @@ class Growth:
         return reply
 
     def appended(self, topic: str, partition: int) -> None:
-        """The partition has grown."""
+        """Settle the replies that wait for the partition."""
         for reply in list(self._waiting.get((topic, partition), ())):
             reply.resolve(None)

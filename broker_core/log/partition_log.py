@@ -1,4 +1,4 @@
-"""One partition: an append-only log of batches in segments. Time is session nanoseconds, handed in by the caller."""
+"""A partition: an append-only log of batches in segments. Times are session nanoseconds, passed by the caller."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
 from broker_core.log.reserved_headers import check_sizes, with_ttl
 from broker_core.log.retention import is_too_old, retained_from
-from broker_core.log.segment import Place, Segment
+from broker_core.log.segment import PartitionContext, Segment
 from broker_core.log.segment_list import SegmentList
 from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.log.sync_ticket import SyncTicket
@@ -32,7 +32,7 @@ _NEVER_NS = 1 << 63
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):
-    """Where messages were stored; a `duplicate` was there before. `size_bytes` counts keys and values."""
+    """The result of an append. A `duplicate` had been stored before. `size_bytes` counts keys and values."""
 
     base_offset: int
     count: int
@@ -41,33 +41,33 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
 
 
 class PartitionLog(PartitionReader):
-    """The messages of one partition. Opening one finds what is in `directory`; `recovery` tells what had to be done.
+    """The log of one partition in `directory`. `recovery` reports what opening it had to repair.
 
-    `epoch_ms` is the Unix time of session time 0. `start_offset` is the first offset that can be read, `end_offset`
-    that of the next message. Readers see what is below `high_watermark`: with durability `fsync` that is what a sync
-    has made durable, else the end offset. `read_only` is the reason why nothing more is taken, or "".
+    `epoch_ms` is the Unix time of session time 0. `start_offset` is the first readable offset, `end_offset` that of the
+    next message. Readers see messages below `high_watermark`: with durability `fsync` the durable ones, otherwise all.
+    `read_only` is the reason why appends are refused, or "".
     """
 
     def __init__(
         self, files: FileSystem, directory: str, topic: str, partition: int, *, config: LogConfig, epoch_ms: int
     ) -> None:
-        damage = Corruption(f"{topic}-{partition}")
-        place = Place(files, directory, epoch_ms, damage)
+        corruption = Corruption(f"{topic}-{partition}")
+        context = PartitionContext(files, directory, epoch_ms, corruption)
         files.makedirs(directory)
-        recovery = Recovery(place)
+        recovery = Recovery(context)
         segments = recovery.segments
         if not segments or segments[-1].has_holes or segments[-1].end_offset != recovery.end_offset:
             open_before = segments[-1].transactions.open if segments else None
-            segments.append(Segment(place, recovery.end_offset, open_before=open_before))
-        super().__init__(topic, partition, SegmentList(segments), damage)
+            segments.append(Segment(context, recovery.end_offset, open_before=open_before))
+        super().__init__(topic, partition, SegmentList(segments), corruption)
         self.config = config
         self.recovery = recovery.report
         self.start_offset = recovery.start_offset
         self.end_offset = self.high_watermark = recovery.end_offset
         self.read_only = ""
         self.compacted_to = recovery.checkpoint.compacted_to
-        self.cleaned_to = 0  # below it each key is there once, as far as is known
-        self._place = place
+        self.cleaned_to = 0  # below it, each key has one message, as far as is known
+        self._context = context
         self._active = self._segments.active
         self._producers = recovery.producers
         self._durable_offset = recovery.end_offset
@@ -78,7 +78,7 @@ class PartitionLog(PartitionReader):
         self._waits_for_sync = config.durability == "fsync"
         self._writes_indexes = config.durability != "memory"
         if self._waits_for_sync and self.recovery.scanned_bytes:
-            # The last process may have died before its sync: what it left must be durable before anybody reads it.
+            # The last process may have ended before its sync: its messages must be durable before they are read.
             for segment in self._segments:
                 if not segment.is_indexed:
                     segment.file.begin_sync()()
@@ -86,7 +86,7 @@ class PartitionLog(PartitionReader):
         self._settle_limits()
 
     def configure(self, config: LogConfig) -> None:
-        """Other settings from now on. Raises INVALID_CONFIG where the durability would change."""
+        """Change the settings. Raises INVALID_CONFIG for another durability."""
         if config.durability != self.config.durability:
             raise BrokerError(
                 ErrorCode.INVALID_CONFIG,
@@ -97,7 +97,7 @@ class PartitionLog(PartitionReader):
 
     @property
     def judges_messages(self) -> bool:
-        """True where each message must be looked at before it is stored: for its key, or for its time to live."""
+        """Whether each message is checked before it is stored, for its key or its time to live."""
         return self._needs_keys or self._ttl_ms is not None
 
     def _settle_limits(self) -> None:
@@ -110,17 +110,17 @@ class PartitionLog(PartitionReader):
     def append_batch(
         self, now_ns: int, messages: Sequence[Message], *, producer: ProducerStamp | None = None
     ) -> Appended:
-        """Store the messages at the next offsets, all or none; the only way in.
+        """Append the messages, all or none.
 
         A batch that `producer` has sent before is not stored again. Raises STORAGE_ERROR, MESSAGE_TOO_LARGE, CLOSED,
-        OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, INVALID_RECORD (no key where the topic is compacted).
+        OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, INVALID_RECORD (no key in a compacted topic).
         """
         self._check_takes(messages)
         if self._ttl_ms is not None:
             messages = with_ttl(messages, self._ttl_ms)
         count = len(messages)
         base_offset = self.end_offset
-        timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS
+        timestamp_ms = self._context.epoch_ms + now_ns // NS_PER_MS
         if producer is not None:
             duplicate = self._producers.duplicate(producer, count)
             if duplicate is not None:
@@ -142,7 +142,7 @@ class PartitionLog(PartitionReader):
         return Appended(base_offset, count, size_bytes, False)
 
     def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
-        """Store a client's batch as it came, but for its offset; `size_bytes` are those of its records as sent.
+        """Append a client's batch unchanged but for its offset. `size_bytes` of the result is that of its records.
 
         Raises as `append_batch`.
         """
@@ -161,12 +161,12 @@ class PartitionLog(PartitionReader):
         return Appended(base_offset, count, size_bytes, False)
 
     def append_marker(self, now_ns: int, producer_id: int, epoch: int, *, commits: bool) -> int:
-        """End what the producer's transaction has here; the offset of the marker.
+        """Append the marker that ends the producer's transaction here. Returns its offset.
 
-        A batch of an older epoch is refused from now on. Raises STORAGE_ERROR, CLOSED.
+        Batches of an older epoch are refused from then on. Raises STORAGE_ERROR, CLOSED.
         """
         self._must_be_open()
-        base_offset, timestamp_ms = self.end_offset, self._place.epoch_ms + now_ns // NS_PER_MS
+        base_offset, timestamp_ms = self.end_offset, self._context.epoch_ms + now_ns // NS_PER_MS
         data = encode_marker(base_offset, timestamp_ms, producer_id, epoch, commits=commits)
         active = self._active_for(now_ns, len(data))
         first_offset = active.append_marker(data, base_offset, producer_id, now_ns, commits=commits)
@@ -178,7 +178,7 @@ class PartitionLog(PartitionReader):
 
     @property
     def producers(self) -> list[tuple[int, int, RememberedBatch | None]]:
-        """As `ProducerStates.known`."""
+        """See `ProducerStates.known`."""
         return self._producers.known()
 
     def _stored(self, now_ns: int, base_offset: int, count: int, stamp: ProducerStamp | None) -> None:
@@ -191,7 +191,7 @@ class PartitionLog(PartitionReader):
     def _append_many(self, now_ns: int, messages: Sequence[Message]) -> Appended:
         check_sizes(self.name, messages, self.config.max_message_bytes)
         base_offset = self.end_offset
-        timestamp_ms = self._place.epoch_ms + now_ns // NS_PER_MS
+        timestamp_ms = self._context.epoch_ms + now_ns // NS_PER_MS
         batches = list(encode_batches(base_offset, timestamp_ms, messages, 0, len(messages)))
         stored_bytes = sum(len(data) for data, _, _ in batches)
         if stored_bytes > MAX_SEGMENT_BYTES:
@@ -208,9 +208,9 @@ class PartitionLog(PartitionReader):
             self.high_watermark = end_offset
 
     def check(self, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
-        """Raises what `append_batch` would raise because of one of these messages, or for any at all.
+        """Raises the errors that `append_batch` would raise for these messages.
 
-        `largest_bytes`, where it is known, says that none is larger.
+        `largest_bytes` is an upper bound of their sizes, where known.
         """
         self._check_takes(messages)
         if largest_bytes is None or largest_bytes > self.config.max_message_bytes:
@@ -241,21 +241,21 @@ class PartitionLog(PartitionReader):
 
     def _roll(self, now_ns: int) -> Segment:
         sealed = self._active
-        self._active = Segment(self._place, self.end_offset, open_before=sealed.transactions.open)
+        self._active = Segment(self._context, self.end_offset, open_before=sealed.transactions.open)
         self._segments.add(self._active)
         self._unsynced.append(sealed)
         self._unindexed.append(sealed)
         self._producers.forget_before(now_ns - FORGOTTEN_AFTER_NS)
         if not self._waits_for_sync:
-            # A full disk costs the next opening some scanning, not this message.
+            # A failure only costs the next opening some scanning.
             with contextlib.suppress(BrokerError):
                 self._save_recovery_point()
         return self._active
 
     def delete_before(self, offset: int) -> None:
-        """Delete the messages before `offset`: they cannot be read any more, and segments that hold only such go.
+        """Move the start of the log to `offset`, and delete the segments before it.
 
-        Raises OFFSET_OUT_OF_RANGE beyond the high watermark, STORAGE_ERROR; an offset below the start changes nothing.
+        An offset below the start has no effect. Raises OFFSET_OUT_OF_RANGE above the high watermark, STORAGE_ERROR.
         """
         if offset > self.high_watermark:
             raise BrokerError(
@@ -263,16 +263,16 @@ class PartitionLog(PartitionReader):
             )
         if offset <= self.start_offset:
             return
-        # First what must be remembered: files that are gone without it would count as lost.
+        # The checkpoint first: without it, deleted files would count as lost.
         self._save_checkpoint(start_offset=offset)
         self.start_offset = offset
-        self._damage.forget_before(offset)
+        self._corruption.forget_before(offset)
         gone = self._segments.drop_before(offset)
         self._unsynced = [segment for segment in self._unsynced if segment not in gone]
         self._unindexed = [segment for segment in self._unindexed if segment not in gone]
 
     def apply_retention(self, now_ns: int) -> int:
-        """Where `cleanup` is `delete`, delete the segments that are too old or too many; the start offset then."""
+        """With `cleanup` `delete`, delete the segments beyond retention. Returns the start offset."""
         if self.config.cleanup == "delete":
             active_ns = self._active.max_published_ns
             if active_ns is not None and is_too_old(active_ns, self.config, now_ns):
@@ -286,7 +286,7 @@ class PartitionLog(PartitionReader):
         return [one for one in self._segments.sealed if one.end_offset <= limit and not one.has_holes]
 
     def note_count(self, segment: Segment, messages_count: int) -> None:
-        """Compaction has counted the messages of a sealed segment, which it leaves as it is."""
+        """Set the number of messages of a sealed segment that compaction has read and left unchanged."""
         self._segments.note_count(segment, messages_count)
 
     def holds(self, segment: Segment) -> bool:
@@ -294,9 +294,9 @@ class PartitionLog(PartitionReader):
         return self._segments.holds(segment)
 
     def replace_segment(self, old: Segment, rewrite: SegmentRewrite) -> None:
-        """Put what compaction has left in place of a sealed segment. Raises STORAGE_ERROR."""
+        """Replace a sealed segment by its compacted form. Raises STORAGE_ERROR."""
         if self.compacted_to < old.end_offset:
-            # First what must be remembered: without it the gaps would count as lost.
+            # The checkpoint first: without it, the gaps would count as lost.
             self.compacted_to = self._active.base_offset
             self._save_checkpoint(start_offset=self.start_offset)
         freed_bytes = old.size_bytes - len(rewrite.content)
@@ -305,20 +305,20 @@ class PartitionLog(PartitionReader):
             new.removed = new.messages_count - rewrite.kept
         self._segments.replace(old, new, freed_bytes)
         self._decoded.clear()
-        # Neither may keep what the old one holds in memory.
+        # Release the old segment's memory.
         if old in self._unsynced:
             at = self._unsynced.index(old)
             self._unsynced[at : at + 1] = [new] if new is not None else []
         if old in self._unindexed:
             self._unindexed.remove(old)
         if new is not None and self._writes_indexes:
-            rewrite.sparse.save(self._place.files, new.index_path, durable=self._waits_for_sync)
+            rewrite.sparse.save(self._context.files, new.index_path, durable=self._waits_for_sync)
 
     def begin_sync(self) -> SyncTicket | None:
-        """What is not durable yet, to be made so by the ticket; None where everything is.
+        """A ticket that makes all appended messages durable; None where they are.
 
-        One ticket stands for all that was appended before it: whoever waits for offsets below its `end_offset` is
-        served by one fdatasync. Raises STORAGE_ERROR after a failed one.
+        One fdatasync serves all that wait for offsets below the ticket's `end_offset`. Raises STORAGE_ERROR after a
+        failed sync.
         """
         if self.read_only:
             raise BrokerError(ErrorCode.STORAGE_ERROR, self.read_only)
@@ -326,16 +326,15 @@ class PartitionLog(PartitionReader):
             return None
         calls = [segment.file.begin_sync() for segment in (*self._unsynced, self._active)]
         if self._active is not self._named:
-            files, directory = self._place.files, self._place.directory
+            files, directory = self._context.files, self._context.directory
             parent = directory.rpartition("/")[0]
             calls += [partial(files.fsync_dir, directory), partial(files.fsync_dir, parent)]
         return SyncTicket(self.end_offset, self._active, calls)
 
     def end_sync(self, ticket: SyncTicket) -> None:
-        """Take note of what a ticket has done. A failure is final: the partition is read-only from then on.
+        """Complete a ticket. After a failure the partition stays read-only. Raises STORAGE_ERROR.
 
-        The system may have dropped the pages that it could not write: a second fsync would succeed and mean nothing.
-        Raises STORAGE_ERROR.
+        The kernel may have dropped the pages that it could not write, so a second fsync could succeed wrongly.
         """
         if ticket.error is not None:
             self.read_only = f"{self.name} takes no more messages, because a sync failed ({ticket.error.about})"
@@ -350,14 +349,14 @@ class PartitionLog(PartitionReader):
                     self._save_recovery_point()
 
     def sync(self) -> None:
-        """Make everything appended so far durable; returns when it is. Raises STORAGE_ERROR."""
+        """Make all appended messages durable. Raises STORAGE_ERROR."""
         ticket = self.begin_sync()
         if ticket is not None:
             ticket.run()
             self.end_sync(ticket)
 
     def flush(self) -> None:
-        """Save indexes and checkpoint, so that the next opening has little to scan. Raises STORAGE_ERROR."""
+        """Save indexes and checkpoint, so that the next opening scans little. Raises STORAGE_ERROR."""
         if self._active.end_offset <= self.high_watermark and self._active.size_bytes and self._writes_indexes:
             self._save_index(self._active)
         self._save_recovery_point()
@@ -374,12 +373,12 @@ class PartitionLog(PartitionReader):
 
     def _save_checkpoint(self, *, start_offset: int) -> None:
         offset = self.high_watermark
-        producers = self._producers.stored(offset, self._place.epoch_ms)
+        producers = self._producers.stored(offset, self._context.epoch_ms)
         checkpoint = Checkpoint(offset, start_offset, self.compacted_to, producers, self.lost)
-        checkpoint.save(self._place.files, self._place.directory, durable=self._waits_for_sync)
+        checkpoint.save(self._context.files, self._context.directory, durable=self._waits_for_sync)
 
     def close(self) -> None:
-        """Nothing more is appended; what is stored stays. With `fsync`, waits for the disk and raises what it says."""
+        """Close the log. With `fsync`, it waits for the disk and raises STORAGE_ERROR."""
         if self._closed:
             return
         self._closed = True
@@ -392,7 +391,7 @@ class PartitionLog(PartitionReader):
             self._segments.close()
 
     def abandon(self) -> None:
-        """Close without saving anything: the files are about to be deleted."""
+        """Close without saving, before the files are deleted."""
         if not self._closed:
             self._closed = True
             self._segments.close()

@@ -1,4 +1,4 @@
-"""The reading half of a partition."""
+"""Reading from a partition log."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from broker_core.messages import Run, StoredMessage
 
 
 class PartitionReader:
-    """Reads messages from `start_offset` up to `high_watermark`, which its other half, `PartitionLog`, moves."""
+    """Reads messages from `start_offset` up to `high_watermark`, which the subclass `PartitionLog` advances."""
 
-    def __init__(self, topic: str, partition: int, segments: SegmentList, damage: Corruption) -> None:
+    def __init__(self, topic: str, partition: int, segments: SegmentList, corruption: Corruption) -> None:
         self.topic = topic
         self.partition = partition
         self.name = f"{topic}-{partition}"
@@ -27,9 +27,9 @@ class PartitionReader:
         self.end_offset = 0
         self.high_watermark = 0
         self._segments = segments
-        # Transactions whose marker is not below the high watermark yet, as (marker offset, first offset).
+        # Transactions whose marker is not below the high watermark, as (marker offset, first offset).
         self._ending: deque[tuple[int, int]] = deque()
-        self._damage = damage
+        self._corruption = corruption
         self._decoded = DecodedBatches(topic, partition)
 
     @property
@@ -39,31 +39,31 @@ class PartitionReader:
 
     @property
     def lost(self) -> tuple[LostRange, ...]:
-        """Offsets that cannot be read any more, found so far; where there are any, the partition is degraded."""
-        return tuple(self._damage.ranges)
+        """Offsets that cannot be read, as far as known. A partition with any is degraded."""
+        return tuple(self._corruption.ranges)
 
     @property
     def messages_count(self) -> int:
-        """Messages that are there: those between start and end that compaction has left."""
+        """The number of messages between start and end, without those removed by compaction."""
         first = next(iter(self._segments)).base_offset
         return self._segments.messages_count - max(0, self.messages_between(first, self.start_offset))
 
     def markers_between(self, offset: int, end_offset: int) -> int:
-        """How many of these offsets are those of markers, which end transactions and are no messages."""
+        """The number of markers between the two offsets; they are not messages."""
         return self._segments.markers_between(offset, end_offset)
 
     def messages_between(self, offset: int, end_offset: int) -> int:
-        """How many of these offsets are those of messages, gone or not: all but the markers."""
+        """The number of offsets between the two that are not markers, including removed messages."""
         return end_offset - offset - self.markers_between(offset, end_offset)
 
     @property
     def open_transactions(self) -> Mapping[int, int]:
-        """Producer id -> first offset of each transaction that has no marker yet, oldest first; a live view."""
+        """First offset of each open transaction by producer id, oldest first; a live view."""
         return MappingProxyType(self._segments.active.transactions.open)
 
     @property
     def last_stable_offset(self) -> int:
-        """Below it nothing belongs to an open transaction: what a reader of committed messages may see."""
+        """The end for readers of committed messages: below it no message belongs to an open transaction."""
         ending = self._ending
         while ending and ending[0][0] < self.high_watermark:
             ending.popleft()
@@ -72,7 +72,7 @@ class PartitionReader:
         return max(self.start_offset, stable)
 
     def aborted_transactions(self, offset: int, end_offset: int) -> list[AbortedTransaction]:
-        """Aborted transactions of which something lies between the two offsets, in the order of their markers."""
+        """Aborted transactions with messages between the two offsets, in the order of their markers."""
         return self._segments.aborted(offset, end_offset)
 
     def segments(self) -> list[SegmentView]:
@@ -88,11 +88,10 @@ class PartitionReader:
     def read(
         self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20, unsynced: bool = False
     ) -> list[StoredMessage]:
-        """Messages from `offset` on, the first of them whatever its size; empty at the high watermark.
+        """Messages from `offset` on, at least one whatever its size; [] at the high watermark.
 
-        Offsets that compaction has emptied are passed over; those that damage has lost are an error, when they come
-        first. `max_bytes` counts keys and values. With `unsynced` it gives what a crash may still take away, too.
-        Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        Offsets removed by compaction are skipped; lost offsets are an error where they come first. `max_bytes` counts
+        keys and values. `unsynced` includes messages that are not durable yet. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
         """
         self._check_offset(offset)
         found: list[StoredMessage] = []
@@ -106,12 +105,12 @@ class PartitionReader:
                         return found
                     if index.payloads[slot] == MARKER:
                         continue
-                    self._damage.check_between(found[-1].offset + 1 if found else offset, base_offset + 1)
+                    self._corruption.check_between(found[-1].offset + 1 if found else offset, base_offset + 1)
                     messages = self._decoded.messages(segment, index, slot, offset, wanted)
                     payload_bytes = index.payloads[slot]
                     part = len(messages) < index.spans[slot]
                     if part and len(messages) == wanted and payload_bytes <= max_bytes:
-                        found.extend(messages)  # where the whole batch has room, its part has
+                        found.extend(messages)  # a part fits where the whole batch does
                         return found
                     if part or payload_bytes > max_bytes or payload_bytes == UNKNOWN_BYTES:
                         for message in messages:
@@ -122,14 +121,14 @@ class PartitionReader:
                     else:
                         max_bytes -= payload_bytes
                         found.extend(messages)
-            self._damage.check_between(found[-1].offset + 1 if found else offset, limit)
+            self._corruption.check_between(found[-1].offset + 1 if found else offset, limit)
         except BrokerError:
             if not found:
                 raise
         return found
 
     def read_bytes(self, offset: int, max_bytes: int = 1 << 20, *, end_offset: int | None = None) -> list[bytes]:
-        """Stored batches, whole, from the one that holds `offset` on; the first of them whatever its size.
+        """Complete stored batches from that of `offset` on, at least one whatever its size.
 
         They end at the high watermark, or before the batch at `end_offset`. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
         """
@@ -145,16 +144,16 @@ class PartitionReader:
         return found
 
     def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
-        """The message at `offset`, as `read` has it. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
+        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
         found = self.read(offset, max_messages=1, unsynced=unsynced)
         if not found or found[0].offset != offset:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
         return found[0]
 
     def runs(self, offset: int, end_offset: int) -> list[Run]:
-        """What lies between the two offsets, by moment of publishing. Nothing written in this session is decoded.
+        """The messages between the two offsets, by time of publishing. Batches of this session are not decoded.
 
-        `size_bytes` of a run that holds part of a batch is its share, so that the parts of a batch add up to the whole.
+        The `size_bytes` of a part of a batch is its share, so that the parts add up to the whole.
         """
         found: list[Run] = []
         offset = max(offset, self.start_offset)
@@ -165,14 +164,14 @@ class PartitionReader:
         return found
 
     def published_ns(self, offset: int) -> int:
-        """When the message at `offset` was published. Raises OFFSET_OUT_OF_RANGE where there is none."""
+        """The publishing time of the message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none."""
         runs = self.runs(offset, offset + 1)
         if not runs:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
         return runs[0].published_ns
 
     def published_from_ns(self, offset: int) -> int | None:
-        """When the message at `offset` was published, or the first behind it that is there; None where none is."""
+        """The publishing time of the first message at `offset` or later; None where there is none."""
         for _segment, index in self._segments.indexes(max(offset, self.start_offset)):
             for slot in range(index.slot_from(max(offset, self.start_offset)), len(index)):
                 if index.payloads[slot] != MARKER:
@@ -180,7 +179,7 @@ class PartitionReader:
         return None
 
     def offset_for_time(self, published_ns: int) -> int:
-        """The first offset published at `published_ns` or later; the end offset where none was."""
+        """The first offset published at `published_ns` or later; the end offset where there is none."""
         for segment in self._segments:
             offset = segment.offset_for_time(published_ns, self.start_offset)
             if offset is not None:

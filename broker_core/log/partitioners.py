@@ -1,4 +1,4 @@
-"""Which partition a message goes to. The same key lands on the same partition in every run and every process."""
+"""Partitioners. A key maps to the same partition in every process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from broker_core.errors import ConfigError
 from broker_core.messages import Message
 
 PartitionerKind = Literal["crc32", "murmur2"]
-STICKY_MESSAGES = 16  # messages without a key that stay together, so that they share a batch
+STICKY_MESSAGES = 16  # consecutive messages without a key that share a partition, and so a batch
 
 
 def crc32_partition(key: bytes, partitions: int) -> int:
@@ -29,7 +29,7 @@ _OF_KEY = {"crc32": crc32_partition, "murmur2": murmur2_partition}
 
 
 class Partitioner:
-    """Chooses partitions: by hash for a key; for none, `sticky_messages` to one partition, then the next in turn."""
+    """Chooses partitions: by the hash of the key; without a key `sticky_messages` to each partition in turn."""
 
     def __init__(
         self, kind: PartitionerKind = "crc32", *, sticky_messages: int = STICKY_MESSAGES, first_turn: int = 0
@@ -52,19 +52,19 @@ class Partitioner:
         return turn % partitions
 
     def stay(self, partitions: int) -> tuple[int, int]:
-        """The partition for the next messages without a key, and how many go there: they count as chosen."""
+        """(partition for the next messages without a key, their number); these count as chosen."""
         turn, stayed = divmod(self._keyless, self._sticky_messages)
         self._keyless += self._sticky_messages - stayed
         return turn % partitions, self._sticky_messages - stayed
 
     def give_back(self, count: int) -> None:
-        """So many of the last `stay` were not needed."""
+        """Return `count` unused choices of the last `stay`."""
         self._keyless -= count
 
     def divide(self, messages: Sequence[Message], partitions: int) -> dict[int, list[Message]]:
-        """`messages` by partition, in their order: by key as `choose` says, those without one in runs of equal length.
+        """`messages` by partition, in order: with a key as by `choose`, without one in runs of equal length.
 
-        A run is as long as it must be for each partition to get one, so that the batches are few.
+        Each partition gets one run, so that there are few batches.
         """
         keys = [message.key for message in messages]
         parts: dict[int, list[Message]] = {}

@@ -1,4 +1,4 @@
-"""Ids and epochs for idempotent producers (KIP-98): a name that comes back fences the one that had it before."""
+"""Producer ids and epochs (KIP-98). A producer with a known name fences the previous one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _BLOCK = 1_000
 
 
 class ProducerIdsState(msgspec.Struct, frozen=True):
-    """What a restart must not forget: the next free id, and (id, epoch) by name."""
+    """The state to save: the next free id, and (id, epoch) by name."""
 
     next_id: int = 0
     named: dict[str, tuple[int, int]] = {}
 
 
 class ProducerIds:
-    """Hands out (producer id, epoch)."""
+    """Allocates (producer id, epoch)."""
 
     def __init__(self, state: ProducerIdsState | None = None) -> None:
         self._next_id = 0
@@ -24,7 +24,7 @@ class ProducerIds:
         self.restore(state or ProducerIdsState())
 
     def register(self, name: str = "") -> tuple[int, int]:
-        """A new id at epoch 0, or, for a `name` that was here before, its id at the next epoch."""
+        """A new id at epoch 0, or, for a known `name`, its id at the next epoch."""
         known = self._named.get(name) if name else None
         if known is not None and known[1] < MAX_EPOCH:
             given = (known[0], known[1] + 1)
@@ -36,7 +36,7 @@ class ProducerIds:
         return given
 
     def register_above(self, producer_id: int) -> int:
-        """A new id that is greater than one which is known to be taken."""
+        """A new id greater than `producer_id`, which is in use."""
         self._next_id = max(self._next_id, producer_id + 1)
         return self.register()[0]
 
@@ -46,5 +46,5 @@ class ProducerIds:
         self._named = dict(state.named)
 
     def state(self) -> ProducerIdsState:
-        """What must be kept; ids are kept a block ahead, so that none comes twice where the last ones were not kept."""
+        """The state to save. It reserves a block of ids, so that none is reused where the last state was not saved."""
         return ProducerIdsState((self._next_id // _BLOCK + 1) * _BLOCK, dict(self._named))

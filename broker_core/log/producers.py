@@ -1,4 +1,4 @@
-"""What a partition remembers of idempotent producers, so that a retry is neither lost nor stored twice (KIP-98)."""
+"""The state of idempotent producers in a partition, for the detection of duplicates (KIP-98)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.log.checkpoint import StoredProducer
 
-REMEMBERED_BATCHES = 5  # Kafka's: as many as a producer may have in flight
+REMEMBERED_BATCHES = 5  # as in Kafka: the maximum in flight of a producer
 FORGOTTEN_AFTER_NS = 86_400 * 1_000_000_000  # Kafka's default of producer.id.expiration.ms
 
 
 class RememberedBatch(msgspec.Struct, frozen=True, gc=False):
-    """A batch that a producer has sent: its sequence numbers and where it was stored."""
+    """A batch of a producer: its sequence numbers and offsets."""
 
     sequence: int
     count: int
@@ -31,7 +31,7 @@ class RememberedBatch(msgspec.Struct, frozen=True, gc=False):
 
 
 class ProducerState:
-    """The epoch of one producer and its last batches, oldest first."""
+    """The epoch of a producer and its last batches, oldest first."""
 
     __slots__ = ("batches", "epoch")
 
@@ -41,7 +41,7 @@ class ProducerState:
 
 
 class ProducerStates:
-    """All producers that a partition knows."""
+    """All known producers of a partition."""
 
     def __init__(self) -> None:
         self._by_id: dict[int, ProducerState] = {}
@@ -49,9 +49,8 @@ class ProducerStates:
     def duplicate(self, stamp: ProducerStamp, count: int) -> RememberedBatch | None:
         """The stored batch that this one repeats, or None where it is the next one.
 
-        Raises INVALID_PRODUCER_EPOCH for an older epoch and OUT_OF_ORDER_SEQUENCE_NUMBER for a gap or a repetition of
-        what is no longer remembered. A producer that is not known, or no longer, may start anywhere; a new epoch
-        starts at 0.
+        Raises INVALID_PRODUCER_EPOCH for an older epoch, OUT_OF_ORDER_SEQUENCE_NUMBER for a gap or the repetition of
+        an older batch than the remembered ones. An unknown producer may start at any number, a new epoch at 0.
         """
         state = self._by_id.get(stamp.producer_id)
         if state is None:
@@ -77,7 +76,7 @@ class ProducerStates:
         return None
 
     def restore(self, stored: Iterable[StoredProducer], epoch_ms: int) -> None:
-        """Take over what a checkpoint holds."""
+        """Restore the state of a checkpoint."""
         for producer in stored:
             state = self._by_id[producer.producer_id] = ProducerState(producer.epoch)
             for sequence, count, base_offset, timestamp_ms in producer.batches:
@@ -86,7 +85,7 @@ class ProducerStates:
                 )
 
     def stored(self, end_offset: int, epoch_ms: int) -> tuple[StoredProducer, ...]:
-        """What a checkpoint at `end_offset` has to hold: the batches before it."""
+        """The state for a checkpoint at `end_offset`: the batches before it."""
         found = []
         for producer_id, state in self._by_id.items():
             batches = tuple(
@@ -99,7 +98,7 @@ class ProducerStates:
         return tuple(found)
 
     def forget_before(self, published_ns: int) -> None:
-        """Forget the producers that have sent nothing since."""
+        """Forget the producers without a batch since `published_ns`."""
         idle = [
             producer_id
             for producer_id, state in self._by_id.items()
@@ -109,20 +108,20 @@ class ProducerStates:
             del self._by_id[producer_id]
 
     def fence(self, producer_id: int, epoch: int) -> None:
-        """A marker has ended a transaction at `epoch`: what the producer sends with an older one is refused."""
+        """A marker with `epoch` was written: refuse batches of the producer with an older one."""
         state = self._by_id.get(producer_id)
         if state is not None and epoch > state.epoch:
             self._by_id[producer_id] = ProducerState(epoch)
 
     def known(self) -> list[tuple[int, int, RememberedBatch | None]]:
-        """(producer id, epoch, last batch) of each of them; None where a newer epoch has sent nothing yet."""
+        """(producer id, epoch, last batch) of each producer; the batch is None where the epoch has sent none."""
         return [
             (producer_id, state.epoch, state.batches[-1] if state.batches else None)
             for producer_id, state in self._by_id.items()
         ]
 
     def remember(self, stamp: ProducerStamp, batch: RememberedBatch) -> None:
-        """`batch` was stored for this producer."""
+        """Record a stored batch."""
         state = self._by_id.get(stamp.producer_id)
         if state is None or state.epoch != stamp.epoch:
             state = self._by_id[stamp.producer_id] = ProducerState(stamp.epoch)

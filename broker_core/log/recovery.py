@@ -1,7 +1,7 @@
-"""Opening a partition: what the checkpoint and the indexes vouch for is taken as it is, the rest is scanned.
+"""Recovery: opening a partition. Segments covered by checkpoint and indexes are trusted, the rest is scanned.
 
-Bytes after the checkpoint that are no batch, with no batch behind them, are a torn tail and are cut off. Anything else
-that is missing is damage: its offsets are named, and never given to other messages.
+Invalid bytes after the checkpoint without a batch behind them are a torn tail and are truncated. Anything else is
+corruption: its offsets are reported and never reused.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.corruption import LostRange
 from broker_core.log.producers import ProducerStates, RememberedBatch
 from broker_core.log.scan import BadBytes, FoundBatch, scan
-from broker_core.log.segment import LOG_SUFFIX, Place, Segment, segment_path
+from broker_core.log.segment import LOG_SUFFIX, PartitionContext, Segment, segment_path
 from broker_core.log.segment_index import INDEX_SUFFIX, SegmentIndex
 
 
 class RecoveryReport(NamedTuple):
-    """What opening a partition did. `notes` are sentences for people; empty where all was as it was left."""
+    """What opening a partition did. `notes` are sentences, empty after a clean shutdown."""
 
     scanned_bytes: int
     cut_bytes: int
@@ -29,10 +29,10 @@ class RecoveryReport(NamedTuple):
 
 
 class Recovery:
-    """Opens the partition in `place`; the result is in its attributes. `segments` may be empty."""
+    """Opens the partition in `place`. The results are attributes; `segments` may be empty."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, context: PartitionContext) -> None:
+        self._context = context
         self._notes: list[str] = []
         self._scanned_bytes = 0
         self._cut_bytes = 0
@@ -42,8 +42,8 @@ class Recovery:
         self.checkpoint = self._load_checkpoint()
         self.start_offset = self.checkpoint.start_offset
         for lost in self.checkpoint.lost:
-            place.damage.add(*lost)
-        self.producers.restore(self.checkpoint.producers, place.epoch_ms)
+            context.corruption.add(*lost)
+        self.producers.restore(self.checkpoint.producers, context.epoch_ms)
         self._remove_leftovers()
         for base, limit in zip_longest(self._bases, self._bases[1:]):
             self._open(base, limit)
@@ -51,28 +51,28 @@ class Recovery:
         self.report = RecoveryReport(self._scanned_bytes, self._cut_bytes, tuple(self._notes))
 
     def _load_checkpoint(self) -> Checkpoint:
-        # Without one, compaction may have been anywhere but in the last segment.
+        # Without a checkpoint, every segment but the last may have been compacted.
         first, last = (self._bases[0], self._bases[-1]) if self._bases else (0, 0)
         unknown = Checkpoint(offset=0, start_offset=first, compacted_to=last)
         try:
-            return Checkpoint.load(self._place.files, self._place.directory) or unknown
+            return Checkpoint.load(self._context.files, self._context.directory) or unknown
         except BrokerError as error:
             self._notes.append(f"{error} Everything was scanned instead; deleted records may be back.")
             return unknown
 
     def _remove_leftovers(self) -> None:
-        for name in self._place.files.listdir(self._place.directory):
+        for name in self._context.files.listdir(self._context.directory):
             if name.endswith((".tmp", ".cleaned")):
-                self._place.files.remove(f"{self._place.directory}/{name}")
+                self._context.files.remove(f"{self._context.directory}/{name}")
 
     def _find_bases(self) -> list[int]:
-        names = self._place.files.listdir(self._place.directory)
+        names = self._context.files.listdir(self._context.directory)
         stems = [name.removesuffix(LOG_SUFFIX) for name in names if name.endswith(LOG_SUFFIX)]
         return sorted(int(stem) for stem in stems if stem.isdigit())
 
     def _open(self, base: int, limit: int | None) -> None:
-        files = self._place.files
-        path = segment_path(self._place.directory, base)
+        files = self._context.files
+        path = segment_path(self._context.directory, base)
         expected = self.segments[-1].end_offset if self.segments else self.start_offset
         compacted_to = self.checkpoint.compacted_to
         if expected < base and base > compacted_to:
@@ -97,7 +97,7 @@ class Recovery:
             self._cut_bytes += tail.end - tail.start
             self._notes.append(f"{tail.end - tail.start} bytes of an unfinished batch were cut from {path!r}")
         open_before = self.segments[-1].transactions.open if self.segments else None
-        segment = Segment(self._place, base, cold, has_gaps=gaps, open_before=open_before)
+        segment = Segment(self._context, base, cold, has_gaps=gaps, open_before=open_before)
         for position, header, commits in found:
             segment.found(position, header, commits=commits)
         self.segments.append(segment)
@@ -105,8 +105,8 @@ class Recovery:
             self._damaged(segment, item, limit)
 
     def _load_index(self, base: int, path: str) -> SegmentIndex | None:
-        files = self._place.files
-        index_path = segment_path(self._place.directory, base, INDEX_SUFFIX)
+        files = self._context.files
+        index_path = segment_path(self._context.directory, base, INDEX_SUFFIX)
         if not files.exists(index_path):
             return None
         index = SegmentIndex.load(files, index_path)
@@ -114,7 +114,7 @@ class Recovery:
             self._notes.append(f"{index_path!r} fails its checksum and was made anew")
         elif index.end_offset <= self.checkpoint.offset and index.covered_bytes <= files.size(path):
             return index
-        # It must not come to cover other batches that are appended later.
+        # It must not cover batches that are appended later.
         files.remove(index_path)
         return None
 
@@ -125,7 +125,7 @@ class Recovery:
         if header.is_control:
             self.producers.fence(stamp.producer_id, stamp.epoch)
             return
-        published_ns = (header.timestamp_ms - self._place.epoch_ms) * NS_PER_MS
+        published_ns = (header.timestamp_ms - self._context.epoch_ms) * NS_PER_MS
         batch = RememberedBatch(header.base_sequence, header.count, header.base_offset, published_ns)
         self.producers.remember(stamp, batch)
 
@@ -137,16 +137,16 @@ class Recovery:
         self._lose(bad.offset, next_offset, f"{segment.path!r} is damaged from byte {bad.start} on")
 
     def _lose(self, start_offset: int, end_offset: int, cause: str) -> None:
-        start_offset = max(start_offset, self.start_offset)  # what was deleted is not lost
-        if self._place.damage.add(start_offset, end_offset, cause):
+        start_offset = max(start_offset, self.start_offset)  # deleted offsets are not lost
+        if self._context.corruption.add(start_offset, end_offset, cause):
             self._notes.append(LostRange(start_offset, end_offset, cause).sentence)
 
     def _end_offset(self) -> int:
         end_offset = max(self.start_offset, self.segments[-1].end_offset if self.segments else 0)
-        lost = self._place.damage.ranges
+        lost = self._context.corruption.ranges
         if lost:
             end_offset = max(end_offset, lost[-1].end_offset)
         if end_offset < self.checkpoint.offset:
-            self._lose(end_offset, self.checkpoint.offset, f"{self._place.directory!r} ends early")
+            self._lose(end_offset, self.checkpoint.offset, f"{self._context.directory!r} ends early")
             end_offset = self.checkpoint.offset
         return end_offset

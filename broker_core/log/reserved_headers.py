@@ -1,6 +1,6 @@
-"""The record headers in which the log keeps what Kafka's record format has no field for.
+"""Reserved record headers for values that Kafka's record format has no field for.
 
-`brokerscope.ttl_ms` and `brokerscope.priority` hold decimal digits. A message that carries neither has neither header.
+`brokerscope.ttl_ms` and `brokerscope.priority` hold decimal digits. A message without the value has no such header.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ OWN_PREFIX = "brokerscope."
 
 
 def users_headers(headers: Headers) -> int:
-    """How many of them are not the broker's own."""
+    """The number of headers that are not the broker's."""
     return sum(not name.startswith(OWN_PREFIX) for name, _ in headers)
 
 
 def counted_bytes(headers: Headers) -> int:
-    """What they take of the size that a message may have: the broker's own are on top of that, within reason."""
+    """The bytes that count towards the size of a message; up to a limit, the broker's headers do not count."""
     users = own = 0
     for name, value in headers:
         if name.startswith(OWN_PREFIX):
@@ -35,7 +35,7 @@ def counted_bytes(headers: Headers) -> int:
 
 
 def check_sizes(name: str, messages: Sequence[Message], limit_bytes: int) -> None:
-    """Raises MESSAGE_TOO_LARGE where one of these is larger than the partition `name` takes."""
+    """Raises MESSAGE_TOO_LARGE where a message exceeds the limit of the partition `name`."""
     for message in messages:
         size = len(message.key or b"") + len(message.value or b"") + counted_bytes(message.headers)
         if size > limit_bytes:
@@ -45,7 +45,7 @@ def check_sizes(name: str, messages: Sequence[Message], limit_bytes: int) -> Non
 
 
 def reserved_headers(message: Message) -> Headers:
-    """The reserved headers that stand for `message.ttl_ms` and `message.priority`."""
+    """The reserved headers for `message.ttl_ms` and `message.priority`."""
     headers: Headers = ()
     if message.ttl_ms is not None:
         headers += ((TTL_HEADER, b"%d" % message.ttl_ms),)
@@ -55,7 +55,7 @@ def reserved_headers(message: Message) -> Headers:
 
 
 def check_lifetimes(messages: Sequence[Message]) -> None:
-    """Raises INVALID_RECORD where the time to live of a message is negative, or more than a century."""
+    """Raises INVALID_RECORD for a time to live below 0 or above a century."""
     for lifetime_ms in [message.ttl_ms for message in messages if message.ttl_ms is not None]:
         if not 0 <= lifetime_ms <= MAX_TTL_MS:
             about = f"a ttl_ms of {lifetime_ms}; it must be from 0 to {MAX_TTL_MS}, a century"
@@ -63,7 +63,7 @@ def check_lifetimes(messages: Sequence[Message]) -> None:
 
 
 def with_ttl(messages: Sequence[Message], ttl_ms: int) -> list[Message]:
-    """`messages`, none of which lives longer than that."""
+    """`messages` with a time to live of at most `ttl_ms`."""
     return [
         message
         if message.ttl_ms is not None and message.ttl_ms <= ttl_ms
@@ -73,12 +73,12 @@ def with_ttl(messages: Sequence[Message], ttl_ms: int) -> list[Message]:
 
 
 def expires_ns(stored: StoredMessage) -> int | None:
-    """The session time from which the message has expired; None for never."""
+    """The session time at which the message expires; None for never."""
     lifetime_ms = stored.ttl_ms
     return None if lifetime_ms is None else stored.published_ns + lifetime_ms * NS_PER_MS
 
 
 def message_of(stored: StoredMessage) -> Message:
-    """The message as its producer handed it over: to publish it again, elsewhere or with changes."""
+    """The message as its producer published it, for publishing it again."""
     headers = tuple(header for header in stored.headers if header[0] not in RESERVED)
     return Message(stored.value, stored.key, headers, stored.ttl_ms, stored.priority)

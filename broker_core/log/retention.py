@@ -1,4 +1,4 @@
-"""Which segments are too old, or too many."""
+"""Retention: the segments to delete by age and size."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from broker_core.log.segment_list import SegmentList
 
 
 def is_too_old(published_ns: int, config: LogConfig, now_ns: int) -> bool:
-    """True where a message published then is past `retention_ms`."""
+    """Whether a message published at `published_ns` is older than `retention_ms`."""
     return config.retention_ms is not None and now_ns - published_ns > config.retention_ms * NS_PER_MS
 
 
 def retained_from(segments: SegmentList, config: LogConfig, now_ns: int) -> int:
-    """The offset before which sealed segments are to go.
+    """The offset before which sealed segments are to be deleted.
 
-    The oldest goes while it is too old, or while the rest still holds `retention_bytes`.
+    The oldest segment is deleted while it is too old, or while the others still have `retention_bytes`.
     """
     offset = 0
     excess_bytes = segments.size_bytes - config.retention_bytes if config.retention_bytes is not None else 0

@@ -1,4 +1,4 @@
-"""Reading a segment file batch by batch, trusting nothing but checksums."""
+"""Scanning a segment file batch by batch, by checksums only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WINDOW_BYTES = 4 * 1_048_576
 
 
 class FoundBatch(NamedTuple):
-    """An intact batch and the byte at which it starts; `commits` says what a marker does, None where it is none."""
+    """An intact batch and its position in bytes. `commits` is the outcome of a marker, None for other batches."""
 
     position: int
     header: BatchHeader
@@ -21,8 +21,10 @@ class FoundBatch(NamedTuple):
 
 
 class BadBytes(NamedTuple):
-    """Bytes `start` to `end` - 1 are no batch. Offsets from `offset` on are missing, up to that of the next intact
-    batch, `next_offset`, which is None where nothing intact follows."""
+    """Bytes `start` to `end` - 1 are not a batch.
+
+    Offsets from `offset` on are missing, up to `next_offset` of the next intact batch, None where there is none.
+    """
 
     start: int
     end: int
@@ -31,7 +33,7 @@ class BadBytes(NamedTuple):
 
 
 class _Window:
-    """A file read in large steps."""
+    """A buffered file reader."""
 
     def __init__(self, files: FileSystem, path: str, end: int) -> None:
         self._files = files
@@ -52,7 +54,7 @@ class _Window:
         return self._files.read(self._path, position, min(length, self.end - position))
 
     def intact_at(self, position: int) -> FoundBatch | None:
-        """The batch that starts here, where there is a whole one."""
+        """The intact batch at `position`, or None."""
         header = parse_header(self.view(position, HEADER_BYTES))
         if header is None or header.size_bytes > self.end - position:
             return None
@@ -65,10 +67,10 @@ class _Window:
 def scan(
     files: FileSystem, path: str, *, start: int, end: int, offset: int, limit: int | None, gaps: bool
 ) -> Iterator[FoundBatch | BadBytes]:
-    """Everything from byte `start` to byte `end` - 1, in order.
+    """Scan the bytes `start` to `end` - 1 in order.
 
-    The first batch is to be at `offset`, and each next one where the last ended, unless compaction left `gaps`. No
-    offset reaches `limit`, the base of the next segment.
+    The first batch must be at `offset`, each next one at the end of the last, unless compaction left `gaps`. Offsets
+    are below `limit`, the base of the next segment.
     """
     window = _Window(files, path, end)
     position = start
@@ -92,7 +94,7 @@ def _fits(found: FoundBatch, *, start: int, offset: int, limit: int | None, gaps
         return False
     if gaps:
         return header.base_offset >= offset
-    # Bytes that were lost held at most so many records.
+    # The lost bytes held at most this many records.
     lost_at_most = (found.position - start) // LEAST_RECORD_BYTES
     return offset <= header.base_offset <= offset + lost_at_most
 
@@ -100,7 +102,7 @@ def _fits(found: FoundBatch, *, start: int, offset: int, limit: int | None, gaps
 def _next_intact(window: _Window, start: int, *, offset: int, limit: int | None, gaps: bool) -> FoundBatch | None:
     header = parse_header(window.view(start, HEADER_BYTES))
     if header is not None and header.size_bytes < window.end - start:
-        # Most often the damage is in the records, and the length still leads to the next batch.
+        # Usually the records are corrupt, and the length still leads to the next batch.
         found = window.intact_at(start + header.size_bytes)
         if found is not None and _fits(found, start=start, offset=offset, limit=limit, gaps=gaps):
             return found

@@ -1,4 +1,4 @@
-"""One file of a partition's log: whole batches, one after the other, named after the first offset it may hold."""
+"""A segment: one file of a partition's log with consecutive batches, named after its base offset."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from broker_core.log.segment_transactions import SegmentTransactions
 from broker_core.messages import StoredMessage
 
 LOG_SUFFIX = ".log"
-_CACHED_BLOCKS = 8  # per segment: about one per reader that catches up
+_CACHED_BLOCKS = 8  # per segment: about one for each reader that catches up
 
 
-class Place(NamedTuple):
-    """What all segments of one partition share. `epoch_ms` is the Unix time of session time 0."""
+class PartitionContext(NamedTuple):
+    """The context shared by all segments of a partition. `epoch_ms` is the Unix time of session time 0."""
 
     files: FileSystem
     directory: str
     epoch_ms: int
-    damage: Corruption
+    corruption: Corruption
 
 
 class SegmentView(NamedTuple):
-    """What a segment holds right now. `size_bytes` is the file's; `batches` is None where they were not counted yet.
+    """The view of a segment. `size_bytes` is the file's; `batches` is None where they were not counted.
 
-    `indexed` where the index file covers all of it; `compacted` where compaction has removed messages, `damaged` where
-    parts cannot be read. `first_ns` and `last_ns` are when its first and its last batch were published.
+    `indexed`: the index file covers all of it. `compacted`: compaction has removed messages. `damaged`: parts cannot be
+    read. `first_ns` and `last_ns` are the publishing times of its first and last batch.
     """
 
     name: str
@@ -50,31 +50,31 @@ class SegmentView(NamedTuple):
 
 
 def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> str:
-    """Kafka's names: the base offset in 20 digits."""
+    """The path of a segment's file: the base offset in 20 digits, as in Kafka."""
     return f"{directory}/{base_offset:020d}{suffix}"
 
 
 class Segment:
     """Batches at increasing offsets from `base_offset` on.
 
-    `warm` knows every batch that was written or scanned since the log was opened. What lies before them is cold: known
-    by the sparse index file only, and read a block at a time when somebody asks. `open_before` are the transactions
-    that the segment before leaves open, as in `SegmentTransactions.open`.
+    `warm` indexes every batch that was written or scanned since the log was opened. Batches before are cold: only the
+    sparse index file covers them, and they are read block by block on demand. `open_before` are the open transactions
+    of the previous segment, as in `SegmentTransactions.open`.
     """
 
     def __init__(
         self,
-        place: Place,
+        context: PartitionContext,
         base_offset: int,
         cold: SegmentIndex | None = None,
         *,
         has_gaps: bool = False,
         open_before: Mapping[int, int] | None = None,
     ) -> None:
-        self._place = place
+        self._context = context
         self.base_offset = base_offset
-        self.path = segment_path(place.directory, base_offset)
-        self.index_path = segment_path(place.directory, base_offset, INDEX_SUFFIX)
+        self.path = segment_path(context.directory, base_offset)
+        self.index_path = segment_path(context.directory, base_offset, INDEX_SUFFIX)
         self.cold = cold
         self.warm = BatchIndex(base_offset)
         self.transactions = SegmentTransactions.of(cold.transactions) if cold else SegmentTransactions(open_before)
@@ -82,19 +82,19 @@ class Segment:
         self.first_ns = self._session_ns(cold.first_ms) if cold else None
         self.has_holes = False
         self.has_gaps = has_gaps
-        self.removed = 0  # messages that compaction has taken out, as far as it has looked since the log was opened
-        self.file = place.files.open_append(self.path)
+        self.removed = 0  # messages removed by compaction, as far as counted since the log was opened
+        self.file = context.files.open_append(self.path)
         self._blocks: dict[int, BatchIndex] = {}
 
     @property
     def files(self) -> FileSystem:
-        """Where it is stored."""
-        return self._place.files
+        """The file system."""
+        return self._context.files
 
     @property
     def epoch_ms(self) -> int:
         """The Unix time of session time 0."""
-        return self._place.epoch_ms
+        return self._context.epoch_ms
 
     @property
     def size_bytes(self) -> int:
@@ -108,12 +108,12 @@ class Segment:
 
     @property
     def is_indexed(self) -> bool:
-        """True where the index file covers all of it."""
+        """Whether the index file covers the whole segment."""
         return self.cold is not None and not self.warm
 
     @property
     def max_published_ns(self) -> int | None:
-        """The latest time among its batches; None for an empty segment."""
+        """The latest publishing time of its batches; None for an empty segment."""
         latest_ns = self.warm.max_published_ns
         if self.cold is None or self.cold.latest_ms is None:
             return latest_ns
@@ -121,10 +121,10 @@ class Segment:
         return cold_ns if latest_ns is None else max(cold_ns, latest_ns)
 
     def _session_ns(self, timestamp_ms: int) -> int:
-        return (timestamp_ms - self._place.epoch_ms) * NS_PER_MS
+        return (timestamp_ms - self._context.epoch_ms) * NS_PER_MS
 
     def append(self, data: Data, base_offset: int, count: int, payload_bytes: int, published_ns: int) -> None:
-        """Write one batch. Raises STORAGE_ERROR, and then holds what it held before."""
+        """Append one batch. Raises STORAGE_ERROR without any change."""
         position = self.file.append(data)
         if self.first_ns is None:
             self.first_ns = published_ns
@@ -132,7 +132,7 @@ class Segment:
         self.end_offset = base_offset + count
 
     def append_batches(self, batches: Sequence[tuple[Data, int, int]], base_offset: int, published_ns: int) -> None:
-        """Write several (batch, count, payload bytes) as one: all of them, or none and raise STORAGE_ERROR."""
+        """Append several (batch, count, payload bytes) atomically. Raises STORAGE_ERROR without any change."""
         position = self.file.append(b"".join(data for data, _, _ in batches))
         if self.first_ns is None:
             self.first_ns = published_ns
@@ -145,12 +145,12 @@ class Segment:
     def append_marker(
         self, data: Data, base_offset: int, producer_id: int, published_ns: int, *, commits: bool
     ) -> int | None:
-        """Write the marker that ends a transaction; where that began, as `SegmentTransactions.end`."""
+        """Append the marker that ends a transaction. Returns its first offset, as `SegmentTransactions.end`."""
         self.append(data, base_offset, 1, MARKER, published_ns)
         return self.transactions.end(producer_id, base_offset, commits=commits)
 
     def found(self, position: int, header: BatchHeader, *, commits: bool | None) -> None:
-        """A batch that is in the file already; `commits` is what a marker does, None for other batches."""
+        """Register a batch in the file; `commits` is the outcome of a marker, None for other batches."""
         if commits is not None:
             self.transactions.end(header.producer_id, header.base_offset, commits=commits)
         elif header.is_transactional:
@@ -162,7 +162,7 @@ class Segment:
         self.end_offset = header.end_offset
 
     def indexes(self, offset: int) -> Iterator[BatchIndex]:
-        """The batches from that of `offset`, or the next after it, in one index or several; none is empty."""
+        """The non-empty indexes of the batches from that of `offset`, or the next, on."""
         cold = self.cold
         if cold is not None and offset < cold.end_offset:
             for number in range(cold.number_from(offset), len(cold)):
@@ -182,11 +182,11 @@ class Segment:
 
     def _load(self, block: Block) -> BatchIndex:
         index = BatchIndex(self.base_offset)
-        files = self._place.files
+        files = self._context.files
         if self.has_gaps and block.checksum != places_checksum(
             files.read(self.path, block.start, block.end - block.start)
         ):
-            # A batch says that it is elsewhere, and between gaps there is no telling which.
+            # A batch has a wrong base offset, and with gaps it is unknown which.
             self._lose(block.offset, block.end_offset, block.start)
             return index
         for found in scan(
@@ -207,26 +207,26 @@ class Segment:
         return index
 
     def _lose(self, start_offset: int, end_offset: int, position: int) -> None:
-        self._place.damage.add(start_offset, end_offset, f"{self.path!r} is damaged from byte {position} on")
+        self._context.corruption.add(start_offset, end_offset, f"{self.path!r} is damaged from byte {position} on")
 
     def batch(self, index: BatchIndex, slot: int) -> bytes:
-        """The bytes of the batch in this slot. Raises DAMAGED where they are not what was written."""
+        """The bytes of the batch in this slot. Raises DAMAGED where they are corrupt."""
         position = index.positions[slot]
-        data = self._place.files.read(self.path, position, index.sizes[slot])
+        data = self._context.files.read(self.path, position, index.sizes[slot])
         base_offset = index.base_offset(slot)
         if not is_intact(data, base_offset):
             self._lose(base_offset, index.end_offset(slot), position)
-            self._place.damage.check_between(base_offset, base_offset + 1)
+            self._context.corruption.check_between(base_offset, base_offset + 1)
         return data
 
     def records(self, index: BatchIndex, slot: int) -> Sequence[tuple[int, int]]:
-        """The offset and the bytes of key and value of each record in this slot; none where the batch is lost."""
-        with contextlib.suppress(BrokerError):  # it is named among the damage, and raised to whoever reads it
+        """(offset, bytes of key and value) of each record in this slot; () where the batch is lost."""
+        with contextlib.suppress(BrokerError):  # it is reported, and reading raises it
             return [(message.offset, message.size_bytes) for message in self.messages(index, slot)]
         return ()
 
     def messages(self, index: BatchIndex, slot: int, topic: str = "", partition: int = 0) -> Iterator[StoredMessage]:
-        """The messages of the batch in this slot, each decoded when asked for. Raises DAMAGED."""
+        """The messages of the batch in this slot, decoded lazily. Raises DAMAGED."""
         return decode_batch(self.batch(index, slot), topic, partition, index.published[slot])
 
     def offset_for_time(self, published_ns: int, at_least: int) -> int | None:
@@ -235,7 +235,7 @@ class Segment:
             return None
         start = at_least
         if self.cold is not None:
-            number = self.cold.number_for_time(self._place.epoch_ms - (-published_ns // NS_PER_MS))
+            number = self.cold.number_for_time(self._context.epoch_ms - (-published_ns // NS_PER_MS))
             first = self.cold.block(number).offset if number < len(self.cold) else self.cold.end_offset
             start = max(start, first)
         for index in self.indexes(start):
@@ -245,12 +245,9 @@ class Segment:
         return None
 
     def rewritten(self, path: str, index: BatchIndex, *, durable: bool) -> Segment | None:
-        """The segment that takes this one's place on disk, in one step; None where there is nothing left to hold.
-
-        Its content is in the file at `path`.
-        """
-        files = self._place.files
-        files.remove(self.index_path)  # it would point into the other content
+        """Replace the file atomically by the one at `path`. Returns the new segment, None for an empty one."""
+        files = self._context.files
+        files.remove(self.index_path)  # its positions are invalid now
         if index:
             self.file.close()
             files.rename(path, self.path)
@@ -258,30 +255,30 @@ class Segment:
             files.remove(path)
             self.remove()
         if durable:
-            files.fsync_dir(self._place.directory)
+            files.fsync_dir(self._context.directory)
         if not index:
             return None
-        segment = Segment(self._place, self.base_offset, has_gaps=True)
-        segment.transactions = self.transactions  # compaction leaves the markers
+        segment = Segment(self._context, self.base_offset, has_gaps=True)
+        segment.transactions = self.transactions  # compaction keeps the markers
         segment.warm = index
         segment.first_ns = index.published[0]
         segment.end_offset = index.last_end_offset
         return segment
 
     def save_index(self, *, interval_bytes: int, durable: bool) -> None:
-        """Write the index file, so that the next opening need not scan; a damaged segment gets none."""
+        """Write the index file, so that the next opening need not scan. A corrupt segment gets none."""
         if self.has_holes:
             return
         index = self.cold.copy() if self.cold else SegmentIndex(self.base_offset)
         index.transactions = self.transactions.stored()
         warm = self.warm
         for slot, published_ns in enumerate(warm.published):
-            timestamp_ms = self._place.epoch_ms + published_ns // NS_PER_MS
+            timestamp_ms = self._context.epoch_ms + published_ns // NS_PER_MS
             index.add(warm.base_offset(slot), warm.end_offset(slot), warm.sizes[slot], timestamp_ms, interval_bytes)
-        index.save(self._place.files, self.index_path, durable=durable)
+        index.save(self._context.files, self.index_path, durable=durable)
 
     def view(self) -> SegmentView:
-        """Name, offsets, sizes and times."""
+        """The view of the segment."""
         return SegmentView(
             self.path.rpartition("/")[2],
             self.base_offset,
@@ -296,14 +293,14 @@ class Segment:
         )
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self.file.close()
 
     def remove(self) -> None:
         """Delete the segment and its index."""
         self.file.close()
-        self._place.files.remove(self.path)
-        self._place.files.remove(self.index_path)
+        self._context.files.remove(self.path)
+        self._context.files.remove(self.index_path)
 
 
 def _add_found(index: BatchIndex, position: int, header: BatchHeader, published_ns: int) -> None:

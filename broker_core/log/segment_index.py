@@ -1,9 +1,9 @@
-"""The index file beside a segment: sparse by offset and by time, so that a log is opened without reading it.
+"""The index file of a segment: sparse by offset and time, so that a log is opened without scanning it.
 
-One entry for each `index_interval_bytes` of log: offset and position of the first batch of a block, the latest
-timestamp up to its end, and a CRC-32C over the first 12 bytes (base offset and length, which a batch's own checksum
-leaves out) of all its batches. An index covers a prefix of its segment; what was appended later is found by scanning.
-Behind the entries stands what that prefix says of transactions.
+It has an entry for each `index_interval_bytes` of log (a block): offset and position of its first batch, the latest
+timestamp up to its end, and a CRC-32C over the first 12 bytes of all its batches (base offset and length, which a
+batch's CRC does not cover). An index covers a prefix of its segment; later batches are found by scanning. The
+transactions of that prefix follow the entries.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Neighbouring batches of a segment that one index entry stands for."""
+    """The consecutive batches of one index entry."""
 
     offset: int
     end_offset: int
@@ -61,7 +61,7 @@ class SegmentIndex:
         self._checksums = array("I")
 
     def add(self, base_offset: int, end_offset: int, size_bytes: int, timestamp_ms: int, interval_bytes: int) -> None:
-        """The next batch; it starts where the last one ended."""
+        """Add the next batch, which starts at the end of the last one."""
         place = place_bytes(base_offset, size_bytes)
         position = self.covered_bytes
         if not self._offsets:
@@ -79,7 +79,7 @@ class SegmentIndex:
         self.covered_bytes = position + size_bytes
 
     def copy(self) -> SegmentIndex:
-        """An index of its own with the same entries."""
+        """A copy."""
         return copy.deepcopy(self)
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class SegmentIndex:
         return self._latest_ms[-1] if self._latest_ms else None
 
     def block(self, number: int) -> Block:
-        """The block of this entry."""
+        """The block of entry `number`."""
         last = number + 1 == len(self._offsets)
         return Block(
             self.base_offset + self._offsets[number],
@@ -102,11 +102,11 @@ class SegmentIndex:
         )
 
     def number_from(self, offset: int) -> int:
-        """The entry whose block holds `offset` or, where none does, the first batch after it."""
+        """The entry of the block with `offset`, or else with the next batch."""
         return max(bisect_right(self._offsets, offset - self.base_offset) - 1, 0)
 
     def number_for_time(self, timestamp_ms: int) -> int:
-        """The first entry whose block reaches `timestamp_ms`; their number where none does."""
+        """The first entry whose block reaches `timestamp_ms`; `len(self)` where there is none."""
         return bisect_left(self._latest_ms, timestamp_ms)
 
     def save(self, files: FileSystem, path: str, *, durable: bool) -> None:
@@ -126,7 +126,7 @@ class SegmentIndex:
 
     @classmethod
     def load(cls, files: FileSystem, path: str) -> SegmentIndex | None:
-        """The index in the file at `path`; None where it is damaged."""
+        """The index in the file at `path`; None where it is corrupt."""
         body = read_checked(files, path)
         if body is None:
             return None

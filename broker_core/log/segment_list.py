@@ -28,7 +28,7 @@ class SegmentList:
 
     @property
     def messages_count(self) -> int:
-        """Messages in all segments, those before the log's start among them."""
+        """Messages in all segments, including those before the log's start."""
         return self._sealed_messages + self.active.messages_count
 
     @property
@@ -37,7 +37,7 @@ class SegmentList:
         return self._segments[:-1]
 
     def markers_between(self, offset: int, end_offset: int) -> int:
-        """How many of these offsets are markers of transactions, which hold no message."""
+        """The number of markers between the two offsets."""
         found = 0
         for segment in reversed(self._segments):
             if segment.base_offset < end_offset:
@@ -47,7 +47,7 @@ class SegmentList:
         return found
 
     def aborted(self, offset: int, end_offset: int) -> list[AbortedTransaction]:
-        """Aborted transactions of which something lies between the two offsets, in the order of their markers."""
+        """Aborted transactions with messages between the two offsets, in the order of their markers."""
         first = max(bisect_right(self._bases, offset) - 1, 0)
         return [
             each
@@ -68,7 +68,7 @@ class SegmentList:
         return len(self._segments)
 
     def add(self, segment: Segment) -> None:
-        """A new active segment."""
+        """Add a new active segment."""
         self._sealed_bytes += self.active.size_bytes
         self._sealed_messages += self.active.messages_count
         self._segments.append(segment)
@@ -76,7 +76,7 @@ class SegmentList:
         self.active = segment
 
     def drop_before(self, offset: int) -> list[Segment]:
-        """Delete the sealed segments that hold nothing from `offset` on, and their files."""
+        """Delete the sealed segments that end before `offset`, with their files. Returns them."""
         gone = [segment for segment, following in pairwise(self._segments) if following.base_offset <= offset]
         for segment in gone:
             self._sealed_bytes -= segment.size_bytes
@@ -87,7 +87,7 @@ class SegmentList:
         return gone
 
     def replace(self, old: Segment, new: Segment | None, freed_bytes: int) -> None:
-        """Put `new` where the sealed segment `old` was, or nothing."""
+        """Replace the sealed segment `old` by `new`; None removes it."""
         at = self._segments.index(old)
         self._sealed_bytes -= freed_bytes
         self._sealed_messages += (0 if new is None else new.messages_count) - old.messages_count
@@ -98,12 +98,12 @@ class SegmentList:
             self._segments[at] = new
 
     def note_count(self, segment: Segment, messages_count: int) -> None:
-        """So many messages were found in the sealed `segment`."""
+        """Set the number of messages of a sealed segment."""
         self._sealed_messages += messages_count - segment.messages_count
         segment.removed += segment.messages_count - messages_count
 
     def indexes(self, offset: int) -> Iterable[tuple[Segment, BatchIndex]]:
-        """The batches from `offset` on, an index at a time, each with its segment."""
+        """(segment, index) of the batches from `offset` on."""
         active = self.active
         if offset >= active.warm_from:  # nearly always
             return ((active, active.warm),)
@@ -116,6 +116,6 @@ class SegmentList:
                 yield segment, index
 
     def close(self) -> None:
-        """Give back the files."""
+        """Close the files."""
         for segment in self._segments:
             segment.close()

@@ -1,4 +1,4 @@
-"""What compaction leaves of one segment, on its way into the segment's place."""
+"""The compacted form of a segment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from broker_core.log.segment import Segment
 from broker_core.log.segment_index import SegmentIndex
 from broker_core.messages import StoredMessage
 
-CLEANED_SUFFIX = ".cleaned"  # an opening removes what was left half written
+CLEANED_SUFFIX = ".cleaned"  # recovery removes such files
 
 
 class SegmentRewrite:
-    """Collects what is `kept` of `segment`, then writes it beside it. `removed` and `kept` count messages."""
+    """Writes the remaining batches of `segment` to a new file. `removed` and `kept` count messages."""
 
     def __init__(self, segment: Segment, index_interval_bytes: int) -> None:
         self.removed = self.kept = 0
@@ -29,11 +29,11 @@ class SegmentRewrite:
 
     @property
     def path(self) -> str:
-        """Of the file beside the segment's own."""
+        """The path of the new file."""
         return self._segment.path + CLEANED_SUFFIX
 
     def keep(self, index: BatchIndex, slot: int, every: Sequence[StoredMessage], kept: Sequence[StoredMessage]) -> None:
-        """Of the messages of the batch in this slot, which are `every` one of them, those that are `kept`."""
+        """Add the batch in this slot, of whose messages `every` only `kept` remain."""
         self.removed += len(every) - len(kept)
         self.kept += len(kept)
         if not kept:
@@ -47,7 +47,7 @@ class SegmentRewrite:
         self._add(kept[0].offset, span, bytes(data), payload_bytes, index.published[slot])
 
     def keep_marker(self, index: BatchIndex, slot: int) -> None:
-        """The marker in this slot, which is no message: who reads uncommitted messages needs to know how they ended."""
+        """Add the marker in this slot: readers of uncommitted messages need the outcome of the transaction."""
         stored = self._segment.batch(index, slot)
         self._add(index.base_offset(slot), 1, stored, MARKER, index.published[slot])
 
@@ -58,7 +58,7 @@ class SegmentRewrite:
         self.content += data
 
     def write(self, slice_bytes: int, *, durable: bool) -> Iterator[int]:
-        """Write the content to `path`, a slice at each turn; how large that was. Raises STORAGE_ERROR."""
+        """Write the content to `path` in slices. Yields the size of each in bytes. Raises STORAGE_ERROR."""
         files = self._segment.files
         files.remove(self.path)
         file = files.open_append(self.path)
@@ -70,7 +70,7 @@ class SegmentRewrite:
                     file.begin_sync()()
                 yield len(part)
         except BrokerError:
-            files.remove(self.path)  # on a full disk the part of it would take the last bytes
+            files.remove(self.path)  # on a full disk the partial file would use the last bytes
             raise
         finally:
             file.close()

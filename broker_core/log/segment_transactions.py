@@ -1,4 +1,4 @@
-"""What one segment says of transactions: where markers are, what was aborted, and what is open at its end (KIP-98)."""
+"""The transactions of a segment: markers, aborted transactions, and those that are open at its end (KIP-98)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AbortedTransaction(NamedTuple):
 
 
 class StoredTransactions(msgspec.Struct, array_like=True, frozen=True):
-    """The same in the index file; the offsets of markers are eight bytes each, little-endian."""
+    """The transactions in the index file. The offsets of markers are eight bytes each, little-endian."""
 
     markers: bytes = b""
     aborted: tuple[AbortedTransaction, ...] = ()
@@ -28,7 +28,7 @@ class StoredTransactions(msgspec.Struct, array_like=True, frozen=True):
 
 
 class SegmentTransactions:
-    """`markers` are offsets in order; `open` is producer id -> first offset of what has no marker yet, oldest first."""
+    """`markers` are offsets in order; `open` maps producer ids to the first offset of open ones, oldest first."""
 
     __slots__ = ("aborted", "markers", "open")
 
@@ -38,11 +38,11 @@ class SegmentTransactions:
         self.open = dict(open_before or ())
 
     def begin(self, producer_id: int, offset: int) -> None:
-        """A transactional batch at `offset`: the first of the producer's transaction, or one more."""
+        """Register a transactional batch at `offset`, the first of the producer's transaction or a later one."""
         self.open.setdefault(producer_id, offset)
 
     def end(self, producer_id: int, marker_offset: int, *, commits: bool) -> int | None:
-        """A marker; where the transaction began, None where the log has nothing of it."""
+        """Register a marker. Returns the first offset of the transaction, None where the log has no message of it."""
         self.markers.append(marker_offset)
         first_offset = self.open.pop(producer_id, None)
         if first_offset is not None and not commits:
@@ -50,17 +50,17 @@ class SegmentTransactions:
         return first_offset
 
     def markers_between(self, offset: int, end_offset: int) -> int:
-        """How many of the markers lie from `offset` up to `end_offset`."""
+        """The number of markers from `offset` up to `end_offset`."""
         return max(0, bisect_left(self.markers, end_offset) - bisect_left(self.markers, offset))
 
     def stored(self) -> StoredTransactions:
-        """For the index file."""
+        """The form for the index file."""
         markers = struct.pack(f"<{len(self.markers)}q", *self.markers)
         return StoredTransactions(markers, tuple(self.aborted), tuple(self.open.items()))
 
     @classmethod
     def of(cls, stored: StoredTransactions) -> SegmentTransactions:
-        """What an index file holds."""
+        """The transactions of an index file."""
         found = cls(dict(stored.open))
         found.markers.extend(struct.unpack(f"<{len(stored.markers) // 8}q", stored.markers))
         found.aborted.extend(stored.aborted)

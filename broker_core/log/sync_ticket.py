@@ -1,4 +1,4 @@
-"""One round of group commit: what is to be made durable, done without the broker's lock."""
+"""A sync of one partition, run without the broker's lock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from broker_core.log.segment import Segment
 
 
 class SyncTicket:
-    """Covers everything appended to one partition before it was handed out.
+    """Covers everything appended to one partition before the ticket was made.
 
     Call `run` in any thread, without the broker's lock, then give the ticket to `PartitionLog.end_sync` under it.
     """
@@ -21,7 +21,7 @@ class SyncTicket:
         self._calls = calls
 
     def run(self) -> None:
-        """Wait for the disk. Never raises: `end_sync` does."""
+        """Sync the files. Never raises: `end_sync` does."""
         for call in self._calls:
             try:
                 call()

@@ -1,4 +1,4 @@
-"""A topic: its partitions, and which one a message goes to."""
+"""The log of a topic: its partitions and its partitioner."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TopicLog:
         self.add_partitions(partitions)
 
     def add_partitions(self, count: int) -> None:
-        """`count` more partitions. Keys may land elsewhere from now on. Raises INVALID_PARTITIONS."""
+        """Add `count` partitions; keys may map to other partitions then. Raises INVALID_PARTITIONS."""
         total = len(self.partitions) + count
         if count < 1 or total > MAX_PARTITIONS:
             raise BrokerError(
@@ -52,11 +52,11 @@ class TopicLog:
             )
 
     def partition_for(self, key: bytes | None) -> int:
-        """The partition that the next message with this key goes to."""
+        """The partition for the next message with this key."""
         return self.partitioner.choose(key, len(self.partitions))
 
     def configure(self, config: LogConfig) -> None:
-        """Other settings from now on. Raises INVALID_CONFIG where the durability would change."""
+        """Change the settings. Raises INVALID_CONFIG for another durability."""
         for log in self.partitions:
             log.configure(config)
         self.config = config
