@@ -29,7 +29,7 @@ class RecoveryReport(NamedTuple):
 
 
 class Recovery:
-    """Opens the partition in `place`. The results are attributes; `segments` may be empty."""
+    """Opens the partition of `context`. The results are attributes; `segments` may be empty."""
 
     def __init__(self, context: PartitionContext) -> None:
         self._context = context

@@ -106,7 +106,7 @@ def test_memory_keeps_nothing_of_what_was_replaced():
     there = [each for each in gc.get_objects() if isinstance(each, Segment) and id(each) not in others]
     assert len(there) <= len(log.segments()) + 5
     assert (
-        sum(len(log._place.files.read(f"t-0/{name}", 0, 1 << 30)) for name in log._place.files.listdir("t-0")) < 20_000
+        sum(len(log._context.files.read(f"t-0/{name}", 0, 1 << 30)) for name in log._context.files.listdir("t-0")) < 20_000
     )
 
 
