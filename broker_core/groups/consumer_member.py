@@ -1,4 +1,4 @@
-"""A member of a consumer group (KIP-848): what it says, what it is told, and what it is on the way to."""
+"""Members of consumer groups (KIP-848): their heartbeats, the replies, and their reconciliation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JOINING, LEAVING, LEAVING_FOR_A_WHILE = 0, -1, -2  # member epochs of heartbeats
 
 
 class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """What a member says. None is "as before"; `owned` is what it reads now."""
+    """The heartbeat of a member. None means unchanged; `owned` are the partitions that it reads now."""
 
     client_id: str
     member_id: str
@@ -28,7 +28,7 @@ class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
-    """What it is told. `assignment` is everything that it may read now, None where that is as it was told before."""
+    """The reply to a heartbeat. `assignment` is the complete current assignment, None where it is unchanged."""
 
     member_id: str
     member_epoch: int
@@ -37,7 +37,10 @@ class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
 
 
 class ConsumerMember(Member):
-    """A member that reconciles: `target` is what it is to own, `revoking` what it must give up first."""
+    """A member that reconciles: `target` is its future assignment, `revoking` are the partitions to give up first.
+
+    `reported` is the assignment of its last reply, None where it has to be sent again.
+    """
 
     __slots__ = (
         "assignor",
@@ -46,10 +49,10 @@ class ConsumerMember(Member):
         "names",
         "previous_epoch",
         "regex",
+        "reported",
         "revoking",
         "target",
         "timer",
-        "told",
     )
 
     def __init__(self, member_id: str, client: str, instance_id: str, now_ns: int) -> None:
@@ -59,24 +62,24 @@ class ConsumerMember(Member):
         self.names: tuple[str, ...] = ()
         self.regex = ""
         self.assignor = ""
-        self.away = False  # a static member that will come back
+        self.away = False  # a static member that has left temporarily
         self.target: tuple[TopicPartition, ...] = ()
         self.revoking: frozenset[TopicPartition] = frozenset()
-        self.told: tuple[TopicPartition, ...] | None = None
+        self.reported: tuple[TopicPartition, ...] | None = None
         self.timer: Timer | None = None
         self.is_classic = False
 
     def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Take over what a classic member says it can do; others offer no assignors of their own."""
+        """Set the assignors of a classic member; other members have none."""
         self.protocols = dict(protocols)
 
     @property
     def may_read(self) -> tuple[TopicPartition, ...]:
-        """What it owns and need not give up."""
+        """The owned partitions without those to revoke."""
         return tuple(each for each in self.owned if each not in self.revoking)
 
     def stop_timer(self) -> None:
-        """Its revocation is waited for no longer."""
+        """Stop waiting for its revocation."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = None

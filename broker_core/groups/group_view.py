@@ -1,4 +1,4 @@
-"""A group as the panels show it: a pure function of its state."""
+"""The view of a group, a pure function of its state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from broker_core.snapshots import GroupView
 def view_of(
     now_ns: int, group: Group, offsets: OffsetStore, commits: Commits, partitions_of: Callable[[str], int]
 ) -> GroupView:
-    """`group` with its members, and where it stands in each partition that it wants or has committed."""
+    """The view of `group` with its members, and its offsets in each subscribed or committed partition."""
     owners = {(topic, number): client for topic, number, client in group.owned()}
     wanted = {topic for member in group.members.values() for topic in member.subscription.topics}
     topics = sorted(wanted | {topic for topic, _ in offsets.fetch_all(group.name)})

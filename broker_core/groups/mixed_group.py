@@ -1,8 +1,8 @@
-"""Members of both protocols in one running group: it is upgraded, and downgraded, member by member (KIP-848).
+"""Members of both protocols in one group, for its upgrade and downgrade member by member (KIP-848).
 
-The first heartbeat of the consumer protocol makes a classic group a consumer group. Its classic members go on with
-JoinGroup, SyncGroup and Heartbeat, and are told by REBALANCE_IN_PROGRESS to ask again. When the last member of the
-consumer protocol leaves, the others are a classic group again.
+The first heartbeat of the consumer protocol turns a classic group into a consumer group. Its classic members continue
+with JoinGroup, SyncGroup and Heartbeat; REBALANCE_IN_PROGRESS makes them rejoin. When the last member of the consumer
+protocol leaves, the group is classic again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class MixedGroups:
         self._config = config
 
     def upgrade(self, group: Group, now_ns: int) -> None:
-        """Make a classic group a consumer group; its members keep what they own, and go on as classic ones."""
+        """Turn a classic group into a consumer group. Its members keep their partitions, as classic members."""
         group.set_timer(None)
         group.joining.clear()
         group.unsynced.clear()
@@ -42,14 +42,14 @@ class MixedGroups:
             upgraded.offer(CONSUMER, member.protocols)
             upgraded.names = tuple(sorted(member.subscription.topics))
             upgraded.rebalance_timeout_ns = member.rebalance_timeout_ns
-            upgraded.owned = upgraded.target = upgraded.told = member.owned
+            upgraded.owned = upgraded.target = upgraded.reported = member.owned
             upgraded.epoch = upgraded.previous_epoch = group.generation
             group.members[member.member_id] = upgraded
             self._reconciler.watch(group, now_ns, upgraded, session_ms or self._config.consumer_session_timeout_ms)
         group.type, group.leader, group.protocol = "consumer", "", DEFAULT_ASSIGNOR
 
     def classic_join(self, group: Group, now_ns: int, request: JoinRequest) -> JoinResult:
-        """A classic member joins a consumer group, or joins again; it is answered at once.
+        """A classic member joins or rejoins a consumer group; it is answered at once.
 
         Raises INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, GROUP_MAX_SIZE_REACHED.
         """
@@ -60,7 +60,7 @@ class MixedGroups:
             )
         name, metadata = next(iter(request.protocols.items()))
         subscription = read_subscription(CONSUMER, metadata, request.instance_id)
-        said = ConsumerHeartbeat(
+        heartbeat = ConsumerHeartbeat(
             client_id=request.client_id,
             member_id=request.member_id or request.new_member_id or group.new_member_id(request.client_id),
             member_epoch=JOINING,
@@ -72,27 +72,27 @@ class MixedGroups:
         if request.member_id:
             member = self._reconciler.find(group, request.member_id)
             group.offer(member, request.protocols)
-            self._reconciler.subscribe(group, now_ns, member, said)
+            self._reconciler.subscribe(group, now_ns, member, heartbeat)
         else:
-            member = self._reconciler.joined(group, now_ns, said, request)
+            member = self._reconciler.joined(group, now_ns, heartbeat, request)
         self._reconciler.watch(group, now_ns, member, request.session_timeout_ms)
-        self._reconciler.reconcile(group, now_ns, member, said.owned)
+        self._reconciler.reconcile(group, now_ns, member, heartbeat.owned)
         self._reconciler.settle(group, now_ns)
         return JoinResult(member.member_id, member.epoch, name, "")
 
     def classic_sync(self, group: Group, now_ns: int, member_id: str, generation: int) -> SyncResult:
-        """What a classic member of a consumer group has now. Raises as `Group.current`."""
+        """The current assignment of a classic member of a consumer group. Raises as `Group.current`."""
         member = self._classic(group, member_id, generation)
         member.heard(now_ns)
-        member.told = member.may_read
-        return SyncResult(encode_assignment(member.told), member.epoch, next(iter(member.protocols)))
+        member.reported = member.may_read
+        return SyncResult(encode_assignment(member.reported), member.epoch, next(iter(member.protocols)))
 
     def classic_heartbeat(self, group: Group, now_ns: int, member_id: str, generation: int) -> None:
-        """A sign of life. Raises REBALANCE_IN_PROGRESS where the member would be told something new."""
+        """The heartbeat of a classic member. Raises REBALANCE_IN_PROGRESS where its assignment changes."""
         member = self._classic(group, member_id, generation)
         member.heard(now_ns)
         gains = set(member.target) - set(member.owned) - self._reconciler.owned_by_others(group, member)
-        if member.epoch != group.generation or member.told != member.may_read or gains:
+        if member.epoch != group.generation or member.reported != member.may_read or gains:
             raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name}: {group.causes}")
 
     def _classic(self, group: Group, member_id: str, generation: int) -> ConsumerMember:
@@ -101,7 +101,7 @@ class MixedGroups:
         return member
 
     def downgrade(self, group: Group, now_ns: int, cause: str) -> None:
-        """Where only classic members are left, they choose a leader and assign among themselves again."""
+        """Where only classic members are left, turn the group back into a classic one and rebalance."""
         members = [each for each in group.members.values() if isinstance(each, ConsumerMember)]
         if not members or not all(each.is_classic for each in members):
             return

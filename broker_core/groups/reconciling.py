@@ -1,8 +1,8 @@
-"""The consumer group protocol of Kafka 4 (KIP-848): the coordinator assigns, members reconcile, nobody stops reading.
+"""The consumer group protocol of Kafka 4 (KIP-848): the coordinator assigns, and members reconcile while they read on.
 
-Every change of members, subscriptions or topics makes a new group epoch and a target assignment. A member's heartbeat
-tells it what it has now; what it must give up it gives up first, what it gains it gets when its owner has given it up.
-A member has reached the group's epoch when nothing is left for it to give up.
+Every change of members, subscriptions or topics makes a new group epoch and a target assignment. The reply to a
+member's heartbeat has its current assignment: first it revokes partitions, then it gets those that their owners have
+revoked. A member has reached the group's epoch when it has nothing left to revoke.
 """
 
 from __future__ import annotations
@@ -64,31 +64,31 @@ class Reconciler:
         self._topic_names = topic_names
         self._reads_anew = reads_anew
 
-    def heartbeat(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
-        """Take in what a member says, and tell it what it has.
+    def heartbeat(self, group: Group, now_ns: int, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+        """Handle the heartbeat of a member.
 
         Raises UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, UNSUPPORTED_ASSIGNOR,
         INVALID_REGULAR_EXPRESSION, INVALID_REQUEST, GROUP_MAX_SIZE_REACHED.
         """
-        self._check(said)
-        if said.member_epoch < JOINING:
-            return self._leaves(group, now_ns, said)
-        member = self.joined(group, now_ns, said) if said.member_epoch == JOINING else self._known(group, said)
+        self._check(request)
+        if request.member_epoch < JOINING:
+            return self._leaves(group, now_ns, request)
+        member = self.joined(group, now_ns, request) if request.member_epoch == JOINING else self._known(group, request)
         member.heard(now_ns)
-        if said.member_epoch != JOINING:
-            self.subscribe(group, now_ns, member, said)
-        self.reconcile(group, now_ns, member, said.owned)
+        if request.member_epoch != JOINING:
+            self.subscribe(group, now_ns, member, request)
+        self.reconcile(group, now_ns, member, request.owned)
         self.settle(group, now_ns)
-        asked_for_all = said.member_epoch == JOINING or said.topics is not None
-        told = member.may_read
-        news = told if asked_for_all or told != member.told else None
-        member.told = told
+        asked_for_all = request.member_epoch == JOINING or request.topics is not None
+        assigned = member.may_read
+        news = assigned if asked_for_all or assigned != member.reported else None
+        member.reported = assigned
         return ConsumerHeartbeatResult(
             member.member_id, member.epoch, self._config.consumer_heartbeat_interval_ms, news
         )
 
     def expel(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, heard_ns: int | None = None) -> None:
-        """The member goes; what it had is assigned to others."""
+        """Remove a member, and assign its partitions to others."""
         detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
         if heard_ns is not None:
             detail["heard_ns"] = heard_ns
@@ -100,7 +100,7 @@ class Reconciler:
         self._assign_anew(group, now_ns, cause)
 
     def topic_changed(self, group: Group, now_ns: int, topic: str, what: str) -> None:
-        """A topic was created, deleted or got more partitions: a group that wants it has a new target."""
+        """A topic was created, deleted or extended: a group that subscribes to it gets a new target."""
         before = dict(group.topics)
         self._read_subscriptions(group)
         if group.topics != before:
@@ -108,56 +108,60 @@ class Reconciler:
 
     # -- members
 
-    def _check(self, said: ConsumerHeartbeat) -> None:
-        if said.member_epoch < LEAVING_FOR_A_WHILE:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{said.client_id} says member epoch {said.member_epoch}")
-        if said.member_epoch == JOINING and said.topics is None and said.topic_regex is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{said.client_id} joins without a subscription")
-        if said.assignor and said.assignor not in ASSIGNORS:
+    def _check(self, request: ConsumerHeartbeat) -> None:
+        if request.member_epoch < LEAVING_FOR_A_WHILE:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST, f"{request.client_id} says member epoch {request.member_epoch}"
+            )
+        if request.member_epoch == JOINING and request.topics is None and request.topic_regex is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{request.client_id} joins without a subscription")
+        if request.assignor and request.assignor not in ASSIGNORS:
             raise BrokerError(
                 ErrorCode.UNSUPPORTED_ASSIGNOR,
-                f"{said.assignor} for {said.client_id}; there are {', '.join(ASSIGNORS)}",
+                f"{request.assignor} for {request.client_id}; there are {', '.join(ASSIGNORS)}",
             )
-        if said.topic_regex:
-            _compiled(said.topic_regex)
+        if request.topic_regex:
+            _compiled(request.topic_regex)
 
     def joined(
-        self, group: Group, now_ns: int, said: ConsumerHeartbeat, classic: JoinRequest | None = None
+        self, group: Group, now_ns: int, request: ConsumerHeartbeat, classic: JoinRequest | None = None
     ) -> ConsumerMember:
-        """The member that joins, or that comes back; `classic` is its request where it speaks the classic protocol."""
+        """The new or returning member; `classic` is its request in the classic protocol."""
         replaced = ""
-        member = self.find(group, said.member_id) if said.member_id in group.members else None
-        if member is None and said.instance_id in group.static:
-            member = self.find(group, group.static[said.instance_id])
+        member = self.find(group, request.member_id) if request.member_id in group.members else None
+        if member is None and request.instance_id in group.static:
+            member = self.find(group, group.static[request.instance_id])
             if not member.away and classic is None:
                 raise BrokerError(
                     ErrorCode.UNRELEASED_INSTANCE_ID,
-                    f"{said.instance_id} of group {group.name} is still {member.member_id}",
+                    f"{request.instance_id} of group {group.name} is still {member.member_id}",
                 )
             replaced = member.member_id
-            group.replace(member, said.member_id)
+            group.replace(member, request.member_id)
             member.away = False
-            member.client, member.joined_ns = said.client_id, now_ns
+            member.client, member.joined_ns = request.client_id, now_ns
         if member is None:
-            return self._enter(group, now_ns, said, classic)
+            return self._enter(group, now_ns, request, classic)
         group.offer(member, {} if classic is None else classic.protocols)
         member.is_classic = classic is not None
-        # Whoever joins anew reads nothing: what it was told to give up it has given up.
-        member.told = None
+        # A member that joins reads nothing: its revocations are done.
+        member.reported = None
         self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         if replaced:
             self._say_joined(group, now_ns, member, f"{member.client} came back as {member.instance_id}", replaced)
-        self.subscribe(group, now_ns, member, said)
+        self.subscribe(group, now_ns, member, request)
         return member
 
-    def _enter(self, group: Group, now_ns: int, said: ConsumerHeartbeat, classic: JoinRequest | None) -> ConsumerMember:
+    def _enter(
+        self, group: Group, now_ns: int, request: ConsumerHeartbeat, classic: JoinRequest | None
+    ) -> ConsumerMember:
         if len(group.members) >= self._config.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
-        member = ConsumerMember(said.member_id, said.client_id, said.instance_id, now_ns)
+        member = ConsumerMember(request.member_id, request.client_id, request.instance_id, now_ns)
         group.members_seen += 1
         member.is_classic = classic is not None
         group.add(member, CONSUMER, {} if classic is None else classic.protocols)
-        self._take(member, said)
+        self._take(member, request)
         self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         self._read_subscriptions(group)
         cause = f"{member.client} joined"
@@ -165,25 +169,25 @@ class Reconciler:
         self._assign_anew(group, now_ns, cause)
         return member
 
-    def _known(self, group: Group, said: ConsumerHeartbeat) -> ConsumerMember:
-        member = self.find(group, said.member_id)
-        repeated = said.member_epoch == member.previous_epoch and set(said.owned or ()) <= set(member.owned)
-        if said.member_epoch != member.epoch and not repeated:
+    def _known(self, group: Group, request: ConsumerHeartbeat) -> ConsumerMember:
+        member = self.find(group, request.member_id)
+        repeated = request.member_epoch == member.previous_epoch and set(request.owned or ()) <= set(member.owned)
+        if request.member_epoch != member.epoch and not repeated:
             raise BrokerError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
-                f"{said.member_id} of group {group.name} says {said.member_epoch}, and is at {member.epoch}",
+                f"{request.member_id} of group {group.name} says {request.member_epoch}, and is at {member.epoch}",
             )
         return member
 
-    def _leaves(self, group: Group, now_ns: int, said: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
-        member = self.find(group, said.member_id)
-        if said.member_epoch == LEAVING_FOR_A_WHILE and member.instance_id:
-            member.away, member.told = True, None
+    def _leaves(self, group: Group, now_ns: int, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+        member = self.find(group, request.member_id)
+        if request.member_epoch == LEAVING_FOR_A_WHILE and member.instance_id:
+            member.away, member.reported = True, None
             member.revoking = frozenset()
             member.stop_timer()
         else:
             self._expel(group, now_ns, member, f"{member.client} left", None)
-        return ConsumerHeartbeatResult(said.member_id, said.member_epoch, 0, None)
+        return ConsumerHeartbeatResult(request.member_id, request.member_epoch, 0, None)
 
     def find(self, group: Group, member_id: str) -> ConsumerMember:
         """The member. Raises as `Group.find`."""
@@ -192,7 +196,7 @@ class Reconciler:
         return member
 
     def watch(self, group: Group, now_ns: int, member: Member, session_timeout_ms: int) -> None:
-        """Arm the deadline of its session."""
+        """Start the session timeout of a member."""
         member.watch(
             self._timers,
             now_ns,
@@ -204,19 +208,19 @@ class Reconciler:
     # -- subscriptions and targets
 
     @staticmethod
-    def _take(member: ConsumerMember, said: ConsumerHeartbeat) -> bool:
-        """Take over what is said; whether anything is new."""
-        if said.rebalance_timeout_ms is not None:
-            member.rebalance_timeout_ns = said.rebalance_timeout_ms * NS_PER_MS
+    def _take(member: ConsumerMember, request: ConsumerHeartbeat) -> bool:
+        """Apply the fields of a heartbeat. Returns whether the subscription or the assignor has changed."""
+        if request.rebalance_timeout_ms is not None:
+            member.rebalance_timeout_ns = request.rebalance_timeout_ms * NS_PER_MS
         before = (member.names, member.regex, member.assignor)
-        member.names = member.names if said.topics is None else tuple(sorted(said.topics))
-        member.regex = member.regex if said.topic_regex is None else said.topic_regex
-        member.assignor = member.assignor if said.assignor is None else said.assignor
+        member.names = member.names if request.topics is None else tuple(sorted(request.topics))
+        member.regex = member.regex if request.topic_regex is None else request.topic_regex
+        member.assignor = member.assignor if request.assignor is None else request.assignor
         return before != (member.names, member.regex, member.assignor)
 
-    def subscribe(self, group: Group, now_ns: int, member: ConsumerMember, said: ConsumerHeartbeat) -> None:
-        """Take over what a member says it wants; the group is assigned anew where that is new."""
-        if self._take(member, said):
+    def subscribe(self, group: Group, now_ns: int, member: ConsumerMember, request: ConsumerHeartbeat) -> None:
+        """Apply the subscription of a member; where it has changed, compute a new target."""
+        if self._take(member, request):
             self._read_subscriptions(group)
             cause = f"{member.client} changed its subscription"
             self._assign_anew(group, now_ns, cause)
@@ -235,7 +239,7 @@ class Reconciler:
         group.topics = {topic: self._partitions_of(topic) for topic in sorted(wanted)}
 
     def _assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
-        """The next group epoch, and what everybody is to own in it."""
+        """Begin the next group epoch with a new target assignment."""
         self._rebalancer.started(group, now_ns, cause)
         group.generation += 1
         self._offsets.set_numbers(group.name, group.generation, group.members_seen)
@@ -260,14 +264,14 @@ class Reconciler:
             self._rebalancer.move(group, now_ns, GroupState.RECONCILING)
         self._reads_anew(now_ns)
 
-    # -- from what a member has to what it is to have
+    # -- reconciliation
 
     def reconcile(
         self, group: Group, now_ns: int, member: ConsumerMember, owned: tuple[TopicPartition, ...] | None
     ) -> None:
-        """Let a member that reads `owned` give up and gain what it can now; None is "as before"."""
-        if member.told is None and not member.is_classic:
-            owned = ()  # it has just joined, and reads nothing
+        """Revoke and assign the partitions of a member that reads `owned`, as far as possible; None is unchanged."""
+        if member.reported is None and not member.is_classic:
+            owned = ()  # it has just joined
         if member.revoking and owned is not None and not member.revoking & set(owned):
             self._rebalancer.revoke(group, now_ns, member, member.revoking)
             member.revoking = frozenset()
@@ -275,7 +279,7 @@ class Reconciler:
         if member.revoking:
             return
         lost = frozenset(member.owned) - frozenset(member.target)
-        if lost and member.told is not None:
+        if lost and member.reported is not None:
             member.revoking = lost
             if member.rebalance_timeout_ns:
                 member.timer = self._timers.at(
@@ -291,7 +295,7 @@ class Reconciler:
 
     @staticmethod
     def owned_by_others(group: Group, member: Member) -> set[TopicPartition]:
-        """What every other member still owns."""
+        """The partitions that other members own."""
         return {place for other in group.members.values() if other is not member for place in other.owned}
 
     def _overdue(self, group: Group, now_ns: int, member: ConsumerMember) -> None:
@@ -300,7 +304,7 @@ class Reconciler:
         self._expel(group, now_ns, member, sentence, None)
 
     def settle(self, group: Group, now_ns: int) -> None:
-        """The group is stable when everybody has what it is to have."""
+        """Move the group to STABLE where all members have their targets."""
         if group.state is not GroupState.RECONCILING:
             return
         for member in group.members.values():
@@ -336,7 +340,7 @@ class Reconciler:
 
 
 def _elected(members: Iterable[ConsumerMember]) -> str:
-    """The assignor that most ask for; the default where nobody asks, or as many for each."""
+    """The assignor with the most votes; among equals, and without votes, the default."""
     votes = [member.assignor for member in members if member.assignor]
     return max(ASSIGNORS, key=lambda name: (votes.count(name), name == DEFAULT_ASSIGNOR))
 

@@ -105,9 +105,8 @@ def test_memory_keeps_nothing_of_what_was_replaced():
     gc.collect()
     there = [each for each in gc.get_objects() if isinstance(each, Segment) and id(each) not in others]
     assert len(there) <= len(log.segments()) + 5
-    assert (
-        sum(len(log._context.files.read(f"t-0/{name}", 0, 1 << 30)) for name in log._context.files.listdir("t-0")) < 20_000
-    )
+    files = log._context.files
+    assert sum(len(files.read(f"t-0/{name}", 0, 1 << 30)) for name in files.listdir("t-0")) < 20_000
 
 
 def test_a_pass_waits_until_it_is_worth_its_work_or_nothing_comes_any_more():
