@@ -20,8 +20,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.catalogue import entry_of
-from broker_core.operations.checking import check
-from broker_core.operations.request import Request
+from broker_core.operations.request import Request, check
 from broker_core.replies import Reply
 from broker_core.settings import TIMEOUT, checked, validated
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar, get_args
+import functools
+from typing import Any, Generic, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kinds import Kind, kind_of
 
 T = TypeVar("T")
 
@@ -51,3 +55,23 @@ def result_type(request: type[Request[Any]]) -> Any:
         if get_args(base):
             return None if get_args(base)[0] is type(None) else get_args(base)[0]
     raise TypeError(f"{request.__name__} names no result")
+
+
+def check(request: Input) -> None:
+    """Raises INVALID_REQUEST for a field with a value of a wrong type, or a word that is not one of its words.
+
+    Ranges and names are checked by the broker, which has errors of its own for them.
+    """
+    for name, kind in _kinds(type(request)):
+        value = getattr(request, name)
+        if not kind.accepts(value):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, kind.wrong(name, value))
+        for part in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(part, Input):
+                check(part)
+
+
+@functools.cache
+def _kinds(request: type[Input]) -> tuple[tuple[str, Kind], ...]:
+    hints = get_type_hints(request, include_extras=True)
+    return tuple((name, kind_of(hints[name])) for name in request.__struct_fields__)

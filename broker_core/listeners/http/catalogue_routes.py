@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 
 from broker_core.listeners.http.context import HttpCall
-from broker_core.listeners.http.route import Route, RouteHandler
+from broker_core.listeners.http.route import ByHand, Route, RouteHandler
 from broker_core.listeners.http.routes import connections, leases, members, publishing
-from broker_core.listeners.http.routes.by_hand import ByHand
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import Entry
 from broker_core.operations.http_form import form_of

@@ -9,8 +9,11 @@ from typing import Any
 import msgspec
 
 from broker_core.listeners.http.context import HttpCall
+from broker_core.operations.request import Request as OperationRequest
 
 RouteHandler = Callable[[HttpCall], Awaitable[Any]]
+#: Handlers of the operations that a listener answers itself.
+ByHand = dict[type[OperationRequest[Any]], Callable[[HttpCall, Any], Awaitable[Any]]]
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):

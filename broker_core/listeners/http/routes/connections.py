@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 
 from broker_core.clock import NS_PER_MS
 from broker_core.listeners.http.context import HttpCall
-from broker_core.listeners.http.routes.by_hand import ByHand
+from broker_core.listeners.http.route import ByHand
 from broker_core.operations.observe import (
     BrokerAnswer,
     ConnectionAnswer,

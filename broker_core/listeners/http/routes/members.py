@@ -6,7 +6,7 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.members import GroupMember
-from broker_core.listeners.http.routes.by_hand import ByHand
+from broker_core.listeners.http.route import ByHand
 from broker_core.operations.members import CommitOffsets, Join, Joined, Leave, Place, Poll, PolledAnswer, Seek
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Status
