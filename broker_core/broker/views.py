@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.broker.logs import Logs
+from broker_core.broker.logs import Logs, Topic
 from broker_core.broker.queues import Queues
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.topics import Topics
 from broker_core.broker.totals import totals_of
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
+from broker_core.queues.queue import Queue
 from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, TopicView, Totals
 
 
@@ -26,6 +27,38 @@ class SlowReader(msgspec.Struct, frozen=True):
     partition: int
     lag: int
     lag_ns: int
+
+
+def topic_view(now_ns: int, topic: Topic) -> TopicView:
+    """A topic with its partitions, counts and limits."""
+    partitions = tuple(
+        PartitionView(
+            number,
+            log.start_offset,
+            log.end_offset,
+            log.size_bytes,
+            tuple((lost.start_offset, lost.end_offset) for lost in log.lost),
+        )
+        for number, log in enumerate(topic.log.partitions)
+    )
+    gate = topic.gate.view(now_ns) if topic.gate is not None and topic.is_limited else None
+    subject = "" if topic.schema is None else topic.schema.subject
+    return TopicView(topic.name, partitions, topic.published, topic.published_bytes, gate, subject)
+
+
+def queue_view(now_ns: int, queue: Queue, topic: Topic, max_leases: int, max_dead_letters: int) -> QueueView:
+    """A queue, or a subscription to `topic`, with its limits."""
+    view = queue.view(now_ns, max_leases, max_dead_letters)
+    subscription, gate = topic.subscriptions.get(queue.name), topic.gate
+    if subscription is not None:
+        backlog = subscription.gate_view()
+        if backlog is not None and gate is not None:
+            backlog = gate.held_by(now_ns, queue.name, backlog)
+        return msgspec.structs.replace(view, gate=backlog)
+    if gate is None:
+        return view
+    gauges = msgspec.structs.replace(gate.view(now_ns), evicted=queue.counts.evicted)
+    return msgspec.structs.replace(view, gate=gauges)
 
 
 class Views:
@@ -69,36 +102,12 @@ class Views:
 
     def topic(self, now_ns: int, name: str) -> TopicView:
         """One topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        topic = self._logs.topic(name)
-        partitions = tuple(
-            PartitionView(
-                number,
-                log.start_offset,
-                log.end_offset,
-                log.size_bytes,
-                tuple((lost.start_offset, lost.end_offset) for lost in log.lost),
-                log.markers_between(log.start_offset, log.end_offset),
-            )
-            for number, log in enumerate(topic.log.partitions)
-        )
-        gate = topic.gate.view(now_ns) if topic.gate is not None and topic.is_limited else None
-        subject = "" if topic.schema is None else topic.schema.subject
-        return TopicView(name, partitions, topic.published, topic.published_bytes, gate, subject)
+        return topic_view(now_ns, self._logs.topic(name))
 
     def queue(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """One queue or subscription. Raises UNKNOWN_QUEUE."""
         queue = self._queues.queue(name)
-        view = queue.view(now_ns, max_leases, max_dead_letters)
-        subscription, gate = self._queues.subscription(name), self._queues.topic_of(name).gate
-        if subscription is not None:
-            backlog = subscription.gate_view()
-            if backlog is not None and gate is not None:
-                backlog = gate.held_by(now_ns, name, backlog)
-            return msgspec.structs.replace(view, gate=backlog)
-        if gate is None:
-            return view
-        gauges = msgspec.structs.replace(gate.view(now_ns), evicted=queue.counts.evicted)
-        return msgspec.structs.replace(view, gate=gauges)
+        return queue_view(now_ns, queue, self._queues.topic_of(name), max_leases, max_dead_letters)
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
         """The last rebalances of all groups, oldest first."""
