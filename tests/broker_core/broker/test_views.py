@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from broker_core.broker.views import topic_view
@@ -49,7 +49,7 @@ def test_a_gate_for_the_sake_of_subscriptions_is_shown_with_them_and_not_with_th
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["publish", "take", "ack", "nack", "redrive", "delete", "restore"]),
-        st.sampled_from(["commits", "jobs", "audit"]),
+        st.sampled_from(["commits", "orders", "jobs", "audit"]),
     ),
     max_size=25,
 )
@@ -57,8 +57,10 @@ STEPS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(STEPS)
+@example([("publish", "orders"), ("delete", "orders"), ("restore", "orders")])
 def test_deleting_and_restoring_change_no_total(steps: list[tuple[str, str]]):
     broker = (virtual := VirtualBroker(1)).broker
+    broker.topics.create(0, "orders", 1)
     broker.queues.create(0, "jobs", QueueConfig(max_attempts=1))
     broker.queues.subscribe(0, "audit", "commits", QueueConfig(max_attempts=1))
     leases = []
@@ -77,7 +79,7 @@ def test_deleting_and_restoring_change_no_total(steps: list[tuple[str, str]]):
                 case "redrive":
                     broker.redrives.redrive(0, name, broker.queues.dead_letters(name).offsets(name)[:1], client="u")
                 case "delete":
-                    delete = broker.topics.delete if name == "commits" else broker.queues.delete
+                    delete = broker.topics.delete if name in broker.topics.names() else broker.queues.delete
                     delete(0, name, restorable=True)
                     assert broker.views.totals() == before
                 case "restore":
