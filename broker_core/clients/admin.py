@@ -1,4 +1,4 @@
-"""Administration of a host: what there is, what is to be there, and how far everybody is."""
+"""Administration of a host: topics, queues, dead letters, groups and their offsets."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ADMIN = "admin"
 
 @checked_class()
 class RunningRedrive:
-    """A redrive that takes its time."""
+    """A redrive at a rate, under way."""
 
     def __init__(self, host: Host, paced: PacedRedrive) -> None:
         self._host = host
@@ -56,31 +56,34 @@ class RunningRedrive:
 
     @property
     def total(self) -> int:
-        """How many dead letters it was asked for."""
+        """The number of dead letters to redrive."""
         return self._paced.total
 
     @property
     def done(self) -> int:
-        """How many of them it has tried."""
+        """The number of those tried so far."""
         return self._paced.done
 
     @property
     def result(self) -> RedriveResult | None:
-        """What became of each; None while it goes on."""
+        """The outcome of each; None while it goes on."""
         return self._paced.reply.result() if self._paced.reply.done else None
 
     def cancel(self) -> None:
-        """Leave the rest where it is."""
+        """Stop; the rest stays in the dead-letter queue."""
         self._host.call(lambda _now: self._paced.cancel())
 
     def wait(self, timeout_s: TimeS | None = None) -> RedriveResult:
-        """What became of each, when all are done or it is cancelled. Raises REQUEST_TIMED_OUT."""
+        """The outcome of each, when all are tried or it is cancelled. Raises REQUEST_TIMED_OUT."""
         return self._host.wait(self._paced.reply, timeout_s)
 
 
 @checked_class()
 class Admin:
-    """Every change is saved when its call returns, and is an event of the broker's stream. From any thread."""
+    """Each change is saved when its call returns, and is an event of the broker's stream. From any thread.
+
+    Changes are the operations of the catalogue, asked of the host.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -98,7 +101,10 @@ class Admin:
         log: LogConfig | None = None,
         schema: SchemaRule | None = None,
     ) -> None:
-        """See `Broker.topics.create`."""
+        """Create a topic; without `log` it is kept as the host's configuration says.
+
+        Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS, UNKNOWN_SUBJECT.
+        """
         settings, flow_settings, rule = LogSettings.of(log), FlowSettings.of(flow), Rule.of(schema)
         self._host.ask(
             CreateTopic(
@@ -107,23 +113,32 @@ class Admin:
         )
 
     def delete_topic(self, name: str) -> None:
-        """See `Broker.topics.delete`."""
+        """Delete a topic, its messages and the offsets committed for it.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST while a queue or subscription needs it.
+        """
         self._host.ask(DeleteTopic(topic=name))
 
     def create_partitions(self, name: str, total: int) -> None:
-        """`name` has `total` partitions from now on. See `Broker.topics.add_partitions`."""
+        """Give `name` more partitions, `total` in all; keys may be mapped to other partitions.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS, and INVALID_REQUEST as `delete_topic`.
+        """
         self._host.ask(AddPartitions(topic=name, total=total))
 
     def configure_topic(self, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None) -> None:
-        """See `Broker.topics.configure`."""
+        """Change settings; None leaves them.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_CONFIG where the durability would change.
+        """
         self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=FlowSettings.of(flow)))
 
     def topic_config(self, name: str) -> LogConfig:
-        """How the topic's log is kept. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The settings of the topic's log. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._host.call(lambda _now: self._broker.topics.config(name))
 
     def flow_config(self, name: str) -> FlowConfig | None:
-        """What the topic or queue takes; None where nothing limits it. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The limits of the topic or queue; None where there are none. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._host.call(lambda _now: self._broker.backpressure.config(name))
 
     def partitioner(self, name: str) -> PartitionerKind:
@@ -168,7 +183,7 @@ class Admin:
         flow: FlowConfig | None = None,
         log: LogConfig | None = None,
     ) -> None:
-        """See `Broker.queues.create`."""
+        """Create a queue. Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC."""
         settings, flow_settings = QueueSettings.of(config), FlowSettings.of(flow)
         self._host.ask(CreateQueue(name=name, settings=settings, flow=flow_settings, log=LogSettings.of(log)))
 
@@ -181,14 +196,17 @@ class Admin:
         max_messages: Positive | None = None,
         policy: BacklogPolicy = "drop_newest",
     ) -> None:
-        """A fan-out subscription, which is used as a queue is. See `Broker.queues.subscribe`."""
+        """Create a queue that gets every message of `topic` from now on; at most `max_messages` wait in it.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
+        """
         settings = QueueSettings.of(config)
         self._host.ask(
             CreateSubscription(name=name, topic=topic, settings=settings, max_messages=max_messages, policy=policy)
         )
 
     def delete_queue(self, name: str) -> None:
-        """A queue or subscription, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
+        """Delete a queue or subscription, its messages and its dead letters. Raises UNKNOWN_QUEUE."""
         self._host.ask(DeleteQueue(queue=name))
 
     def queues(self) -> tuple[str, ...]:
@@ -200,7 +218,7 @@ class Admin:
         return self._host.call(lambda now_ns: self._broker.views.queue(now_ns, name))
 
     def queue_config(self, name: str) -> QueueConfig:
-        """How the queue hands out messages. Raises UNKNOWN_QUEUE."""
+        """The settings of the queue. Raises UNKNOWN_QUEUE."""
         return self._host.call(lambda _now: self._broker.queues.queue(name).config)
 
     def peek_queue(self, name: str, max_messages: Count = 10) -> tuple[StoredMessage, ...]:
@@ -208,11 +226,11 @@ class Admin:
         return self._host.call(lambda _now: tuple(self._broker.queues.queue(name).peek(max_messages)))
 
     def purge_queue(self, name: str) -> int:
-        """Take out everything that nobody holds; how many messages that was."""
+        """Remove all messages that are not leased; their number. Raises UNKNOWN_QUEUE."""
         return self._host.ask(PurgeQueue(queue=name)).messages
 
     def undo_purge_queue(self, name: str) -> int:
-        """Bring back what the last purge took, unless that is too long ago; how many messages that is."""
+        """Restore what the last purge removed, within the undo window; the number of messages."""
         return self._host.ask(UndoPurgeQueue(queue=name)).messages
 
     # -- dead letters
@@ -220,15 +238,15 @@ class Admin:
     def dead_letters(
         self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: Count | None = 100
     ) -> tuple[DeadLetterView, ...]:
-        """At most `limit` of them from `offset` of the bin on, the oldest first."""
+        """At most `limit` dead letters from `offset` on, the oldest first. Raises UNKNOWN_QUEUE."""
         return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).list(only, offset, limit))
 
     def dead_letters_by_cause(self, queue: str) -> dict[str, int]:
-        """How many died of each cause, the most frequent first."""
+        """The number of dead letters by cause, the most frequent first."""
         return self._host.ask(DeadLettersByCause(queue=queue)).causes
 
     def preview_redrive(self, queue: str, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
-        """What `redrive` would do; nothing is done."""
+        """The outcome that `redrive` would have; nothing is changed."""
         return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).preview(offsets, edits))
 
     def redrive(
@@ -239,9 +257,9 @@ class Admin:
         *,
         only: DeadLetterFilter | None = None,
     ) -> RedriveResult:
-        """Put these dead letters, or all that `only` accepts, back to where they came from.
+        """Publish these dead letters, or all that `only` accepts, to their origin again.
 
-        `edits` holds what to send in their place, or a `DeadLetterEdit` of what to change, by offset.
+        `edits` holds a message to publish in place of one, or a `DeadLetterEdit` of it, by offset.
         """
 
         def redrive(now_ns: int) -> RedriveResult:
@@ -256,13 +274,13 @@ class Admin:
         return self._host.call(redrive)
 
     def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
-        """Take out these dead letters, or all."""
+        """Remove these dead letters, or all."""
         return self._host.call(lambda now_ns: self._broker.queues.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
     def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
-        """`redrive` one by one, at most so many a second, while this returns at once.
+        """Start a `redrive` one by one, at most `rate_per_s`; returns at once.
 
-        Raises INVALID_REQUEST where one of this queue is under way.
+        Raises INVALID_REQUEST while another of this queue is under way.
         """
         paced = self._host.call(
             lambda now_ns: self._broker.redrives.start_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN)
@@ -270,21 +288,20 @@ class Admin:
         return RunningRedrive(self._host, paced)
 
     def undo_redrive(self, queue: str) -> int:
-        """Take back the last redrive, unless that is too long ago: what nobody has taken yet is a dead letter again.
+        """Undo the last redrive, within the undo window: messages not taken yet are dead letters again; their number.
 
-        Raises INVALID_REQUEST where it went back to a topic, whose readers have it: of a subscription, and of a topic
-        whose schema dead-letters.
+        Raises INVALID_REQUEST for a subscription and for a topic with a schema rule, whose readers have the messages.
         """
         return self._host.ask(UndoRedrive(queue=queue)).messages
 
     def undo_purge_dead_letters(self, queue: str) -> int:
-        """Bring back what the last purge of dead letters took, unless that is too long ago; how many that is."""
+        """Restore the dead letters that the last purge removed, within the undo window; their number."""
         return self._host.ask(UndoPurgeDeadLetters(queue=queue)).messages
 
-    # -- what went wrong
+    # -- the broker as a whole
 
     def damage(self) -> tuple[str, ...]:
-        """What was found damaged on the disk, in sentences, when it was opened and since; the oldest first."""
+        """A sentence for each corruption found on the disk, when it was opened and since; the oldest first."""
         return self._host.call(lambda _now: tuple(self._broker.corruption.sentences))
 
     # -- groups
@@ -298,23 +315,23 @@ class Admin:
         return self._host.call(lambda now_ns: self._broker.groups.view(now_ns, name))
 
     def lag(self, group: str) -> tuple[OffsetView, ...]:
-        """Where the group stands in each partition; a lag is None where nothing is committed."""
+        """The group's position in each partition; a lag is None where nothing is committed."""
         return self.describe_group(group).offsets
 
     def slow_readers(self, *, max_lag: int | None = None, max_lag_s: float | None = None) -> tuple[SlowReader, ...]:
-        """Groups and queues that are further behind than that, in messages or in time, the furthest first."""
+        """Groups and queues whose lag is above a limit, in messages or in time, the largest first."""
         max_lag_ns = None if max_lag_s is None else ns_from_s(max_lag_s)
         return self._host.call(lambda now_ns: self._broker.views.slow_readers(now_ns, max_lag, max_lag_ns))
 
     def delete_group(self, name: str) -> None:
-        """Forget an empty group and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        """Delete an empty group and its offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         self._host.ask(DeleteGroup(group=name))
 
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-        """What `reset_offsets` would change; nothing is done."""
+        """The changes that `reset_offsets` would make; nothing is changed."""
         chosen = tuple(partitions)
         return self._host.call(lambda _now: self._broker.offsets.preview_reset(group, target, chosen))
 
     def reset_offsets(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-        """Set what an empty group has committed. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        """Set the committed offsets of an empty group; the changes. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         return self._host.ask(ResetOffsets.of(group, target, partitions)).found()

@@ -1,4 +1,4 @@
-"""Administration of a host's schemas, in the words of Confluent's registry."""
+"""Administration of a host's schemas, in the terms of Confluent's registry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from broker_core.settings import checked_class
 
 @checked_class()
 class SchemaAdmin:
-    """Every change is saved when its call returns. From any thread."""
+    """Each change is saved when its call returns. From any thread."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -31,7 +31,7 @@ class SchemaAdmin:
 
     @property
     def registry(self) -> SchemaRegistry:
-        """For serializers, and to look at; what is changed there directly is neither an event nor saved at once."""
+        """The registry, for serializers and to read; a change made here directly is no event and not saved at once."""
         return self._broker.schemas.registry
 
     def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
@@ -60,11 +60,14 @@ class SchemaAdmin:
         return self._host.call(lambda _now: self.registry.diff(subject, before, after))
 
     def rule(self, topic: str) -> SchemaRule | None:
-        """What a topic or queue does with its values now. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The schema rule of a topic or queue, None for none. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._host.call(lambda _now: self._broker.schemas.rule(topic))
 
     def set_rule(self, topic: str, rule: SchemaRule | None) -> None:
-        """What a topic or queue does with its values. See `Broker.schemas.set_rule`."""
+        """Set the schema rule of a topic or queue, or remove it.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_SUBJECT, and INVALID_CONFIG for a queue that would dead-letter.
+        """
         if rule is None:
             self._host.ask(RemoveSchemaRule(topic=topic))
         else:
