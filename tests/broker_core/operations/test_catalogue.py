@@ -68,6 +68,12 @@ def test_each_operation_is_answered_in_one_place():
     ]
 
 
+def test_only_what_is_parked_is_answered_later():
+    """A handler that returns a reply would hold up the listener's loop, unless its entry says so."""
+    later = {kind for kind, handler in TABLE.items() if handler.__annotations__["return"].startswith("Reply")}
+    assert later == {entry.request for entry in CATALOGUE if entry.mode == "parked" and entry.served_by == "broker"}
+
+
 def test_every_request_is_in_the_catalogue():
     def below(kind: type[Any]) -> set[type[Any]]:
         found = {kind for kind in kind.__subclasses__() if kind.__module__.startswith("broker_core.operations")}
