@@ -34,7 +34,6 @@ CATALOGUE: tuple[Entry, ...] = (
     *observe.ENTRIES,
     *faults.ENTRIES,
 )
-BY_NAME: dict[str, Entry] = {entry.name: entry for entry in CATALOGUE}
 _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}
 
 

@@ -21,7 +21,6 @@ from broker_core.listeners.http.members import Members
 from broker_core.listeners.http.metrics import Metrics
 from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
 from broker_core.listeners.served import ServedHost
-from broker_core.operations.fields import Name
 from broker_core.operations.request import Request as OperationRequest
 from broker_core.operations.rights import READ, Operation, ResourceKind, Right
 from broker_core.replies import Reply
@@ -138,12 +137,6 @@ class HttpCall:
     def path(self, name: str, kind: Any = str) -> Any:
         """Raises MALFORMED_REQUEST."""
         return converted(self.request.path_params[name], kind, name)
-
-    def name_of(self, kind: ResourceKind, operation: Operation) -> str:
-        """The name in the path, once the right to use it is checked. Raises MALFORMED_REQUEST, FORBIDDEN."""
-        name: str = self.path(kind, Name)
-        self.must(operation, kind, name)
-        return name
 
     # -- answering
 
