@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
-from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.access import ANYBODY, Access, Principal
 from broker_core.listeners.access.budget import Budget
@@ -45,7 +44,6 @@ class HttpContext:
     ) -> None:
         self.host = host
         self.broker = host.broker
-        self.schemas = SchemaAdmin(host)
         self.access = access
         self.limits = limits
         self.connections = connections

@@ -19,8 +19,16 @@ from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.problems import STATUSES
 from broker_core.listeners.http.route import RouteHandler, Routes
 from broker_core.operations.rights import ADMIN, READ, WRITE
-from broker_core.operations.schemas import CompatibilityMode
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.operations.schemas import (
+    CompatibilityMode,
+    DeleteSubject,
+    DeleteVersion,
+    RegisterSchema,
+    SchemaText,
+    SetCompatibility,
+    SetDefaultCompatibility,
+)
+from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
 
 routes = Routes("Schema registry")
@@ -115,7 +123,7 @@ async def delete_subject(call: HttpCall) -> list[int]:
     """Delete every version of the subject."""
     name = _subject(call, ADMIN)
     _must_be_soft(call)
-    return list(await call.slow(lambda: call.context.schemas.delete_subject(name)))
+    return (await call.ask(DeleteSubject(subject=name))).versions
 
 
 @_serve("GET", "/subjects/{subject}/versions")
@@ -129,7 +137,8 @@ async def register(call: HttpCall) -> Mapping[str, Any]:
     """Register a schema; the same one again keeps its id."""
     name = _subject(call, WRITE)
     text, kind = _candidate(await call.body(Candidate))
-    return _described(await call.slow(lambda: call.context.schemas.register(name, text, kind)))
+    registered = await call.ask(RegisterSchema(subject=name, text=SchemaText.of(text, kind)))
+    return _described(registered.found())
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
@@ -150,7 +159,7 @@ async def delete_version(call: HttpCall) -> int:
     name = _subject(call, ADMIN)
     _must_be_soft(call)
     number = _version(call, name).version
-    await call.slow(lambda: call.context.schemas.delete_version(name, number))
+    await call.ask(DeleteVersion(subject=name, version=number))
     return number
 
 
@@ -207,7 +216,8 @@ async def check_version(call: HttpCall) -> Mapping[str, Any]:
 
 async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
     text, kind = _candidate(await call.body(Candidate))
-    problems = await call.slow(lambda: call.context.schemas.check(name, text, kind))
+    registry = _registry(call)
+    problems = await call.slow(lambda: call.host.call(lambda _now: registry.check(name, text, kind)))
     found: dict[str, Any] = {"is_compatible": not problems}
     if call.request.query_params.get("verbose", "").lower() == "true":
         found["messages"] = [str(problem) for problem in problems]
@@ -224,7 +234,9 @@ async def config(call: HttpCall) -> Mapping[str, str]:
 async def set_config(call: HttpCall) -> Mapping[str, str]:
     """Choose the mode of subjects that have none of their own."""
     call.must(ADMIN, "broker")
-    return await _set_level(call, "")
+    level = (await call.body(CompatibilityLevel)).compatibility
+    await call.ask(SetDefaultCompatibility(mode=level))
+    return {"compatibility": level}
 
 
 @_serve("GET", "/config/{subject}")
@@ -236,7 +248,10 @@ async def subject_config(call: HttpCall) -> Mapping[str, str]:
 @_serve("PUT", "/config/{subject}")
 async def set_subject_config(call: HttpCall) -> Mapping[str, str]:
     """Choose the mode of the subject."""
-    return await _set_level(call, _subject(call, ADMIN))
+    name = _subject(call, ADMIN)
+    level = (await call.body(CompatibilityLevel)).compatibility
+    await call.ask(SetCompatibility(subject=name, mode=level))
+    return {"compatibility": level}
 
 
 @_serve("DELETE", "/config/{subject}")
@@ -244,14 +259,8 @@ async def delete_subject_config(call: HttpCall) -> Mapping[str, str]:
     """Let the subject have the mode of all; the one that it had."""
     name = _subject(call, ADMIN)
     before = _registry(call).compatibility_of(name).value
-    await call.slow(lambda: call.context.schemas.set_compatibility(None, name))
+    await call.ask(SetCompatibility(subject=name, mode=None))
     return {"compatibilityLevel": before}
-
-
-async def _set_level(call: HttpCall, name: str) -> Mapping[str, str]:
-    level = (await call.body(CompatibilityLevel)).compatibility
-    await call.slow(lambda: call.context.schemas.set_compatibility(Compatibility[level], name))
-    return {"compatibility": level}
 
 
 @_serve("GET", "/mode")
@@ -276,7 +285,7 @@ async def set_mode(call: HttpCall) -> Mapping[str, str]:
 
 
 def _registry(call: HttpCall) -> SchemaRegistry:
-    return call.context.schemas.registry
+    return call.broker.schemas.registry
 
 
 def _subject(call: HttpCall, use: Any) -> str:
