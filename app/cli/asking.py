@@ -6,10 +6,10 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from app.cli.target import Broker
 from app.cli.waiting import note
-from broker_core.clients.host import Host
 
-Question = Callable[[Host, argparse.Namespace], str]  # "Delete orders with its 12 messages"
+Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with its 12 messages"
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:
@@ -17,11 +17,11 @@ def add_yes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask at a terminal whether it is meant")
 
 
-def agreed(host: Host, options: argparse.Namespace, question: Question) -> bool:
+def agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:
     """Whether it is to be done: True without a terminal, for a program knows what it wants."""
     if options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
-    print(f"{question(host, options)}? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{question(broker, options)}? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() in {"y", "yes"}:
         return True
     note("Nothing was changed.")

@@ -5,27 +5,26 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from app.cli.errors import CommandError
+from app.cli.messages import stored
 from app.cli.numbers import seconds, whole
 from app.cli.output import json_bytes, print_json, text_of
 from app.cli.parser import Parser, with_exits
+from app.cli.readers import PAGE, Connection, GroupReader, Reset, group_reader, queue_reader
 from app.cli.signals import exit_of_interrupt
-from app.cli.target import add_target, opened
+from app.cli.target import Broker, add_target, opened
 from app.cli.verbs import Command
 from app.cli.waiting import Quiet, note
 from app.environment.exits import Exit
-from broker_core.clients.admin import Admin
-from broker_core.clients.group_consumer import GroupConsumer
-from broker_core.clients.host import Host
-from broker_core.clients.membership import ConsumerConfig
-from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
+from broker_core.operations.messages import ReadMessages
+from broker_core.operations.queues import DescribeQueue, ListQueues
+from broker_core.operations.topics import DescribeTopic, TopicAnswer
 from broker_core.plurals import counted
-from broker_core.snapshots import TopicView
 
-_PAGE = 500
 _POLL_S = 0.5
 _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID}
 
@@ -34,11 +33,11 @@ def command() -> Command:
     """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope consume",
-        description="Read a topic as a member of a group (--group), a topic without a group, or take from a queue.",
+        description="Read a topic, as a member of a group (--group) or without one, or take messages of a queue.",
         **with_exits("Ctrl+C or a polite kill ends it; what was printed is committed, or acknowledged."),
     )
-    parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="what is read")
-    parser.add_argument("--group", metavar="GROUP", help="commits what was printed")
+    parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="name of the topic or queue")
+    parser.add_argument("--group", metavar="GROUP", help="member of this group; what was printed is committed")
     parser.add_argument(
         "--from", dest="start", choices=("earliest", "latest"), help="where to begin in a topic (default: earliest)"
     )
@@ -52,11 +51,11 @@ def command() -> Command:
     def run(options: argparse.Namespace) -> int:
         try:
             if options.data is not None and options.group is None:
-                with opened(options, read_only=True) as host:
-                    if options.name not in Admin(host).queues():
-                        return _exit(_consume(host, options), options)
-            with opened(options) as host:
-                return _exit(_consume(host, options), options)
+                with opened(options, read_only=True) as broker:
+                    if options.name not in _queues(broker):
+                        return _exit(_consume(broker, options), options)
+            with opened(options) as broker:
+                return _exit(_consume(broker, options), options)
         except KeyboardInterrupt as error:
             return exit_of_interrupt(error)
 
@@ -75,10 +74,14 @@ def _exit(shown: int, options: argparse.Namespace) -> Exit:
     return Exit.PARTLY
 
 
-def _consume(host: Host, options: argparse.Namespace) -> int:
+def _queues(broker: Broker) -> set[str]:
+    return {queue.name for queue in broker.ask(ListQueues()).queues}
+
+
+def _consume(broker: Broker, options: argparse.Namespace) -> int:
     """Print what there is; how many messages that were."""
-    admin, name = Admin(host), options.name
-    queue = name in admin.queues()
+    name = options.name
+    queue = name in _queues(broker)
     if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
         raise CommandError(f"{name} is a queue, and {wrong} is for topics; leave it out.")
     if not queue and options.keep:
@@ -88,12 +91,11 @@ def _consume(host: Host, options: argparse.Namespace) -> int:
     if options.offset is not None and options.start is not None:
         raise CommandError("--from and --offset both say where to begin; leave one out.")
     if queue:
-        return _take(host, options)
-    host.ensure_topic(name)  # it makes one where the broker is set to
-    view = admin.describe_topic(name)
+        return _take(broker, options)
+    topic = broker.ask(DescribeTopic(topic=name))
     if options.group is not None:
-        return _poll(host, options)
-    return _show(_read(admin, view, options), options)
+        return _poll(broker, options)
+    return _show(_read(broker, topic, options), as_json=options.json, most=options.count)
 
 
 def _given(options: argparse.Namespace, *names: str) -> str:
@@ -102,11 +104,11 @@ def _given(options: argparse.Namespace, *names: str) -> str:
     return {"": "", "start": "--from"}.get(given, f"--{given}")
 
 
-def _show(messages: Iterable[StoredMessage], options: argparse.Namespace) -> int:
-    """Print messages, at most --count; how many those were."""
+def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None = None) -> int:
+    """Print messages, at most `most`; how many those were."""
     shown = 0
     for message in messages:
-        if options.json:
+        if as_json:
             print_json(
                 {
                     "topic": message.topic,
@@ -122,17 +124,18 @@ def _show(messages: Iterable[StoredMessage], options: argparse.Namespace) -> int
             key = "" if message.key is None else f"{text_of(message.key)}  "
             print(f"{message.topic}/{message.partition} @{message.offset}  {key}{text_of(message.value)}", flush=True)
         shown += 1
-        if options.count is not None and shown >= options.count:
+        if most is not None and shown >= most:
             break
     return shown
 
 
-def _read(admin: Admin, view: TopicView, options: argparse.Namespace) -> Iterator[StoredMessage]:
-    """Messages of a topic for nobody: nothing counts as delivered."""
-    quiet = Quiet(lambda: f"messages of {view.name}", options.timeout, as_json=options.json)
-    chosen = [part for part in view.partitions if options.partition in {None, part.partition}]
+def _read(broker: Broker, topic: TopicAnswer, options: argparse.Namespace) -> Iterator[StoredMessage]:
+    """Messages of a topic without a group: nothing counts as delivered."""
+    quiet = Quiet(lambda: f"messages of {topic.name}", options.timeout, as_json=options.json)
+    connection = Connection(as_json=options.json)
+    chosen = [part for part in topic.partitions if options.partition in {None, part.partition}]
     if not chosen:
-        told = f"{view.name} has no partition {options.partition}; its last is {len(view.partitions) - 1}."
+        told = f"{topic.name} has no partition {options.partition}; its last is {len(topic.partitions) - 1}."
         raise CommandError(told, Exit.NOT_FOUND)
     latest = options.start == "latest"
     at = {part.partition: part.end_offset if latest else part.start_offset for part in chosen}
@@ -141,70 +144,72 @@ def _read(admin: Admin, view: TopicView, options: argparse.Namespace) -> Iterato
     while not quiet.over():
         found = False
         for number in at:
-            page = admin.messages(view.name, number, at[number], limit=_PAGE)
-            for message in page:
-                yield message
+            request = ReadMessages(
+                topic=topic.name, partition=number, offset=at[number], max_messages=PAGE, encoding="base64"
+            )
+            page = connection.tried(lambda request=request: broker.ask(request))  # type: ignore[misc]
+            for message in () if page is None else page.messages:
+                yield stored(message, topic.name)
                 at[number] = message.offset + 1
-            found = found or bool(page)
+                found = True
         if found:
             quiet.heard()
         else:
-            time.sleep(min(_POLL_S, options.timeout or _POLL_S))
+            time.sleep(quiet.poll_s(_POLL_S, _POLL_S))
 
 
-def _poll(host: Host, options: argparse.Namespace) -> int:
-    config = ConsumerConfig(auto_offset_reset=options.start or "earliest")
+def _poll(broker: Broker, options: argparse.Namespace) -> int:
     shown, most = 0, options.count
-    with GroupConsumer(host, options.group, [options.name], config) as consumer:
+    reset: Reset = options.start or "earliest"
+    with group_reader(broker, options.group, options.name, reset, as_json=options.json) as reader:
 
         def what() -> str:
-            if consumer.assignment:
+            if reader.owns_partitions:
                 return f"messages of {options.name} in the group {options.group}"
             return f"a partition of {options.name}, for the group {options.group} has none to give at the moment"
 
         quiet = Quiet(what, options.timeout, as_json=options.json)
         while not quiet.over() and shown != most:
-            messages = consumer.poll(_POLL_S, None if most is None else most - shown)
+            wait_s = quiet.poll_s(_POLL_S, reader.long_poll_s)
+            messages = reader.poll(wait_s, None if most is None else most - shown)
             if messages:
-                shown += _show(messages, argparse.Namespace(json=options.json, count=None))
-                _commit(consumer, options)
+                shown += _show(messages, as_json=options.json)
+                _commit(reader, options)
                 quiet.heard()
     return shown
 
 
-def _commit(consumer: GroupConsumer, options: argparse.Namespace) -> None:
+def _commit(reader: GroupReader, options: argparse.Namespace) -> None:
     """What was printed is done with, and nothing else; where it is somebody else's by now, it comes again there."""
     try:
-        consumer.commit()
+        reader.commit()
     except BrokerError as error:
         if error.code not in _SHARED_OUT_ANEW:
             raise
         note("The partitions were shared out anew: what was printed last may come again.", as_json=options.json)
 
 
-def _take(host: Host, options: argparse.Namespace) -> int:
+def _take(broker: Broker, options: argparse.Namespace) -> int:
     quiet = Quiet(lambda: f"messages of the queue {options.name}", options.timeout, as_json=options.json)
     shown, most = 0, options.count
-    kept: list[Delivery] = []
+    kept: list[Any] = []
     # What is kept must not come again meanwhile: that would cost it its attempts.
-    lease_s = Admin(host).describe_queue(options.name).lease_ms / 1_000
-    poll_s = min(_POLL_S, lease_s / 4) if options.keep else _POLL_S
+    lease_s = broker.ask(DescribeQueue(queue=options.name)).lease_ms / 1_000
     extended_s = time.monotonic()
-    with QueueConsumer(host, options.name) as consumer:
+    with queue_reader(broker, options.name, as_json=options.json) as reader:
         while not quiet.over() and shown != most:
-            deliveries = consumer.take_many(_PAGE if most is None else min(_PAGE, most - shown), poll_s)
+            wait_s = quiet.poll_s(_POLL_S, reader.long_poll_s)
+            if options.keep:
+                wait_s = min(wait_s, lease_s / 4)
+            found = reader.take(wait_s, PAGE if most is None else min(PAGE, most - shown))
             if kept and time.monotonic() - extended_s >= lease_s / 4:
-                for delivery in kept:
-                    delivery.extend()
+                reader.extend(kept)
                 extended_s = time.monotonic()
-            if deliveries:
-                messages = [delivery.message for delivery in deliveries]
-                shown += _show(messages, argparse.Namespace(json=options.json, count=None))
+            if found:
+                shown += _show([message for message, _lease in found], as_json=options.json)
                 if options.keep:
-                    kept += deliveries
+                    kept += [lease for _message, lease in found]
                 else:
-                    consumer.ack_many(deliveries)
+                    reader.ack([lease for _message, lease in found])
                 quiet.heard()
-        for delivery in kept:
-            delivery.release()
     return shown

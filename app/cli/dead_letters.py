@@ -3,52 +3,72 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Iterator
+from typing import Any
 
 from app.cli.errors import CommandError
-from app.cli.numbers import above_zero, whole
+from app.cli.messages import bytes_pair, edit_of, headers_of
+from app.cli.numbers import whole
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
+from app.cli.request_options import add_field, given
+from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.cli.waiting import PATIENCE_S, note
 from app.environment.exits import Exit
-from broker_core.clients.admin import Admin
-from broker_core.clients.host import Host
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.dead_letters import (
+    DeadLettersByCause,
+    Edit,
+    Letter,
+    ListDeadLetters,
+    PurgeLetters,
+    Redrive,
+    Redriven,
+    RedriveProgress,
+    RefusedLetter,
+    StopRedrive,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+)
+from broker_core.operations.queues import ListQueues
+from broker_core.operations.topics import ListTopics
 from broker_core.plurals import counted
-from broker_core.queues.dead_letter_edit import DeadLetterEdit
-from broker_core.queues.dead_letter_filter import DeadLetterFilter
-from broker_core.queues.dead_letters import RedriveResult, Refused
-from broker_core.snapshots import DeadLetterView
+
+_CONDITIONS = ("cause", "text", "min_redrives")
+_PAGE = 1_000
+_LOOK_S = 0.1  # how often the progress of a redrive at a rate is asked for
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
-    verbs = Verbs("dlq", "Dead letters of a queue, or of a topic whose schema buries what it refuses.")
+    verbs = Verbs("dlq", "Dead letters of a queue, or of a topic whose schema refuses messages.")
     listed = verbs.add(
-        "list", "Dead letters of a queue, the oldest first; without a queue, how many each has.", _list, reads=True
+        "list", "List dead letters of a queue, the oldest first; without a queue, how many each has.", _list, reads=True
     )
-    listed.add_argument("queue", nargs="?", metavar="QUEUE", help="a queue, or a topic that buries")
-    listed.add_argument("--limit", type=whole(1), default=100, metavar="N", help="how many at most (default: 100)")
-    _add_filter(listed)
-    _add_queue(verbs.add("causes", "How many died of each cause.", _causes, reads=True))
-    describe = verbs.add("describe", "One dead letter with its attempts.", _describe, reads=True)
+    listed.add_argument("queue", nargs="?", metavar="QUEUE", help="name of the queue or topic")
+    add_field(listed, ListDeadLetters, "limit", default=100)
+    _add_conditions(listed)
+    _add_queue(verbs.add("causes", "Count the dead letters of each cause.", _causes, reads=True))
+    describe = verbs.add("describe", "Show a dead letter with its attempts.", _describe, reads=True)
     _add_queue(describe)
     describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its place among the dead letters")
     redrive = verbs.add("redrive", "Put dead letters back to where they came from.", _redrive)
     _add_queue(redrive)
     _add_choice(redrive)
-    redrive.add_argument("--dry-run", action="store_true", help="say what would be done")
-    redrive.add_argument("--rate", type=above_zero, metavar="PER_S", help="at most so many a second")
+    add_field(redrive, Redrive, "dry_run")
+    add_field(redrive, Redrive, "rate_per_s", "--rate", metavar="PER_S", default=None)
     redrive.add_argument("--value", metavar="TEXT", help="of one dead letter: send this in place of its value")
     _add_queue(verbs.add("undo-redrive", "Take back the last redrive.", _undo_redrive))
-    purge = verbs.add("purge", "Take dead letters out.", _purge, asks=_purge_question)
+    purge = verbs.add("purge", "Delete dead letters.", _purge, asks=_purge_question)
     _add_queue(purge)
     _add_choice(purge)
-    _add_queue(verbs.add("undo-purge", "Bring back what the last purge took.", _undo_purge))
+    _add_queue(verbs.add("undo-purge", "Bring back the dead letters of the last purge.", _undo_purge))
     return verbs.command()
 
 
 def _add_queue(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("queue", metavar="QUEUE", help="a queue, or a topic that buries")
+    parser.add_argument("queue", metavar="QUEUE", help="name of the queue or topic")
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
@@ -56,33 +76,35 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         "offsets", type=whole(0), nargs="*", default=[], metavar="OFFSET", help="their places, as dlq list says"
     )
     parser.add_argument("--all", action="store_true", help="all, or all that the conditions below mean")
-    _add_filter(parser)
+    _add_conditions(parser)
 
 
-def _add_filter(parser: argparse.ArgumentParser) -> None:
+def _add_conditions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("which of them")
-    group.add_argument("--cause", default="", metavar="CAUSE", help="died of exactly this")
-    group.add_argument("--text", default="", metavar="TEXT", help="in the key, the value or a header")
-    group.add_argument(
-        "--min-redrives", type=whole(0), default=0, metavar="N", help="redriven at least so often already"
-    )
+    add_field(group, ListDeadLetters, "cause", metavar="CAUSE")
+    add_field(group, ListDeadLetters, "text", metavar="TEXT")
+    add_field(group, ListDeadLetters, "min_redrives")
 
 
-def _filter(options: argparse.Namespace) -> DeadLetterFilter:
-    return DeadLetterFilter(cause=options.cause, text=options.text, min_redrives=options.min_redrives)
+def _conditions(options: argparse.Namespace) -> dict[str, Any]:
+    return given(options, ListDeadLetters, _CONDITIONS)
 
 
-def _list(host: Host, options: argparse.Namespace) -> None:
+def _list(broker: Broker, options: argparse.Namespace) -> None:
+    conditions = _conditions(options)
     if options.queue is None:
-        _list_bins(host, options)
+        if conditions:
+            raise CommandError("Conditions are for the dead letters of one queue; name it: brokerscope dlq list QUEUE.")
+        _list_queues(broker, options)
         return
-    letters = Admin(host).dead_letters(options.queue, _filter(options), limit=options.limit)
+    request = ListDeadLetters(queue=options.queue, limit=options.limit, encoding="base64", **conditions)
     shown = json_bytes if options.json else text_of
-    rows = [
-        (one.offset, one.cause, len(one.attempts), one.redrives, shown(one.key), shown(one.value)) for one in letters
-    ]
+    rows = []
+    for letter in broker.ask(request).dead_letters:
+        key, value = bytes_pair(letter)
+        rows.append((letter.offset, letter.cause, len(letter.attempts), letter.redrives, shown(key), shown(value)))
     columns = ("Offset", "Cause", "Attempts", "Redrives", "Key", "Value")
-    such = "" if _filter(options) == DeadLetterFilter() else "such "
+    such = "such " if conditions else ""
     print_rows(columns, rows, as_json=options.json, none=f"{options.queue} has no {such}dead letters.")
     if len(rows) == options.limit:
         note(
@@ -91,134 +113,149 @@ def _list(host: Host, options: argparse.Namespace) -> None:
         )
 
 
-def _list_bins(host: Host, options: argparse.Namespace) -> None:
-    if _filter(options) != DeadLetterFilter():
-        raise CommandError("Conditions are for the dead letters of one queue; name it: brokerscope dlq list QUEUE.")
-    admin = Admin(host)
+def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
+    queues = [queue.name for queue in broker.ask(ListQueues()).queues]
     rows: list[tuple[object, ...]] = []
-    for name in (*admin.queues(), *admin.topics()):
+    for name in (*queues, *(topic.name for topic in broker.ask(ListTopics()).topics)):
         try:
-            causes = admin.dead_letters_by_cause(name)
+            causes = broker.ask(DeadLettersByCause(queue=name)).causes
         except BrokerError as error:
             if error.code is not ErrorCode.UNKNOWN_QUEUE:
                 raise
-            continue  # a topic that has never buried anything
+            continue  # a topic without dead letters
         rows.append((name, sum(causes.values()), next(iter(causes), None)))
     columns = ("Queue or topic", "Dead letters", "Most frequent cause")
     print_rows(columns, rows, as_json=options.json, none="Nothing here can have dead letters: there is no queue.")
 
 
-def _causes(host: Host, options: argparse.Namespace) -> None:
-    causes = Admin(host).dead_letters_by_cause(options.queue)
+def _causes(broker: Broker, options: argparse.Namespace) -> None:
+    causes = broker.ask(DeadLettersByCause(queue=options.queue)).causes
     print_rows(
         ("Cause", "Dead letters"), causes.items(), as_json=options.json, none=f"{options.queue} has no dead letters."
     )
 
 
-def _find(host: Host, queue: str, offset: int) -> DeadLetterView:
-    found = Admin(host).dead_letters(queue, offset=offset, limit=1)
-    if not found or found[0].offset != offset:
-        raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{offset} of {queue}")
-    return found[0]
+def _letters(broker: Broker, queue: str, **conditions: Any) -> Iterator[Letter]:
+    """All of them, page by page."""
+    offset = 0
+    while True:
+        request = ListDeadLetters(queue=queue, offset=offset, limit=_PAGE, encoding="base64", **conditions)
+        found = broker.ask(request).dead_letters
+        yield from found
+        if len(found) < _PAGE:
+            return
+        offset = found[-1].offset + 1
 
 
-def _describe(host: Host, options: argparse.Namespace) -> None:
-    letter = _find(host, options.queue, options.offset)
+def _describe(broker: Broker, options: argparse.Namespace) -> None:
+    request = ListDeadLetters(queue=options.queue, offset=options.offset, limit=1, encoding="base64")
+    letter = next(iter(broker.ask(request).dead_letters), None)
+    if letter is None or letter.offset != options.offset:
+        raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{options.offset} of {options.queue}")
     shown = json_bytes if options.json else text_of
+    key, value = bytes_pair(letter)
+    headers = headers_of(letter)
     facts: list[tuple[str, object]] = [
         ("Offset", letter.offset),
         ("Origin", f"{letter.origin_topic}/{letter.origin_partition} @{letter.origin_offset}"),
         ("Cause", letter.cause),
         ("Redrives", letter.redrives),
-        ("Key", shown(letter.key)),
-        ("Value", shown(letter.value)),
+        ("Key", shown(key)),
+        ("Value", shown(value)),
     ]
     if options.json:
         # Headers and attempts as lists: how many there are is not known before.
-        facts.append(("Headers", {name: shown(value) for name, value in letter.headers}))
+        facts.append(("Headers", {name: shown(data) for name, data in headers}))
         facts.append(("Attempts", [{"holder": one.holder, "outcome": one.outcome} for one in letter.attempts]))
         print_facts(facts, as_json=True)
         return
-    facts += [(f"Header {name}", shown(value)) for name, value in letter.headers]
+    facts += [(f"Header {name}", shown(data)) for name, data in headers]
     facts += [(f"Attempt {number}", f"{one.holder}: {one.outcome}") for number, one in enumerate(letter.attempts, 1)]
     print_facts(facts, as_json=False)
 
 
-def _chosen(admin: Admin, options: argparse.Namespace) -> list[int]:
+def _chosen(broker: Broker, options: argparse.Namespace) -> list[int] | None:
+    """Their offsets; None for all."""
+    conditions = _conditions(options)
     if options.offsets:
-        if options.all or _filter(options) != DeadLetterFilter():
+        if options.all or conditions:
             raise CommandError("Offsets say which dead letters are meant; leave --all and the conditions out.")
         return list(options.offsets)
     if not options.all:
         raise CommandError("Which dead letters? Give their offsets, or --all, which the conditions narrow down.")
-    return [one.offset for one in admin.dead_letters(options.queue, _filter(options), limit=None)]
+    return [letter.offset for letter in _letters(broker, options.queue, **conditions)] if conditions else None
 
 
-def _edits(options: argparse.Namespace) -> dict[int, DeadLetterEdit]:
-    """What is changed of what died, by offset."""
-    if options.value is None:
-        return {}
-    if len(options.offsets) != 1 or options.rate is not None:
-        raise CommandError("--value is for one dead letter; give its offset alone, and no --rate.")
-    [offset] = options.offsets
-    return {offset: DeadLetterEdit(value=options.value.encode(errors="surrogateescape"))}
-
-
-def _redrive(host: Host, options: argparse.Namespace) -> int:
-    admin = Admin(host)
-    offsets = _chosen(admin, options)
-    edits = _edits(options)
-    if options.dry_run:
-        preview = admin.preview_redrive(options.queue, offsets, edits)
-        rows = [(one.offset, f"{one.origin_topic}/{one.origin_partition}") for one in preview.redrivable]
+def _redrive(broker: Broker, options: argparse.Namespace) -> int:
+    offsets = _chosen(broker, options)
+    edits: tuple[Edit, ...] = ()
+    if options.value is not None:
+        if len(options.offsets) != 1 or options.rate_per_s is not None:
+            raise CommandError("--value is for one dead letter; give its offset alone, and no --rate.")
+        edits = (edit_of(options.offsets[0], options.value.encode(errors="surrogateescape")),)
+    if offsets == []:
+        return _told(Redriven(applied=True, running=False, total=0, done=0, redriven=[], refused=[]), options)
+    dry_run = hasattr(options, "dry_run")
+    request = Redrive(queue=options.queue, offsets=offsets, edits=edits, dry_run=dry_run, rate_per_s=options.rate_per_s)
+    if dry_run:
+        preview = broker.ask(request)
+        rows = [(one.offset, one.to_topic) for one in preview.redriven]
         print_rows(("Offset", "Goes to"), rows, as_json=options.json, none="Nothing would be redriven.")
         return _refusals(preview.refused, options)
-    interrupted = False
-    if options.rate is not None:
-        result, interrupted = _paced(admin, options, offsets)
-    else:
-        result = admin.redrive(options.queue, offsets, edits)
+    if options.rate_per_s is None:
+        return _told(broker.ask(request), options)
+    result, interrupted = _paced(broker, request, options)
+    return _told(result, options) or (Exit.INTERRUPTED if interrupted else Exit.DONE)
+
+
+def _told(result: Redriven, options: argparse.Namespace) -> int:
     count = len(result.redriven)
     say(f"Redrove {counted(count, 'dead letter')} of {options.queue}.", as_json=options.json, redriven=count)
-    return _refusals(result.refused, options) or (Exit.INTERRUPTED if interrupted else 0)
+    return _refusals(result.refused, options)
 
 
-def _paced(admin: Admin, options: argparse.Namespace, offsets: list[int]) -> tuple[RedriveResult, bool]:
+def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tuple[Redriven, bool]:
     """What became of them; True where Ctrl+C has left the rest where it was."""
-    running = admin.redrive_paced(options.queue, offsets, options.rate)
+    found = broker.ask(request)
     try:
-        lasts_s = len(offsets) / options.rate
+        lasts_s = found.total / options.rate_per_s
         if lasts_s >= PATIENCE_S:
-            letters = counted(len(offsets), "dead letter")
+            letters = counted(found.total, "dead letter")
             note(f"Redriving {letters} in {lasts_s:.0f} s; Ctrl+C leaves the rest.", as_json=options.json)
-        return running.wait(), False
+        while found.running:
+            time.sleep(_LOOK_S)
+            found = broker.ask(RedriveProgress(queue=request.queue))
+        return found, False
     except KeyboardInterrupt:
-        running.cancel()
-        return running.wait(), True
+        return broker.ask(StopRedrive(queue=request.queue)), True
 
 
-def _refusals(refused: tuple[Refused, ...], options: argparse.Namespace) -> int:
+def _refusals(refused: list[RefusedLetter], options: argparse.Namespace) -> int:
     """Say which were not redriven, and why; the exit code."""
-    rows = [(one.offset, str(one.error)) for one in refused]
+    rows = [(one.offset, one.message) for one in refused]
     if rows:
         print_rows(("Offset", "Refused"), rows, as_json=options.json, none="")
     return Exit.PARTLY if rows else Exit.DONE
 
 
-def _undo_redrive(host: Host, options: argparse.Namespace) -> None:
-    count = Admin(host).undo_redrive(options.queue)
+def _undo_redrive(broker: Broker, options: argparse.Namespace) -> None:
+    count = broker.ask(UndoRedrive(queue=options.queue)).messages
     say(f"Took back {counted(count, 'redriven message')}.", as_json=options.json, taken_back=count)
 
 
-def _purge_question(host: Host, options: argparse.Namespace) -> str:
-    count = len(_chosen(Admin(host), options))
+def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
+    chosen = _chosen(broker, options)
+    causes = broker.ask(DeadLettersByCause(queue=options.queue)).causes if chosen is None else {}
+    count = sum(causes.values()) if chosen is None else len(chosen)
     return f"Take {counted(count, 'dead letter')} of {options.queue} out"
 
 
-def _purge(host: Host, options: argparse.Namespace) -> int:
-    admin = Admin(host)
-    everything = options.all and not options.offsets and _filter(options) == DeadLetterFilter()
-    result = admin.purge_dead_letters(options.queue, None if everything else _chosen(admin, options))
+def _purge(broker: Broker, options: argparse.Namespace) -> int:
+    chosen = _chosen(broker, options)
+    if chosen == []:
+        say(f"Purged 0 dead letters of {options.queue}.", as_json=options.json, purged=0)
+        return Exit.DONE
+    result = broker.ask(PurgeLetters(queue=options.queue, offsets=chosen))
     say(
         f"Purged {counted(result.purged, 'dead letter')} of {options.queue}.",
         as_json=options.json,
@@ -227,6 +264,6 @@ def _purge(host: Host, options: argparse.Namespace) -> int:
     return _refusals(result.refused, options)
 
 
-def _undo_purge(host: Host, options: argparse.Namespace) -> None:
-    count = Admin(host).undo_purge_dead_letters(options.queue)
+def _undo_purge(broker: Broker, options: argparse.Namespace) -> None:
+    count = broker.ask(UndoPurgeDeadLetters(queue=options.queue)).messages
     say(f"Brought back {counted(count, 'dead letter')}.", as_json=options.json, restored=count)

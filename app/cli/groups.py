@@ -1,4 +1,4 @@
-"""`brokerscope groups`: list, describe, reset offsets, delete."""
+"""`brokerscope groups`: list, describe, members, reset offsets, delete."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ import argparse
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
 from app.cli.output import print_facts, print_rows, say
+from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.environment.exits import Exit
-from broker_core.clients.admin import Admin
-from broker_core.clients.host import Host
-from broker_core.groups.offset_reset import Target
-from broker_core.groups.protocol import TopicPartition
+from broker_core.operations.groups import (
+    DeleteGroup,
+    DescribeGroup,
+    ListGroups,
+    ListMembers,
+    ListOffsets,
+    PartitionPlace,
+    ResetOffsets,
+)
+from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("groups", "Consumer groups of a broker.")
-    verbs.add("list", "All groups.", _list, reads=True)
-    _add_group(verbs.add("describe", "State, offsets and lag of a group.", _describe, reads=True))
-    _add_group(verbs.add("members", "Who is in a group, and what each owns.", _members, reads=True))
+    verbs.add("list", "List all groups.", _list, reads=True)
+    _add_group(verbs.add("describe", "Show state, offsets and lag of a group.", _describe, reads=True))
+    _add_group(verbs.add("members", "Show the members of a group and their partitions.", _members, reads=True))
     reset = verbs.add(
-        "reset-offsets", "Change what an empty group has committed; shows it, and --apply does it.", _reset
+        "reset-offsets", "Show how the committed offsets of an empty group would change; --apply changes them.", _reset
     )
     _add_group(reset)
     reset.add_argument("--topic", metavar="TOPIC", help="only this one (default: all that the group has committed for)")
@@ -36,17 +43,19 @@ def command() -> Command:
     to.add_argument("--shift-by", type=integer, metavar="N", help="so many messages on; may be negative")
     to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
     reset.add_argument("--apply", action="store_true", help="without it nothing is changed")
-    _add_group(verbs.add("delete", "Forget an empty group and its offsets.", _delete, asks=_delete_question))
+    _add_group(verbs.add("delete", "Delete an empty group and its offsets.", _delete, asks=_delete_question))
     return verbs.command()
 
 
 def _add_group(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP", help="its name")
+    parser.add_argument("group", metavar="GROUP", help="name of the group")
 
 
-def _list(host: Host, options: argparse.Namespace) -> None:
-    views = [Admin(host).describe_group(name) for name in Admin(host).groups()]
-    rows = [(view.name, view.state, view.generation, len(view.members), view.lag) for view in views]
+def _list(broker: Broker, options: argparse.Namespace) -> None:
+    rows = []
+    for group in broker.ask(ListGroups()).groups:
+        lags = [offset.lag for offset in group.offsets if offset.lag is not None]
+        rows.append((group.name, group.state, group.generation, len(group.members), sum(lags) if lags else None))
     print_rows(
         ("Group", "State", "Generation", "Members", "Lag"),
         rows,
@@ -55,8 +64,8 @@ def _list(host: Host, options: argparse.Namespace) -> None:
     )
 
 
-def _describe(host: Host, options: argparse.Namespace) -> None:
-    view = Admin(host).describe_group(options.group)
+def _describe(broker: Broker, options: argparse.Namespace) -> None:
+    group = broker.ask(DescribeGroup(group=options.group))
     columns = ("Topic", "Partition", "Owner", "Committed", "End offset", "Lag", "Lag s")
     rows = [
         (
@@ -66,16 +75,16 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
             at.committed,
             at.end_offset,
             at.lag,
-            None if at.lag_ns is None else at.lag_ns / 1e9,
+            None if at.lag_ms is None else at.lag_ms / 1_000,
         )
-        for at in view.offsets
+        for at in group.offsets
     ]
     facts: list[tuple[str, object]] = [
-        ("Group", view.name),
-        ("State", view.state),
-        ("Generation", view.generation),
-        ("Assignor", view.assignor or None),
-        ("Members", len(view.members)),
+        ("Group", group.name),
+        ("State", group.state),
+        ("Generation", group.generation),
+        ("Assignor", group.assignor or None),
+        ("Members", len(group.members)),
     ]
     if options.json:
         keys = [column.lower().replace(" ", "_") for column in columns]
@@ -83,11 +92,11 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
         return
     print_facts(facts, as_json=False)
     print()
-    print_rows(columns, rows, as_json=False, none=f"{view.name} has committed nothing.")
+    print_rows(columns, rows, as_json=False, none=f"{group.name} has committed nothing.")
 
 
-def _members(host: Host, options: argparse.Namespace) -> None:
-    view = Admin(host).describe_group(options.group)
+def _members(broker: Broker, options: argparse.Namespace) -> None:
+    found = broker.ask(ListMembers(group=options.group))
     rows = [
         (
             member.client,
@@ -95,47 +104,45 @@ def _members(host: Host, options: argparse.Namespace) -> None:
             member.instance_id or None,
             " ".join(f"{topic}/{partition}" for topic, partition in member.partitions),
         )
-        for member in view.members
+        for member in found.members
     ]
     columns = ("Client", "Member id", "Instance id", "Partitions")
-    print_rows(columns, rows, as_json=options.json, none=f"Nobody is in {options.group}; it is {view.state}.")
+    print_rows(columns, rows, as_json=options.json, none=f"Nobody is in {options.group}; it is {found.state}.")
 
 
-def target_of(options: argparse.Namespace) -> Target:
-    """Where the options of `reset-offsets` lead."""
+def reset_of(options: argparse.Namespace, partitions: list[PartitionPlace]) -> ResetOffsets:
+    """What the options of `reset-offsets` ask for."""
+    target: dict[str, object] = {"form": "group", "from_group": options.to_group}
     if options.to_earliest:
-        return Target("earliest")
-    if options.to_latest:
-        return Target("latest")
-    if options.to_offset is not None:
-        return Target("offset", offset=options.to_offset)
-    if options.to_timestamp is not None:
-        return Target("timestamp", timestamp_ms=options.to_timestamp)
-    if options.shift_by is not None:
-        return Target("shift-by", offset=options.shift_by)
-    return Target("group", group=options.to_group)
+        target = {"form": "earliest"}
+    elif options.to_latest:
+        target = {"form": "latest"}
+    elif options.to_offset is not None:
+        target = {"form": "offset", "offset": options.to_offset}
+    elif options.to_timestamp is not None:
+        target = {"form": "timestamp", "timestamp_ms": options.to_timestamp}
+    elif options.shift_by is not None:
+        target = {"form": "shift-by", "offset": options.shift_by}
+    return ResetOffsets(group=options.group, partitions=partitions, dry_run=not options.apply, **target)  # type: ignore[arg-type]
 
 
-def _chosen(admin: Admin, options: argparse.Namespace) -> list[TopicPartition]:
+def _chosen(broker: Broker, options: argparse.Namespace) -> list[PartitionPlace]:
     if options.topic is not None:
-        numbers = [part.partition for part in admin.describe_topic(options.topic).partitions]
-        found = [(options.topic, number) for number in numbers]
+        parts = broker.ask(DescribeTopic(topic=options.topic)).partitions
+        found = [(options.topic, part.partition) for part in parts]
     else:
         name = options.to_group or options.group
-        found = [(at.topic, at.partition) for at in admin.describe_group(name).offsets]
+        found = [(at.topic, at.partition) for at in broker.ask(ListOffsets(group=name)).offsets]
     chosen = [place for place in found if options.partition is None or place[1] == options.partition]
     if found and not chosen:
         there = ", ".join(sorted({str(partition) for _, partition in found}))
         told = f"There is no partition {options.partition} to reset; there are {there}."
         raise CommandError(told, Exit.NOT_FOUND)
-    return chosen
+    return [PartitionPlace(topic=topic, partition=partition) for topic, partition in chosen]
 
 
-def _reset(host: Host, options: argparse.Namespace) -> None:
-    admin, target = Admin(host), target_of(options)
-    partitions = _chosen(admin, options)
-    act = admin.reset_offsets if options.apply else admin.preview_reset
-    changes = act(options.group, target, partitions)
+def _reset(broker: Broker, options: argparse.Namespace) -> None:
+    changes = broker.ask(reset_of(options, _chosen(broker, options))).changes
     columns = ("Topic", "Partition", "From", "To", "Change")
     rows = [(one.topic, one.partition, one.from_offset, one.to_offset, one.change) for one in changes]
     print_rows(columns, rows, as_json=options.json, none="Nothing would change." if not options.apply else "No change.")
@@ -143,11 +150,11 @@ def _reset(host: Host, options: argparse.Namespace) -> None:
         print("Nothing was changed; --apply does it.")
 
 
-def _delete_question(host: Host, options: argparse.Namespace) -> str:
-    view = Admin(host).describe_group(options.group)
-    return f"Forget {view.name} and its offsets in {counted(len(view.offsets), 'partition')}"
+def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
+    group = broker.ask(DescribeGroup(group=options.group))
+    return f"Forget {group.name} and its offsets in {counted(len(group.offsets), 'partition')}"
 
 
-def _delete(host: Host, options: argparse.Namespace) -> None:
-    Admin(host).delete_group(options.group)
+def _delete(broker: Broker, options: argparse.Namespace) -> None:
+    broker.ask(DeleteGroup(group=options.group))
     say(f"Deleted {options.group}.", as_json=options.json, group=options.group)

@@ -1,52 +1,68 @@
-"""`brokerscope metrics`: the figures of a broker, and who is far behind."""
+"""`brokerscope metrics`: figures of a broker, readers that are far behind, damage."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
-from app.cli.numbers import above_zero, whole
+import msgspec
+
+from app.cli.numbers import above_zero
 from app.cli.output import print_facts, print_rows
-from app.cli.topics import messages_of
+from app.cli.request_options import add_field
+from app.cli.target import Broker, is_running
 from app.cli.verbs import Command, Verbs
-from broker_core.clients.admin import Admin
-from broker_core.clients.host import Host
+from broker_core.operations.groups import ListGroups
+from broker_core.operations.observe import DescribeBroker, ListDamage, ListSlowReaders
+from broker_core.operations.queues import ListQueues
+from broker_core.operations.topics import ListTopics
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("metrics", "Figures of a broker.")
-    verbs.add("list", "What is there now, and what was counted since the broker was opened.", _list, reads=True)
-    slow = verbs.add("slow", "Groups and queues that are far behind.", _slow, reads=True)
-    slow.add_argument("--max-lag", type=whole(0), metavar="N", default=1_000, help="messages (default: 1000)")
-    slow.add_argument("--max-lag-s", type=above_zero, metavar="SECONDS", help="how long the oldest may wait")
-    verbs.add("damage", "What was found damaged on the disk.", _damage, reads=True)
+    verbs.add("list", "Show the figures of now, and those counted since the broker was opened.", _list, reads=True)
+    slow = verbs.add("slow", "List groups and queues that are far behind.", _slow, reads=True)
+    add_field(slow, ListSlowReaders, "max_lag", default=1_000, help="messages (default: 1000)")
+    slow.add_argument("--max-lag-s", type=above_zero, metavar="SECONDS", help="how long the oldest message may wait")
+    verbs.add("damage", "List what was found damaged on the disk.", _damage, reads=True)
     return verbs.command()
 
 
-def _list(host: Host, options: argparse.Namespace) -> None:
-    admin = Admin(host)
-    topics = [admin.describe_topic(name) for name in admin.topics()]
-    queues = [admin.describe_queue(name) for name in admin.queues()]
+def _list(broker: Broker, options: argparse.Namespace) -> None:
+    topics, queues = broker.ask(ListTopics()).topics, broker.ask(ListQueues()).queues
     now: list[tuple[str, object]] = [
         ("Topics", len(topics)),
         ("Queues", len(queues)),
-        ("Groups", len(admin.groups())),
-        ("Messages in topics", sum(map(messages_of, topics))),
-        ("Messages in queues", sum(view.ready + view.delayed + view.in_flight for view in queues)),
-        ("Dead letters", sum(view.dead for view in queues)),
+        ("Groups", len(broker.ask(ListGroups()).groups)),
+        ("Messages in topics", sum(topic.messages for topic in topics)),
+        ("Messages in queues", sum(queue.ready + queue.delayed + queue.in_flight for queue in queues)),
+        ("Dead letters", sum(queue.dead for queue in queues)),
     ]
-    print_facts(now, as_json=options.json)
+    if not is_running(broker):
+        print_facts(now, as_json=options.json)
+        return
+    found = broker.ask(DescribeBroker())
+    now.append(("Connections", found.connections))
+    up_s, totals = found.uptime_ms / 1_000, msgspec.structs.asdict(found.totals)
+    if options.json:
+        print_facts([*now, ("Uptime s", up_s), ("Since start", totals)], as_json=True)
+        return
+    print_facts(now, as_json=False)
+    sys.stdout.write(f"\nSince the broker was opened, {up_s:,.0f} s ago:\n\n")
+    print_facts([(name.replace("_", " ").capitalize(), value) for name, value in totals.items()], as_json=False)
 
 
-def _slow(host: Host, options: argparse.Namespace) -> None:
-    readers = Admin(host).slow_readers(max_lag=options.max_lag, max_lag_s=options.max_lag_s)
+def _slow(broker: Broker, options: argparse.Namespace) -> None:
+    max_lag_ms = None if options.max_lag_s is None else round(options.max_lag_s * 1_000)
     rows = [
-        (one.reader, one.client or None, f"{one.topic}/{one.partition}", one.lag, one.lag_ns / 1e9) for one in readers
+        (one.reader, one.client or None, f"{one.topic}/{one.partition}", one.lag, one.lag_ms / 1_000)
+        for one in broker.ask(ListSlowReaders(max_lag=options.max_lag, max_lag_ms=max_lag_ms)).slow_readers
     ]
     columns = ("Reader", "Client", "Partition", "Lag", "Lag s")
     print_rows(columns, rows, as_json=options.json, none="Nobody is that far behind.")
 
 
-def _damage(host: Host, options: argparse.Namespace) -> None:
-    rows = [(sentence,) for sentence in Admin(host).damage()]
+def _damage(broker: Broker, options: argparse.Namespace) -> None:
+    rows = [(sentence,) for sentence in broker.ask(ListDamage()).damage]
     print_rows(("Damage",), rows, as_json=options.json, none="Nothing is damaged.")

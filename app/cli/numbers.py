@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -54,6 +54,28 @@ def above_zero(text: str) -> float:
     return found
 
 
+def between(kind: type[int] | type[float], least: float | None, most: float | None) -> Callable[[str], Any]:
+    """For argparse: a number of `kind` in a range; None is no bound."""
+    what = "a whole number" if kind is int else "a number"
+    reach = (
+        ""
+        if least is None
+        else f" from {_plain(least)} on"
+        if most is None
+        else f" from {_plain(least)} to {_plain(most)}"
+    )
+
+    def parse(text: str) -> int | float:
+        found = _integer(text) if kind is int else _number(text)
+        if found is None or math.isnan(found):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+        if (least is not None and found < least) or (most is not None and found > most):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}{reach}")
+        return found
+
+    return parse
+
+
 def or_word(word: str, parse: Callable[[str], T]) -> Callable[[str], T | None]:
     """For argparse: what `parse` takes, or `word`, which is None."""
 
@@ -67,6 +89,10 @@ def or_word(word: str, parse: Callable[[str], T]) -> Callable[[str], T | None]:
             raise argparse.ArgumentTypeError(f"{told} is neither {range_} nor {word}") from error
 
     return either
+
+
+def _plain(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else f"{number:g}"
 
 
 def _integer(text: str) -> int | None:

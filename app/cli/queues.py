@@ -3,118 +3,127 @@
 from __future__ import annotations
 
 import argparse
-from typing import get_args
 
-import msgspec
-
-from app.cli.config_options import add_flow, add_log, add_queue, flow_of, log_of, queue_of
 from app.cli.errors import CommandError
-from app.cli.numbers import integer, whole
+from app.cli.messages import bytes_pair
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
-from app.cli.target import counts_since_start
-from app.cli.topics import config_facts, configure, limit_facts
+from app.cli.request_options import add_field, add_group, given
+from app.cli.target import Broker, is_running
+from app.cli.topics import add_flow, add_log, configure, flow_of, limit_facts, struct_facts
 from app.cli.verbs import Command, Verbs
-from broker_core.clients.admin import Admin
-from broker_core.clients.host import Host
-from broker_core.flow.config import FlowConfig
-from broker_core.log.config import LogConfig
+from broker_core.operations.queues import (
+    CreateQueue,
+    CreateSubscription,
+    DeleteQueue,
+    DescribeQueue,
+    ListQueues,
+    Peek,
+    PurgeQueue,
+    QueueConfiguration,
+    QueueSettings,
+    RetrySettings,
+    UndoPurgeQueue,
+)
+from broker_core.operations.topics import LogSettings
 from broker_core.plurals import counted
-from broker_core.queues.subscription import BacklogPolicy
-from broker_core.snapshots import QueueView
+
+_RETRY_FLAGS = {
+    "kind": "--retry",
+    "base_ms": "--retry-delay-ms",
+    "max_ms": "--retry-max-ms",
+    "factor": "--retry-factor",
+}
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("queues", "Queues and subscriptions of a broker.")
-    verbs.add("list", "All queues.", _list, reads=True)
-    _add_queue(verbs.add("describe", "Counts, settings, limits and leases of a queue.", _describe, reads=True))
-    create = verbs.add("create", "A new queue.", _create)
+    verbs.add("list", "List all queues.", _list, reads=True)
+    _add_queue(verbs.add("describe", "Show counts, settings, limits and leases of a queue.", _describe, reads=True))
+    create = verbs.add("create", "Create a queue.", _create)
     create.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
-    add_queue(create)
+    _add_settings(create)
     add_log(create)
     add_flow(create)
-    subscribe = verbs.add("subscribe", "A subscription: a queue of its own over a topic (fan-out).", _subscribe)
+    subscribe = verbs.add("subscribe", "Create a subscription: a queue of its own over a topic (fan-out).", _subscribe)
     subscribe.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
-    subscribe.add_argument("--topic", required=True, metavar="TOPIC", help="whose messages it gets from now on")
-    subscribe.add_argument("--max-messages", type=integer, metavar="N", help="so many wait in it at most")
-    subscribe.add_argument(
-        "--policy",
-        choices=get_args(BacklogPolicy),
-        default="drop_newest",
-        help="what happens when it is full: producers wait or are refused, or messages are left out of it alone "
-        "(default: drop_newest)",
-    )
-    add_queue(subscribe)
-    change = verbs.add(
-        "configure", "Change how messages are kept and what is taken; what is not given stays.", _configure
-    )
+    subscribe.add_argument("--topic", required=True, metavar="TOPIC", help="topic whose messages it gets from now on")
+    add_field(subscribe, CreateSubscription, "max_messages")
+    add_field(subscribe, CreateSubscription, "policy")
+    _add_settings(subscribe)
+    change = verbs.add("configure", "Change how messages are kept and how many are accepted.", _configure)
     _add_queue(change)
     add_log(change)
     add_flow(change)
     _add_queue(
         verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete, asks=_delete_question)
     )
-    peek = verbs.add("peek", "The next messages, without taking them.", _peek, reads=True)
+    peek = verbs.add("peek", "Show the next messages without taking them.", _peek, reads=True)
     _add_queue(peek)
-    peek.add_argument("--count", type=whole(1), default=10, metavar="N", help="how many at most (default: 10)")
-    _add_queue(verbs.add("purge", "Take out everything that nobody holds.", _purge, asks=_purge_question))
-    _add_queue(verbs.add("undo-purge", "Bring back what the last purge took.", _undo))
+    add_field(peek, Peek, "max_messages", "--count")
+    _add_queue(verbs.add("purge", "Delete all messages that no consumer holds.", _purge, asks=_purge_question))
+    _add_queue(verbs.add("undo-purge", "Bring back the messages of the last purge.", _undo))
     return verbs.command()
 
 
 def _add_queue(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("queue", metavar="QUEUE", help="its name, or that of a subscription")
+    parser.add_argument("queue", metavar="QUEUE", help="name of the queue or subscription")
 
 
-def _reads(view: QueueView) -> str | None:
-    """The topic that a subscription reads; None for a queue of its own."""
-    return None if view.topic == view.name else view.topic
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    add_group(parser, QueueSettings, "how messages are delivered")
+    add_group(parser, RetrySettings, "how failed deliveries are retried", _RETRY_FLAGS)
 
 
-def _list(host: Host, options: argparse.Namespace) -> None:
-    admin = Admin(host)
+def _settings(options: argparse.Namespace) -> QueueSettings:
+    return QueueSettings(**given(options, QueueSettings), retry=RetrySettings(**given(options, RetrySettings)))
+
+
+def _list(broker: Broker, options: argparse.Namespace) -> None:
     rows = [
         (
-            view.name,
-            _reads(view),
-            view.ready,
-            view.delayed,
-            view.in_flight,
-            view.dead,
-            view.waiting_takers,
-            view.acknowledged,
+            queue.name,
+            broker.ask(QueueConfiguration(queue=queue.name)).topic,
+            queue.ready,
+            queue.delayed,
+            queue.in_flight,
+            queue.dead,
+            queue.waiting_takers,
+            queue.acknowledged,
         )
-        for view in map(admin.describe_queue, admin.queues())
+        for queue in broker.ask(ListQueues()).queues
     ]
     columns = ("Queue", "Reads", "Ready", "Delayed", "In flight", "Dead letters", "Waiting takers", "Acknowledged")
     print_rows(columns, rows, as_json=options.json, none="There is no queue; brokerscope queues create makes one.")
 
 
-def _describe(host: Host, options: argparse.Namespace) -> None:
-    admin = Admin(host)
-    view, config = admin.describe_queue(options.queue), admin.queue_config(options.queue)
+def _describe(broker: Broker, options: argparse.Namespace) -> None:
+    queue = broker.ask(DescribeQueue(queue=options.queue))
+    found = broker.ask(QueueConfiguration(queue=options.queue))
+    settings = found.settings
     facts: list[tuple[str, object]] = [
-        ("Queue", view.name),
-        ("Reads", _reads(view)),
-        ("Priorities", view.priorities),
-        ("Lease ms", view.lease_ms),
-        ("Max attempts", view.max_attempts or "none"),
-        ("Balancing", config.balancing),
-        *((f"Retry {name}".lower().capitalize(), value) for name, value in config_facts(config.retry)),
-        ("Dead letter topic", view.dead_letter_topic),
-        ("Ready", view.ready),
-        ("Delayed", view.delayed),
-        ("In flight", view.in_flight),
-        ("Dead letters", view.dead),
-        ("Waiting takers", view.waiting_takers),
-        ("Acknowledged", view.acknowledged),
-        ("Redelivered", view.redelivered),
-        ("Dead lettered", view.dead_lettered),
-        ("Redriven", view.redriven),
+        ("Queue", queue.name),
+        ("Reads", found.topic),
+        ("Priorities", queue.priorities),
+        ("Lease ms", queue.lease_ms),
+        ("Max attempts", queue.max_attempts or "none"),
+        ("Balancing", settings.balancing),
+        *((f"Retry {name}".lower().capitalize(), value) for name, value in struct_facts(settings.retry)),
+        ("Dead letter topic", settings.dead_letter_topic),
+        ("Ready", queue.ready),
+        ("Delayed", queue.delayed),
+        ("In flight", queue.in_flight),
+        ("Dead letters", queue.dead),
+        ("Waiting takers", queue.waiting_takers),
+        ("Acknowledged", queue.acknowledged),
+        ("Redelivered", queue.redelivered),
+        ("Dead lettered", queue.dead_lettered),
+        ("Redriven", queue.redriven),
     ]
-    facts += limit_facts(_limits(admin, view), view.gate, running=counts_since_start(host), as_json=options.json)
+    facts += limit_facts(found.flow, found.gate, found.evicted, running=is_running(broker), as_json=options.json)
     columns = ("Holder", "Priority", "Offset", "Attempt", "Max attempts")
-    rows = [(one.holder, one.partition, one.offset, one.attempt, one.max_attempts or "none") for one in view.leases]
+    most = queue.max_attempts or "none"
+    rows = [(one.holder, one.partition, one.offset, one.attempt, most) for one in queue.leases]
     if options.json:
         keys = [column.lower().replace(" ", "_") for column in columns]
         facts.append(("Leases", [dict(zip(keys, row, strict=True)) for row in rows]))
@@ -124,27 +133,26 @@ def _describe(host: Host, options: argparse.Namespace) -> None:
         print_rows(columns, rows, as_json=False, none="")
 
 
-def _limits(admin: Admin, view: QueueView) -> FlowConfig | None:
-    if _reads(view) is None:
-        return admin.flow_config(view.name)
-    if view.gate is None:
-        return None
-    return msgspec.convert({"max_messages": view.gate.limit, "policy": view.gate.policy}, FlowConfig)
-
-
-def _create(host: Host, options: argparse.Namespace) -> None:
-    admin = Admin(host)
-    log_of(options, LogConfig())  # what is not allowed is refused before there is a queue
-    admin.create_queue(options.queue, queue_of(options), flow=flow_of(options))
-    log = log_of(options, admin.topic_config(options.queue))
-    if log is not None:
-        admin.configure_topic(options.queue, log=log)
+def _create(broker: Broker, options: argparse.Namespace) -> None:
+    broker.ask(
+        CreateQueue(
+            name=options.queue,
+            settings=_settings(options),
+            flow=flow_of(options),
+            log=LogSettings(**given(options, LogSettings)),
+        )
+    )
     say(f"Created the queue {options.queue}.", as_json=options.json, queue=options.queue)
 
 
-def _subscribe(host: Host, options: argparse.Namespace) -> None:
-    Admin(host).create_subscription(
-        options.queue, options.topic, queue_of(options), max_messages=options.max_messages, policy=options.policy
+def _subscribe(broker: Broker, options: argparse.Namespace) -> None:
+    broker.ask(
+        CreateSubscription(
+            name=options.queue,
+            topic=options.topic,
+            settings=_settings(options),
+            **given(options, CreateSubscription, ("max_messages", "policy")),
+        )
     )
     say(
         f"{options.queue} gets every message of {options.topic} from now on.",
@@ -154,46 +162,48 @@ def _subscribe(host: Host, options: argparse.Namespace) -> None:
     )
 
 
-def _configure(host: Host, options: argparse.Namespace) -> None:
-    admin = Admin(host)
-    if topic := _reads(admin.describe_queue(options.queue)):
+def _configure(broker: Broker, options: argparse.Namespace) -> None:
+    found = broker.ask(QueueConfiguration(queue=options.queue))
+    if found.topic:
         raise CommandError(
-            f"{options.queue} is a subscription: how messages are kept, and what is taken, is set at its topic {topic}."
+            f"{options.queue} is a subscription: how messages are kept, and how many are accepted, is set at its topic "
+            f"{found.topic}."
         )
-    configure(admin, options.queue, options, "queues")
+    configure(broker, options.queue, options, found.flow, "queues")
 
 
-def _delete_question(host: Host, options: argparse.Namespace) -> str:
-    view = Admin(host).describe_queue(options.queue)
-    held = counted(view.ready + view.delayed + view.in_flight, "message")
-    return f"Delete {view.name} with {held} and {counted(view.dead, 'dead letter')}"
+def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
+    queue = broker.ask(DescribeQueue(queue=options.queue))
+    held = counted(queue.ready + queue.delayed + queue.in_flight, "message")
+    return f"Delete {queue.name} with {held} and {counted(queue.dead, 'dead letter')}"
 
 
-def _delete(host: Host, options: argparse.Namespace) -> None:
-    Admin(host).delete_queue(options.queue)
+def _delete(broker: Broker, options: argparse.Namespace) -> None:
+    broker.ask(DeleteQueue(queue=options.queue))
     say(f"Deleted the queue {options.queue}.", as_json=options.json, queue=options.queue)
 
 
-def _peek(host: Host, options: argparse.Namespace) -> None:
+def _peek(broker: Broker, options: argparse.Namespace) -> None:
     shown = json_bytes if options.json else text_of
-    rows = [
-        (message.partition, message.offset, shown(message.key), shown(message.value))
-        for message in Admin(host).peek_queue(options.queue, options.count)
-    ]
+    request = Peek(queue=options.queue, encoding="base64", **given(options, Peek, ("max_messages",)))
+    rows = []
+    for message in broker.ask(request).messages:
+        key, value = bytes_pair(message)
+        rows.append((message.partition, message.offset, shown(key), shown(value)))
     none = f"Nothing in {options.queue} can be taken now."
     print_rows(("Priority", "Offset", "Key", "Value"), rows, as_json=options.json, none=none)
 
 
-def _purge_question(host: Host, options: argparse.Namespace) -> str:
-    view = Admin(host).describe_queue(options.queue)
-    return f"Take {counted(view.ready + view.delayed, 'message')} out of {view.name}"
+def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
+    queue = broker.ask(DescribeQueue(queue=options.queue))
+    return f"Take {counted(queue.ready + queue.delayed, 'message')} out of {queue.name}"
 
 
-def _purge(host: Host, options: argparse.Namespace) -> None:
-    count = Admin(host).purge_queue(options.queue)
+def _purge(broker: Broker, options: argparse.Namespace) -> None:
+    count = broker.ask(PurgeQueue(queue=options.queue)).messages
     say(f"Purged {counted(count, 'message')} of {options.queue}.", as_json=options.json, purged=count)
 
 
-def _undo(host: Host, options: argparse.Namespace) -> None:
-    count = Admin(host).undo_purge_queue(options.queue)
+def _undo(broker: Broker, options: argparse.Namespace) -> None:
+    count = broker.ask(UndoPurgeQueue(queue=options.queue)).messages
     say(f"Brought back {counted(count, 'message')} to {options.queue}.", as_json=options.json, restored=count)

@@ -5,19 +5,33 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import get_args
 
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
 from app.cli.output import print_facts, print_rows, say
+from app.cli.request_options import add_field, given
+from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.cli.waiting import tell_typist
 from app.environment.exits import Exit
-from broker_core.clients.host import Host
-from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.schemas import (
+    CheckSchema,
+    DeleteSubject,
+    DeleteVersion,
+    DescribeSubject,
+    DescribeVersion,
+    DiffSchemas,
+    ListSubjects,
+    Mode,
+    RegisterSchema,
+    SchemaText,
+    SetCompatibility,
+    SetDefaultCompatibility,
+)
+from broker_core.operations.topics import RemoveSchemaRule, Rule, SetSchemaRule, TopicDemands
 from broker_core.plurals import counted
-from broker_core.schemas.compatibility import Compatibility, SchemaKind
-from broker_core.schemas.rule import SchemaRule
 
 _STDIN = "-"
 
@@ -25,28 +39,28 @@ _STDIN = "-"
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("schemas", "Schemas of a broker.")
-    verbs.add("list", "All subjects.", _list, reads=True)
-    describe = verbs.add("describe", "One version of a subject, and which others there are.", _describe, reads=True)
+    verbs.add("list", "List all subjects.", _list, reads=True)
+    describe = verbs.add("describe", "Show a version of a subject, and which others there are.", _describe, reads=True)
     _add_subject(describe)
     describe.add_argument("--version", type=whole(1), metavar="N", help="default: the latest")
-    register = verbs.add("register", "A new version of a subject.", _register)
+    register = verbs.add("register", "Register a new version of a subject.", _register)
     _add_text(register)
-    check = verbs.add("check", "What would keep a text from becoming the next version.", _check, reads=True)
+    check = verbs.add("check", "Show what keeps a text from becoming the next version.", _check, reads=True)
     _add_text(check)
-    diff = verbs.add("diff", "What differs between two versions.", _diff, reads=True)
+    diff = verbs.add("diff", "Show what differs between two versions.", _diff, reads=True)
     _add_subject(diff)
     diff.add_argument("before", type=whole(1), metavar="BEFORE", help="a version")
     diff.add_argument("after", type=whole(1), nargs="?", metavar="AFTER", help="another one (default: the latest)")
     mode = verbs.add(
         "compatibility",
-        "What a next version must be able to read, or be read by; without a mode, say it.",
+        "Set what a next version must be able to read, or be read by; without a mode, show it.",
         _compatibility,
     )
-    mode.add_argument(
-        "mode", type=str.upper, nargs="?", choices=[kind.value for kind in Compatibility], help="from now on"
-    )
+    mode.add_argument("mode", type=str.upper, nargs="?", choices=get_args(Mode), help="from now on")
     mode.add_argument("--subject", default="", metavar="SUBJECT", help="default: all that have none of their own")
-    rule = verbs.add("rule", "What the values of a topic are held to; with --subject or --none, change that.", _rule)
+    rule = verbs.add(
+        "rule", "Show which schema the values of a topic must follow; --subject and --none change it.", _rule
+    )
     rule.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
     which = rule.add_mutually_exclusive_group()
     which.add_argument("--subject", metavar="SUBJECT", help="values must be accepted by its schema")
@@ -54,7 +68,7 @@ def command() -> Command:
     rule.add_argument(
         "--mode",
         choices=("refuse", "dead_letter"),
-        help="what becomes of other values: refused (default), or buried as dead letters",
+        help="what becomes of other values: they are refused (default), or dead letters",
     )
     delete = verbs.add("delete", "Delete a version, or all of a subject.", _delete, asks=_delete_question)
     _add_subject(delete)
@@ -63,19 +77,13 @@ def command() -> Command:
 
 
 def _add_subject(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("subject", metavar="SUBJECT", help="its name")
+    parser.add_argument("subject", metavar="SUBJECT", help="name of the subject")
 
 
 def _add_text(parser: argparse.ArgumentParser) -> None:
     _add_subject(parser)
     parser.add_argument("file", metavar="FILE", help="JSON Schema or Avro; - is standard input")
-    parser.add_argument(
-        "--kind",
-        type=str.upper,
-        choices=[kind.value for kind in SchemaKind],
-        default=SchemaKind.JSON.value,
-        help=f"default: {SchemaKind.JSON.value}",
-    )
+    add_field(parser, SchemaText, "kind", type=str.upper)
 
 
 def _text(options: argparse.Namespace) -> str:
@@ -89,36 +97,39 @@ def _text(options: argparse.Namespace) -> str:
         raise BrokerError(ErrorCode.INVALID_SCHEMA, about) from error
 
 
-def _list(host: Host, options: argparse.Namespace) -> None:
-    registry = SchemaAdmin(host).registry
+def _schema(options: argparse.Namespace) -> SchemaText:
+    return SchemaText(schema=_text(options), **given(options, SchemaText, ("kind",)))
+
+
+def _list(broker: Broker, options: argparse.Namespace) -> None:
     rows = []
-    for subject in registry.subjects():
-        latest = registry.version(subject)
-        versions = len(registry.versions(subject))
-        mode = registry.compatibility_of(subject).value
-        rows.append((subject, latest.kind.value, latest.version, latest.id, versions, mode))
+    for found in broker.ask(ListSubjects()).subjects:
+        latest = broker.ask(DescribeVersion(subject=found.subject, version=found.versions[-1]))
+        row = (found.subject, latest.kind, latest.version, latest.id, len(found.versions), found.compatibility)
+        rows.append(row)
     columns = ("Subject", "Kind", "Latest", "Id", "Versions", "Compatibility")
     print_rows(columns, rows, as_json=options.json, none="There is no schema; brokerscope schemas register makes one.")
 
 
-def _describe(host: Host, options: argparse.Namespace) -> None:
-    registry = SchemaAdmin(host).registry
-    found = registry.version(options.subject, options.version or "latest")
-    versions = registry.versions(options.subject)
+def _describe(broker: Broker, options: argparse.Namespace) -> None:
+    subject = broker.ask(DescribeSubject(subject=options.subject))
+    version = options.version or subject.versions[-1]
+    found = broker.ask(DescribeVersion(subject=options.subject, version=version))
+    versions = subject.versions
     facts: list[tuple[str, object]] = [
         ("Subject", found.subject),
         ("Version", found.version),
-        ("Versions", list(versions) if options.json else ", ".join(map(str, versions))),
-        ("Compatibility", registry.compatibility_of(options.subject).value),
+        ("Versions", versions if options.json else ", ".join(map(str, versions))),
+        ("Compatibility", subject.compatibility),
         ("Id", found.id),
-        ("Kind", found.kind.value),
-        ("Text", found.text),
+        ("Kind", found.kind),
+        ("Text", found.schema),
     ]
     print_facts(facts, as_json=options.json)
 
 
-def _register(host: Host, options: argparse.Namespace) -> None:
-    found = SchemaAdmin(host).register(options.subject, _text(options), SchemaKind(options.kind))
+def _register(broker: Broker, options: argparse.Namespace) -> None:
+    found = broker.ask(RegisterSchema(subject=options.subject, text=_schema(options)))
     say(
         f"{found.subject} has version {found.version}, with the id {found.id}.",
         as_json=options.json,
@@ -128,43 +139,47 @@ def _register(host: Host, options: argparse.Namespace) -> None:
     )
 
 
-def _check(host: Host, options: argparse.Namespace) -> int:
-    problems = SchemaAdmin(host).check(options.subject, _text(options), SchemaKind(options.kind))
-    rows = [(problem.pointer or "the whole", problem.message) for problem in problems]
-    print_rows(("Place", "Problem"), rows, as_json=options.json, none="It can be the next version.")
+def _check(broker: Broker, options: argparse.Namespace) -> int:
+    rows = [(one,) for one in broker.ask(CheckSchema(subject=options.subject, text=_schema(options))).problems]
+    print_rows(("Problem",), rows, as_json=options.json, none="It can be the next version.")
     return Exit.PARTLY if rows else Exit.DONE
 
 
-def _diff(host: Host, options: argparse.Namespace) -> None:
-    changes = SchemaAdmin(host).diff(options.subject, options.before, options.after or "latest")
+def _diff(broker: Broker, options: argparse.Namespace) -> None:
+    changes = broker.ask(DiffSchemas(subject=options.subject, before=options.before, after=options.after)).changes
     rows = [(one.what, one.pointer, one.before, one.after) for one in changes]
     print_rows(("What", "Place", "Before", "After"), rows, as_json=options.json, none="They do not differ.")
 
 
-def _compatibility(host: Host, options: argparse.Namespace) -> None:
-    admin = SchemaAdmin(host)
-    if options.mode is not None:
-        admin.set_compatibility(next(kind for kind in Compatibility if kind.value == options.mode), options.subject)
-    elif options.subject:
-        admin.registry.version(options.subject)  # of one that is not there, nothing is said
-    mode = admin.registry.compatibility_of(options.subject).value
+def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
+    subject, mode = options.subject, options.mode
+    if subject and mode is not None:
+        broker.ask(SetCompatibility(subject=subject, mode=mode))
+    elif subject:
+        mode = broker.ask(DescribeSubject(subject=subject)).compatibility
+    elif mode is not None:
+        broker.ask(SetDefaultCompatibility(mode=mode))
+    else:
+        mode = broker.ask(ListSubjects()).compatibility
     say(
-        f"{options.subject or 'Every subject without a mode of its own'} is {mode}.",
+        f"{subject or 'Every subject without a mode of its own'} is {mode}.",
         as_json=options.json,
-        subject=options.subject,
+        subject=subject,
         compatibility=mode,
     )
 
 
-def _rule(host: Host, options: argparse.Namespace) -> None:
-    admin = SchemaAdmin(host)
+def _rule(broker: Broker, options: argparse.Namespace) -> None:
     if options.mode is not None and options.subject is None:
         raise CommandError("--mode says what becomes of values that a schema refuses; name that with --subject.")
-    if options.none or options.subject is not None:
-        rule = None if options.none else SchemaRule(options.subject, options.mode or "refuse")
-        admin.set_rule(options.topic, rule)
+    rule: Rule | None = None
+    if options.none:
+        broker.ask(RemoveSchemaRule(topic=options.topic))
+    elif options.subject is not None:
+        rule = Rule(subject=options.subject, mode=options.mode or "refuse")
+        broker.ask(SetSchemaRule(topic=options.topic, rule=rule))
     else:
-        rule = admin.rule(options.topic)
+        rule = broker.ask(TopicDemands(topic=options.topic)).rule
     say(
         f"{options.topic} {'is held to no schema' if rule is None else f'is held to {rule.subject} ({rule.mode})'}.",
         as_json=options.json,
@@ -174,18 +189,17 @@ def _rule(host: Host, options: argparse.Namespace) -> None:
     )
 
 
-def _delete_question(_host: Host, options: argparse.Namespace) -> str:
+def _delete_question(_broker: Broker, options: argparse.Namespace) -> str:
     version = "all versions" if options.version is None else f"version {options.version}"
     return f"Delete {version} of {options.subject}"
 
 
-def _delete(host: Host, options: argparse.Namespace) -> None:
-    admin = SchemaAdmin(host)
+def _delete(broker: Broker, options: argparse.Namespace) -> None:
     if options.version is None:
-        versions = admin.delete_subject(options.subject)
+        versions = broker.ask(DeleteSubject(subject=options.subject)).versions
     else:
-        admin.delete_version(options.subject, options.version)
-        versions = (options.version,)
+        broker.ask(DeleteVersion(subject=options.subject, version=options.version))
+        versions = [options.version]
     say(
         f"Deleted {counted(len(versions), 'version')} of {options.subject}.",
         as_json=options.json,

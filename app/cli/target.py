@@ -4,52 +4,70 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 from app.cli.errors import CommandError, with_hint
 from app.cli.folders import folder
 from app.cli.signals import ended_by_signals
-from app.cli.tokens import add_token
+from app.cli.tokens import add_token, token_of
+from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
-from broker_core import BrokerHost, HostConfig, LogConfig
-from broker_core.clients.host import Host
+from broker_core import BrokerHost, HostConfig, HttpBroker, LogConfig
+from broker_core.clients.http_broker import DEFAULT_PORT, checked_url
 from broker_core.engine.data_directory import is_data_directory
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ConfigError
 
+Broker = BrokerHost | HttpBroker  # both answer `ask`
 BROKER_VARIABLE = "BROKERSCOPE_BROKER"
 LOOPBACK = "127.0.0.1"
-DEFAULT_PORT = 8_080
+DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 
 
-def address_of(text: str) -> tuple[str, int]:
-    """HOST:PORT, HOST or :PORT; an IPv6 address stands in brackets before its port. For argparse."""
-    host, _, port = text.rpartition(":")
-    if text.endswith("]") or (":" not in text and not text.isdigit()):
-        host, port = text, str(DEFAULT_PORT)
-    elif not host and ":" not in text:
-        host, port = "", text
-    if not port.isdigit() or not 0 < int(port) < 65_536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, HOST or :PORT")
-    return host.strip("[]") or LOOPBACK, int(port)
+def url_of(text: str) -> str:
+    """A URL, HOST:PORT, HOST, :PORT or PORT, as a URL. For argparse."""
+    whole = text
+    if text.startswith(":"):
+        whole = f"{LOOPBACK}{text}"
+    elif text.isdecimal():
+        whole = f"{LOOPBACK}:{text}"
+    try:
+        return checked_url(whole)
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a URL such as {DEFAULT_URL}, nor HOST:PORT") from error
+
+
+def add_url(parser: argparse._ActionsContainer) -> None:
+    """--broker."""
+    parser.add_argument(
+        "--broker",
+        type=url_of,
+        metavar="URL",
+        help=f"HTTP listener of a running broker, or HOST:PORT (default: ${BROKER_VARIABLE}, else {DEFAULT_URL})",
+    )
+
+
+def add_access(parser: argparse.ArgumentParser) -> None:
+    """--token, --token-file and --tls-ca."""
+    add_token(parser, "token of the broker")
+    parser.add_argument(
+        "--tls-ca", type=Path, metavar="FILE", help="PEM: certificates to trust for https (default: the system's)"
+    )
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
-    """The options that say which broker, and how to tell what it says."""
+    """The options that say which broker, and how its answers are printed."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--data", type=folder, metavar="DIR", help="a data directory that no broker has open")
-    which.add_argument(
-        "--broker",
-        type=address_of,
-        metavar="HOST:PORT",
-        help=f"the HTTP listener of a running broker (default: ${BROKER_VARIABLE}, else {LOOPBACK}:{DEFAULT_PORT})",
-    )
-    add_token(parser, "for a broker that asks for a token")
-    parser.add_argument("--json", action="store_true", help="JSON lines for programs instead of tables for people")
+    which.add_argument("--data", type=folder, metavar="DIR", help="data directory that no broker has open")
+    add_url(which)
+    add_access(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON lines instead of tables")
 
 
 def check_directory(path: Path) -> None:
-    """Raises CommandError where `path` is something else than an empty folder or a broker's: it is not filled."""
+    """Raises CommandError where `path` is neither an empty folder nor a broker's: it is not filled."""
     if path.exists() and not path.is_dir():
         raise CommandError(f"{path} is a file; a data directory is a folder.")
     if path.is_dir() and not is_data_directory(path) and any(each.name != "lost+found" for each in path.iterdir()):
@@ -57,29 +75,44 @@ def check_directory(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[Host]:
+def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[Broker]:
     """The broker that `add_target`'s options mean, closed at the end. Raises CommandError for what it refuses.
 
-    With `read_only` a data directory stays as it is, so that it can be looked into on a full disk, too.
+    With `read_only` a data directory is not written to, so that it can be read on a full disk, too.
     """
     try:
-        with ended_by_signals(), _host(options, read_only) as host:
-            yield host
+        with ended_by_signals(), _broker(options, read_only) as broker:
+            yield broker
     except BrokerError as error:
         raise CommandError(with_hint(error), exit_of(error)) from error
 
 
-def counts_since_start(host: Host) -> bool:
+def is_running(broker: Broker) -> TypeGuard[HttpBroker]:
     """False where the broker was opened for this command alone: it has counted nothing."""
-    return False
+    return isinstance(broker, HttpBroker)
 
 
-def _host(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Host]:
-    if options.data is not None:
-        if not options.data.exists():
-            told = f"{options.data} is not there; brokerscope serve --data {options.data} makes it."
-            raise CommandError(told, Exit.NOT_FOUND)
-        check_directory(options.data)
-        read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
-        return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)
-    raise CommandError("--broker speaks HTTP soon; use --data DIR until then.", Exit.UNREACHABLE)
+def http_broker(options: argparse.Namespace) -> HttpBroker:
+    """The running broker that --broker, or the environment, names. Raises CommandError."""
+    try:
+        url = options.broker or url_of(os.environ.get(BROKER_VARIABLE) or DEFAULT_URL)
+    except argparse.ArgumentTypeError as error:
+        raise CommandError(f"${BROKER_VARIABLE}: {error}.") from error
+
+    def on_wait(error: BrokerError, wait_s: float) -> None:
+        if wait_s >= 1:
+            note(f"The broker asks to wait {wait_s:g} s ({error.about or error}); Ctrl+C gives up.", as_json=as_json)
+
+    as_json = getattr(options, "json", False)
+    return HttpBroker(url, token=token_of(options), ca_file=options.tls_ca, on_wait=on_wait)
+
+
+def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Broker]:
+    if options.data is None:
+        return http_broker(options)
+    if not options.data.exists():
+        told = f"{options.data} is not there; brokerscope serve --data {options.data} makes it."
+        raise CommandError(told, Exit.NOT_FOUND)
+    check_directory(options.data)
+    read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
+    return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)

@@ -7,12 +7,11 @@ from collections.abc import Callable
 
 from app.cli.asking import Question, add_yes, agreed
 from app.cli.parser import Parser, with_exits
-from app.cli.target import add_target, opened
+from app.cli.target import Broker, add_target, opened
 from app.environment.exits import Exit
-from broker_core.clients.host import Host
 
 Run = Callable[[argparse.Namespace], int]
-Verb = Callable[[Host, argparse.Namespace], object]
+Verb = Callable[[Broker, argparse.Namespace], object]
 Command = tuple[argparse.ArgumentParser, Run]
 
 
@@ -41,10 +40,10 @@ class Verbs:
         """The parser, and what runs the verb that was chosen."""
 
         def run(options: argparse.Namespace) -> int:
-            with opened(options, read_only=options.reads) as host:
-                if options.asks is not None and not agreed(host, options, options.asks):
+            with opened(options, read_only=options.reads) as broker:
+                if options.asks is not None and not agreed(broker, options, options.asks):
                     return Exit.PARTLY
-                code = options.verb(host, options)
+                code = options.verb(broker, options)
             return code if isinstance(code, int) else 0
 
         return self.parser, run

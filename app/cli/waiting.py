@@ -34,6 +34,11 @@ class Quiet:
         self._heard_s = time.monotonic()
         self._told = False
 
+    def poll_s(self, short_s: float, long_s: float) -> float:
+        """How long to wait for the next message: `long_s` once it has been told what is waited for."""
+        left_s = long_s if self._timeout_s is None else self._timeout_s - (time.monotonic() - self._heard_s)
+        return max(0.0, min(long_s if self._told else short_s, left_s))
+
     def heard(self) -> None:
         """Something came."""
         self._heard_s = time.monotonic()

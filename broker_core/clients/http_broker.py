@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import msgspec
 import urllib3
@@ -94,30 +94,26 @@ class HttpBroker:
         """The result of an operation of the catalogue; its errors are those of `BrokerHost.ask`.
 
         What is safe to repeat is repeated where the connection fails, and after a wait where the broker asks for one;
-        so is whatever the broker has refused with "too many requests". Raises CONNECTION_LOST where nothing listens, no
-        broker answers, or the answer breaks off, and REQUEST_TIMED_OUT: what changes something may be done all the
-        same.
+        so is whatever it refuses with "too many requests", but for parked operations. Raises CONNECTION_LOST where
+        nothing listens, no broker answers, or the answer breaks off, and REQUEST_TIMED_OUT: what changes something may
+        be done all the same.
         """
         validated("timeout_s", TIMEOUT, timeout_s)
         entry = entry_of(request)
         parts = form_of(entry).parts(request)
         ends_s = time.monotonic() + (self._timeout_s + _own_wait_s(entry, request) if timeout_s is None else timeout_s)
-        pauses = iter(_PAUSES_S)
-        while True:
-            error: BrokerError
-            try:
-                response = self._sent(entry, parts, ends_s)
-            except _BrokenOffError as broken:
-                error, pause_s = broken, next(pauses, None) if entry.is_repeatable else None
-            else:
-                if 200 <= response.status < 300:
-                    result: T = self._result(entry, response)
-                    return result
-                error, pause_s = self._refused(entry, response)
-            if pause_s is None or time.monotonic() + pause_s >= ends_s:
-                raise error
-            self._on_wait(error, pause_s)
-            time.sleep(pause_s)
+        response = self._answered(parts, ends_s, repeatable=entry.is_repeatable, waits=entry.mode != "parked")
+        result: Any = None if entry.result is None else self._decoded(response, entry.result)
+        return cast(T, result)
+
+    def post(self, path: str, body: Any) -> Any:
+        """What an endpoint beside the catalogue, as of the mini broker, answers to a JSON `body`; None for nothing.
+
+        Raises as `ask`.
+        """
+        parts = HttpParts("POST", path, {}, msgspec.json.encode(body))
+        response = self._answered(parts, time.monotonic() + self._timeout_s, repeatable=False, waits=True)
+        return self._decoded(response, Any) if response.data else None
 
     def close(self) -> None:
         """Close the connections. The second call does nothing."""
@@ -134,13 +130,34 @@ class HttpBroker:
 
     # -- inside
 
-    def _sent(self, entry: Entry, parts: HttpParts, ends_s: float) -> _Response:
+    def _answered(self, parts: HttpParts, ends_s: float, *, repeatable: bool, waits: bool) -> _Response:
+        """The response, perhaps after repeating the request; with `waits` after "too many requests" in any case."""
+        pauses = iter(_PAUSES_S)
+        while True:
+            error: BrokerError
+            try:
+                response = self._sent(parts, ends_s, repeatable=repeatable)
+            except _BrokenOffError as broken:
+                error, pause_s = broken, next(pauses, None) if repeatable else None
+            else:
+                if 200 <= response.status < 300:
+                    return response
+                error = self._refused(response)
+                # "Too many requests" is told before anything is done.
+                again = (waits and response.status == 429) or (repeatable and error.retriable)
+                pause_s = _seconds(response.headers.get("Retry-After")) if again else None
+            if pause_s is None or time.monotonic() + pause_s >= ends_s:
+                raise error
+            self._on_wait(error, pause_s)
+            time.sleep(pause_s)
+
+    def _sent(self, parts: HttpParts, ends_s: float, *, repeatable: bool) -> _Response:
         """The whole response. Raises CONNECTION_LOST, REQUEST_TIMED_OUT."""
         if self._closed:
             raise BrokerError(ErrorCode.CLOSED, f"the client of {self.url}")
         headers = self._headers if parts.body is None else {**self._headers, "Content-Type": "application/json"}
         left_s = max(0.001, ends_s - time.monotonic())
-        doubt = "" if entry.is_repeatable else "; it may be done all the same"
+        doubt = "" if repeatable else "; it may be done all the same"
         try:
             response = self._pool.request(
                 parts.verb,
@@ -170,27 +187,23 @@ class HttpBroker:
             about = f"{self.url} broke off its answer to {parts.verb} {parts.path}{doubt}"
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
 
-    def _result(self, entry: Entry, response: _Response) -> Any:
-        if entry.result is None:
-            return None
+    def _decoded(self, response: _Response, kind: Any) -> Any:
         try:
-            return msgspec.json.decode(response.data, type=entry.result)
+            return msgspec.json.decode(response.data, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise self._no_broker("its answer is none of a broker") from None
 
-    def _refused(self, entry: Entry, response: _Response) -> tuple[BrokerError, float | None]:
-        """The error of a response, and after how many seconds to try again, if at all."""
-        status, headers = response.status, response.headers
+    def _refused(self, response: _Response) -> BrokerError:
+        """The error of a response."""
+        status = response.status
         if 300 <= status < 400:
-            return self._no_broker(f"it redirects to {headers.get('Location', 'another address')}; use that one"), None
+            where = response.headers.get("Location", "another address")
+            return self._no_broker(f"it redirects to {where}; use that one")
         try:
             problem = msgspec.json.decode(response.data, type=Problem)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return self._no_broker(f"it answers {status}, and not as a broker does"), None
-        error = error_of(problem, status)
-        # "Too many requests" is told before anything is done.
-        again = status == 429 or (entry.is_repeatable and error.retriable)
-        return error, _seconds(headers.get("Retry-After")) if again else None
+            return self._no_broker(f"it answers {status}, and not as a broker does")
+        return error_of(problem, status)
 
     def _no_broker(self, why: str) -> BrokerError:
         return BrokerError(ErrorCode.CONNECTION_LOST, f"{self.url} is no HTTP listener of a broker: {why}")

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from app.cli.main import main
+from broker_core import BrokerHost, HostConfig, LogConfig
+from broker_core.listeners.http.listener import HttpListener
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,18 +46,16 @@ class Shell:
         return [json.loads(line) for line in self(*words, "--json", typed=typed).splitlines()]
 
 
-@pytest.fixture(params=["data directory"])
+@pytest.fixture(params=["data directory", "running broker"])
 def shell(request: Any, tmp_path: Path, capsys: Any, monkeypatch: Any) -> Iterator[Shell]:
     """One face after the other."""
     if request.param == "data directory":
         (tmp_path / "data").mkdir()
         yield Shell(["--data", str(tmp_path / "data")], capsys, monkeypatch)
         return
-
-
-def broker_of(_where: dict[str, Any]) -> str:
-    """What --broker is given."""
-    pytest.skip("--broker speaks HTTP in one of the next commits")
+    config = HostConfig(log=LogConfig(durability="file"))
+    with BrokerHost(tmp_path / "data", config) as host, HttpListener(host) as listener:
+        yield Shell(["--broker", listener.url], capsys, monkeypatch)
 
 
 @contextmanager

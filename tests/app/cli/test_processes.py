@@ -16,7 +16,7 @@ import pytest
 from app.cli.main import main
 from app.cli.tokens import TOKEN_VARIABLE
 from app.environment.exits import Exit
-from tests.app.cli.conftest import ROOT, Shell, broker_of, run, served
+from tests.app.cli.conftest import ROOT, Shell, run, served
 
 TOKEN = "correct-horse-battery"
 
@@ -34,7 +34,7 @@ def test_the_readme_and_every_help_have_the_table_of_codes(capsys: Any) -> None:
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
 def test_who_is_ended_politely_leaves_its_group(capsys: Any, end: signal.Signals) -> None:
     with served() as (where, _process):
-        broker = ("--broker", broker_of(where))
+        broker = ("--broker", where["http"])
         run("topics", "create", "orders", *broker, capsys=capsys)
         run("produce", "orders", "a", *broker, capsys=capsys)
         words = ("consume", "orders", "--group", "billing", *broker)
@@ -60,7 +60,7 @@ def test_promise_37_a_token_is_in_no_argument_list_and_nothing_written(
     words = ("--token-file", str(tmp_path / "token")) if given == "file" else ()
     data = tmp_path / "data"
     with served("--data", str(data), *words) as (where, process):
-        broker = ("--broker", broker_of(where))
+        broker = ("--broker", where["http"])
         assert main(["topics", "create", "orders", *broker, *words]) == Exit.DONE
         assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--count", "1", *words]) == Exit.DONE
         monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
@@ -76,7 +76,7 @@ def test_promise_37_a_token_is_in_no_argument_list_and_nothing_written(
 
 
 def test_a_token_on_the_command_line_is_warned_of(tmp_path: Path, capsys: Any) -> None:
-    main(["topics", "list", "--broker", broker_of({}), "--token", TOKEN])
+    main(["topics", "list", "--broker", "127.0.0.1:1", "--token", TOKEN])
     told = capsys.readouterr().err
     assert "seen by everybody on this machine" in told and TOKEN not in told
     (tmp_path / "empty").write_text("\n")

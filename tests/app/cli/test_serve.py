@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from app.cli.main import main
-from app.cli.target import address_of
+from app.cli.target import url_of
 from app.environment.exits import Exit
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
-from tests.app.cli.conftest import ROOT, broker_of, run, served
+from tests.app.cli.conftest import ROOT, run, served
 from tests.broker_core.listeners import certificates
 
 TOKEN = "correct-horse-battery"
@@ -30,7 +30,7 @@ TOKEN = "correct-horse-battery"
 def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any, end: signal.Signals) -> None:
     data = str(tmp_path / "data")
     with served("--data", data) as (where, process):
-        broker = broker_of(where)
+        broker = where["http"]
         run("topics", "create", "orders", "--broker", broker, capsys=capsys)
         run("produce", "orders", "a", "b", "--broker", broker, capsys=capsys)
         run("consume", "orders", "--group", "g", "--count", "1", "--broker", broker, capsys=capsys)
@@ -40,7 +40,7 @@ def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any
         assert process.stderr.read() == ""
     with served("--data", data) as (where, _process):
         told = run(
-            "consume", "orders", "--group", "g", "--count", "1", "--json", "--broker", broker_of(where), capsys=capsys
+            "consume", "orders", "--group", "g", "--count", "1", "--json", "--broker", where["http"], capsys=capsys
         )
         assert json.loads(told)["value"] == "b"
 
@@ -81,9 +81,9 @@ def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:
 
 def test_a_token_is_asked_for(capsys: Any) -> None:
     with served("--token", TOKEN) as (where, _process):
-        assert main(["topics", "list", "--broker", broker_of(where)]) == Exit.REFUSED
-        assert main(["topics", "list", "--broker", broker_of(where), "--token", "x" * 20]) == Exit.REFUSED
-        assert main(["topics", "list", "--broker", broker_of(where), "--token", TOKEN]) == 0
+        assert main(["topics", "list", "--broker", where["http"]]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", where["http"], "--token", "x" * 20]) == Exit.REFUSED
+        assert main(["topics", "list", "--broker", where["http"], "--token", TOKEN]) == 0
         assert main(["http-produce", "--broker", where["http"], "--topic", "t"]) == Exit.REFUSED
         assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--token", TOKEN]) == 0
     capsys.readouterr()
@@ -105,25 +105,27 @@ def test_a_broker_without_a_listener_and_two_kinds_of_access_are_refused(capsys:
 
 
 @pytest.mark.parametrize(
-    ("text", "address"),
+    ("text", "url"),
     [
-        ("127.0.0.1:8080", ("127.0.0.1", 8080)),
-        ("localhost", ("localhost", 8080)),
-        (":7", ("127.0.0.1", 7)),
-        ("[::1]:80", ("::1", 80)),
-        ("[::1]", ("::1", 8080)),
-        ("8081", ("127.0.0.1", 8081)),
+        ("http://127.0.0.1:9330", "http://127.0.0.1:9330"),
+        ("https://broker.example", "https://broker.example"),
+        ("127.0.0.1:9330", "http://127.0.0.1:9330"),
+        ("localhost", "http://localhost:8080"),
+        (":7", "http://127.0.0.1:7"),
+        ("[::1]:80", "http://[::1]:80"),
+        ("[::1]", "http://[::1]:8080"),
+        ("9331", "http://127.0.0.1:9331"),
     ],
 )
-def test_addresses(text: str, address: tuple[str, int]) -> None:
-    assert address_of(text) == address
+def test_where_a_broker_is(text: str, url: str) -> None:
+    assert url_of(text) == url
 
 
-@pytest.mark.parametrize("text", ["host:", "host:abc", "host:0", "host:70000"])
-def test_what_is_no_address(text: str, capsys: Any) -> None:
+@pytest.mark.parametrize("text", ["host:abc", "host:0", "host:70000", "ftp://host", "http://host/v1"])
+def test_what_is_no_place_of_a_broker(text: str, capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(["topics", "list", "--broker", text])
-    assert "is not HOST:PORT" in capsys.readouterr().err
+    assert "is not a URL such as http://127.0.0.1:8080, nor HOST:PORT" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
@@ -167,7 +169,7 @@ def started(*words: str, stdin: int | None = None) -> subprocess.Popen[bytes]:
 
 def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
     with served() as (where, _process):
-        broker = ("--broker", broker_of(where))
+        broker = ("--broker", where["http"])
         assert main(["topics", "create", "t", *broker]) == 0
         assert main(["produce", "t", *("x" * 100 for _ in range(3_000)), *broker]) == 0
 
@@ -208,7 +210,7 @@ def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(ca
         place = where["http"].removeprefix("http://")
         assert main(["http-produce", "--broker", place, "--topic", "a b"]) == 2
         told = capsys.readouterr().err
-        assert "answered 422: The request is not as it must be" in told
+        assert "The request is not as it must be" in told
         assert "{" not in told
     assert main(["http-consume", "--broker", place, "--topic", "t"]) == Exit.UNREACHABLE
-    assert "cannot be reached (Connection refused)" in capsys.readouterr().err
+    assert "nothing listens at http://" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from app.cli.main import main
 from app.environment.exits import Exit
 from broker_core import BrokerHost
-from tests.app.cli.conftest import Shell, broker_of, run, served
+from tests.app.cli.conftest import Shell, run, served
 
 
 def test_limits_of_a_topic_are_changed_one_by_one_and_lifted(shell: Shell) -> None:
@@ -54,8 +54,9 @@ def test_a_topic_is_described_with_its_schema_and_partitioner(shell: Shell) -> N
 
 def test_a_setting_that_is_not_allowed_makes_nothing(shell: Shell) -> None:
     for what in ("topics", "queues"):
-        shell(what, "create", "x", "--segment-bytes", 0)
-        assert (shell.code, "segment_bytes 0 must be" in shell.error) == (2, True)
+        with pytest.raises(SystemExit) as ended:
+            shell(what, "create", "x", "--segment-bytes", 0)
+        assert ended.value.code == 2
         assert shell.rows(what, "list") == []
 
 
@@ -187,14 +188,14 @@ def test_a_folder_of_other_things_is_not_filled(tmp_path: Path, capsys: Any) -> 
 def test_what_is_counted_after_a_restart_says_since_when(tmp_path: Path, capsys: Any) -> None:
     data = str(tmp_path / "data")
     with served("--data", data) as (where, _process):
-        broker = ("--broker", broker_of(where))
+        broker = ("--broker", where["http"])
         run("topics", "create", "orders", *broker, capsys=capsys)
         run("queues", "create", "jobs", *broker, capsys=capsys)
         run("produce", "orders", "a", "b", *broker, capsys=capsys)
         run("produce", "jobs", "c", "d", "e", *broker, capsys=capsys)
         run("consume", "jobs", "--count", "1", *broker, capsys=capsys)
     with served("--data", data) as (where, _process):
-        broker = ("--broker", broker_of(where))
+        broker = ("--broker", where["http"])
         run("produce", "orders", "f", *broker, capsys=capsys)
         head, row = run("topics", "list", *broker, capsys=capsys).splitlines()
         assert head.split("  ")[-1] == "Published since start"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.readers import HttpGroupReader, LocalGroupReader
 from app.cli.waiting import Quiet
 from broker_core import BrokerHost, FlowConfig
 from broker_core.clients.admin import Admin
@@ -20,7 +21,7 @@ from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.listener import HttpListener
-from tests.app.cli.conftest import ROOT, Shell, broker_of
+from tests.app.cli.conftest import ROOT, Shell
 
 
 class Place:
@@ -31,7 +32,7 @@ class Place:
 
     @property
     def broker(self) -> tuple[str, str]:
-        return ("--broker", broker_of({"http": self.http}))
+        return ("--broker", self.http)
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None
         Admin(host).create_topic("orders")
         listener = HttpListener(host)
         listener.start()
-        words = ("consume", "orders", "--count", "1", "--broker", broker_of({"http": listener.url}))
+        words = ("consume", "orders", "--count", "1", "--broker", listener.url)
         reader = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert reader.stderr is not None
         assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
@@ -196,12 +197,13 @@ def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
 ) -> None:
     shell("topics", "create", "orders")
     shell("produce", "orders", "a")
-    commit = GroupConsumer.commit
+    kind = HttpGroupReader if shell.running else LocalGroupReader
+    commit = kind.commit
 
-    def refused(consumer: GroupConsumer) -> None:
-        monkeypatch.setattr(GroupConsumer, "commit", commit)
+    def refused(reader: Any) -> None:
+        monkeypatch.setattr(kind, "commit", commit)
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION, "1 of g")
 
-    monkeypatch.setattr(GroupConsumer, "commit", refused)
+    monkeypatch.setattr(kind, "commit", refused)
     assert shell("consume", "orders", "--group", "g", "--timeout", 0.8).endswith("  a\n")
     assert (shell.code, "what was printed last may come again" in shell.error) == (0, True)

@@ -1,0 +1,74 @@
+"""Messages as results of the catalogue carry them, with their bytes."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+
+from broker_core.messages import Headers, StoredMessage
+from broker_core.operations.dead_letters import Edit, Letter
+from broker_core.operations.leases import Delivery
+from broker_core.operations.messages import MessageAnswer, Record
+
+_BASE64 = "base64:"
+
+
+def bytes_pair(found: MessageAnswer | Delivery | Letter) -> tuple[bytes | None, bytes | None]:
+    """(key, value) of what was asked for as Base64."""
+    return _decoded(found.key), _decoded(found.value)
+
+
+def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:
+    """The message that was asked for as Base64."""
+    key, value = bytes_pair(found)
+    when_ms = found.timestamp_ms
+    return StoredMessage(topic, found.partition, found.offset, when_ms, 0, key, value, headers_of(found))
+
+
+def headers_of(found: MessageAnswer | Delivery | Letter) -> Headers:
+    """Headers with their bytes."""
+    return tuple((name, _header(text)) for name, text in found.headers.items())
+
+
+def edit_of(offset: int, value: bytes) -> Edit:
+    """The dead letter at `offset` with another value."""
+    try:
+        return Edit(offset=offset, value=value.decode())
+    except UnicodeDecodeError:
+        return Edit(offset=offset, value=_encoded(value), encoding="base64")
+
+
+def record(
+    key: bytes | None,
+    value: bytes | None,
+    headers: dict[str, str],
+    *,
+    ttl_ms: int | None = None,
+    priority: int = 0,
+    partition: int | None = None,
+) -> Record:
+    """A message to publish: key and value as texts where both are, else as Base64."""
+    more = {"headers": headers or None, "ttl_ms": ttl_ms, "priority": priority, "partition": partition}
+    try:
+        return Record(value=_text(value), key=_text(key), **more)  # type: ignore[arg-type]
+    except UnicodeDecodeError:
+        return Record(value=_encoded(value), key=_encoded(key), encoding="base64", **more)  # type: ignore[arg-type]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()
+
+
+def _encoded(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _decoded(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def _header(text: str) -> bytes:
+    if text.startswith(_BASE64):
+        with contextlib.suppress(ValueError):
+            return base64.b64decode(text.removeprefix(_BASE64), validate=True)
+    return text.encode()

@@ -1,0 +1,246 @@
+"""Publishers of `brokerscope produce`: to a broker in this process, or to one that runs elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+
+from app.cli.messages import record
+from app.cli.output import print_json
+from app.cli.readers import client_name
+from app.cli.target import Broker
+from app.cli.waiting import note
+from broker_core import BrokerHost, HttpBroker
+from broker_core.broker.schemas import dead_letter_queue_of
+from broker_core.clients.batches import NO_OFFSET, Receipt
+from broker_core.clients.producer import Producer
+from broker_core.clients.producer_config import ProducerConfig
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import Headers
+from broker_core.operations.messages import Placed, PublishBatch, PublishMessages, Record
+from broker_core.plurals import counted
+
+_PATIENCE_S = 2.0  # who waits longer is told why
+_GOODBYE_S = 1.0
+_MOST_UNTOLD = 50_000  # messages whose fate is not known yet; they are kept in memory
+_BATCH_MESSAGES = 1_000
+_BATCH_BYTES = 1 << 20
+_LONGEST_WAIT_S = 60.0  # of one request
+_PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last one for ever
+
+
+class Publisher(ABC):
+    """Publishes to a topic, and says what became of messages in the order in which they were sent."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.stored = 0
+        self.is_waiting = False
+
+    @abstractmethod
+    def send(
+        self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
+    ) -> None:
+        """One more message. Raises why an earlier one was not stored."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Wait until everything sent is stored. Raises why a message was not."""
+
+    @abstractmethod
+    def give_up(self) -> None:
+        """After an error: what was stored all the same counts, too."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """It is over."""
+
+    def told(self, topic: str, partition: int, offset: int) -> None:
+        """Say that one was stored."""
+        self.stored += 1
+        if self.options.json:
+            # A dead letter is told by the queue that it is in.
+            print_json({"topic": topic, "partition": partition, "offset": offset})
+
+    def waits(self) -> None:
+        """Say once that there is no space."""
+        if not self.is_waiting:
+            self.is_waiting = True
+            note(
+                f"{self.options.topic} takes no more at the moment: waiting for room, at most "
+                f"{self.options.timeout:g} s; Ctrl+C gives up.",
+                as_json=self.options.json,
+            )
+
+
+class LocalPublisher(Publisher):
+    """To a broker in this process."""
+
+    def __init__(self, host: BrokerHost, options: argparse.Namespace) -> None:
+        super().__init__(options)
+        self._pending: deque[Receipt] = deque()
+        self._producer = Producer(host, ProducerConfig(delivery_timeout_ms=max(1.0, options.timeout * 1_000)))
+
+    def send(
+        self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
+    ) -> None:
+        """See `Publisher.send`."""
+        receipt = self._producer.send(
+            self.options.topic,
+            value,
+            key,
+            headers=headers,
+            ttl_ms=self.options.ttl_ms,
+            priority=priority,
+            partition=partition,
+        )
+        self._pending.append(receipt)
+        while self._pending and (self._pending[0].done or len(self._pending) > _MOST_UNTOLD):
+            self._tell_first()
+
+    def finish(self) -> None:
+        """See `Publisher.finish`."""
+        while self._pending:
+            self._tell_first()
+
+    def give_up(self) -> None:
+        """See `Publisher.give_up`."""
+        with contextlib.suppress(BrokerError):
+            self._producer.close(_GOODBYE_S)
+        while self._pending:
+            if self._pending[0].done and self._pending[0].error() is None:
+                self._tell_first()
+            else:
+                self._pending.popleft()
+
+    def close(self) -> None:
+        """See `Publisher.close`."""
+        self._producer.close()
+
+    def _tell_first(self) -> None:
+        receipt = self._pending.popleft()
+        if not self.is_waiting and not receipt.done:
+            with contextlib.suppress(BrokerError):
+                receipt.result(_PATIENCE_S)
+            if not receipt.done:
+                self.waits()
+        sent = receipt.result()
+        self.told(sent.topic, sent.partition, sent.offset)
+
+
+class HttpPublisher(Publisher):
+    """To a broker elsewhere: one batch after the other, so that the order stays."""
+
+    def __init__(self, broker: HttpBroker, options: argparse.Namespace) -> None:
+        super().__init__(options)
+        self._broker = broker
+        self._records: list[Record] = []
+        self._bytes = 0
+
+    def send(
+        self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
+    ) -> None:
+        """See `Publisher.send`. Raises INVALID_RECORD for headers that HTTP cannot carry."""
+        texts = _texts(headers)
+        ttl_ms = self.options.ttl_ms
+        self._records.append(record(key, value, texts, ttl_ms=ttl_ms, priority=priority, partition=partition))
+        self._bytes += len(key or b"") + len(value or b"")
+        if len(self._records) >= _BATCH_MESSAGES or self._bytes >= _BATCH_BYTES:
+            self.finish()
+
+    def finish(self) -> None:
+        """See `Publisher.finish`."""
+        left, self._records, self._bytes = self._records, [], 0
+        began_s = time.monotonic()
+        tries = 0
+        while left:
+            left_s = began_s + self.options.timeout - time.monotonic()
+            refused, error = self._sent(left, left_s)
+            if len(refused) < len(left):
+                # The first one that is refused says why when it is sent by itself.
+                left, tries = [*self._first(refused, left_s), *refused[1:]], 0
+                continue
+            assert error is not None
+            self._check(error)
+            if left_s <= 0:
+                raise _withdrawn(len(left), self.options) from error
+            if time.monotonic() - began_s >= _PATIENCE_S:
+                self.waits()
+            time.sleep(min(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)], max(0.0, left_s)))
+            tries += 1
+
+    def _first(self, refused: list[Record], left_s: float) -> list[Record]:
+        if not refused:
+            return []
+        again, error = self._sent(refused[:1], left_s)
+        if error is not None:
+            self._check(error)
+        return again
+
+    @staticmethod
+    def _check(error: BrokerError) -> None:
+        """Raises `error` unless trying again may help."""
+        if not error.retriable or error.possibly_stored:
+            raise error
+
+    def _sent(self, records: list[Record], left_s: float) -> tuple[list[Record], BrokerError | None]:
+        """Those that were refused, and are not stored; where that is all of them, also why. Raises CONNECTION_LOST."""
+        wait_s = min(max(left_s, 0.001), _LONGEST_WAIT_S if self.is_waiting else _PATIENCE_S)
+        batch = PublishBatch(messages=records, producer_id=client_name(), timeout_ms=max(1, round(wait_s * 1_000)))
+        try:
+            placed = self._broker.ask(PublishMessages(topic=self.options.topic, batch=batch)).messages
+        except BrokerError as error:
+            if error.code is ErrorCode.CONNECTION_LOST:
+                raise
+            return records, error
+        refused = []
+        for sent, found in zip(records, placed, strict=True):
+            if found.possibly_stored is True:
+                raise BrokerError(ErrorCode[found.status], f"a message for {self.options.topic}", possibly_stored=True)
+            if found.status in ErrorCode.__members__:
+                refused.append(sent)
+            else:
+                self._tell(found)
+        why = BrokerError(ErrorCode.THROTTLED, self.options.topic) if len(refused) == len(records) else None
+        return refused, why
+
+    def _tell(self, found: Placed) -> None:
+        topic = self.options.topic
+        if found.status == "dead-lettered":
+            topic = dead_letter_queue_of(topic)
+        partition, offset = found.partition, found.offset
+        self.told(topic, NO_OFFSET if partition is None else partition, NO_OFFSET if offset is None else offset)
+
+    def give_up(self) -> None:
+        """See `Publisher.give_up`."""
+
+    def close(self) -> None:
+        """See `Publisher.close`."""
+
+
+def _texts(headers: Headers) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, data in headers:
+        if name in found:
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"the header {name} is there twice; HTTP carries it once")
+        try:
+            found[name] = data.decode()
+        except UnicodeDecodeError:
+            about = f"the header {name} is not UTF-8 text; HTTP carries no other"
+            raise BrokerError(ErrorCode.INVALID_RECORD, about) from None
+    return found
+
+
+def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:
+    what = f"{counted(count, 'message')} for {options.topic}, after {options.timeout:g} s"
+    return BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what}; it is withdrawn, and not stored")
+
+
+def publisher(broker: Broker, options: argparse.Namespace) -> Publisher:
+    """Publishes to `options.topic` of `broker`."""
+    if isinstance(broker, HttpBroker):
+        return HttpPublisher(broker, options)
+    return LocalPublisher(broker, options)

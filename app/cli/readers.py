@@ -1,0 +1,291 @@
+"""Readers of groups and queues: of a broker in this process, or of one that runs elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+from app.cli.messages import stored
+from app.cli.target import Broker
+from app.cli.waiting import note
+from broker_core import BrokerHost, HttpBroker
+from broker_core.clients.group_consumer import GroupConsumer
+from broker_core.clients.membership import ConsumerConfig
+from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.messages import StoredMessage
+from broker_core.operations import leases
+from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
+
+T = TypeVar("T")
+
+Reset = Literal["earliest", "latest"]
+PAGE = 500
+LOST = frozenset({ErrorCode.CONNECTION_LOST, ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CLOSED})
+_AGAIN_S = 0.5
+
+
+class Connection:
+    """Whether the broker answers. A person is told when it stops, and when it does again."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self.is_lost = False
+
+    def tried(self, action: Callable[[], T]) -> T | None:
+        """The result of `action`; None, after a pause, where no broker answers."""
+        try:
+            found = action()
+        except BrokerError as error:
+            if error.code not in LOST:
+                raise
+            if not self.is_lost:
+                note("The broker is gone; trying again, Ctrl+C gives up.", as_json=self._as_json)
+            self.is_lost = True
+            time.sleep(_AGAIN_S)
+            return None
+        if self.is_lost:
+            note("The broker is there again.", as_json=self._as_json)
+        self.is_lost = False
+        return found
+
+
+class Reader(ABC):
+    """Closed at the end of a `with` block. One poll of it lasts `long_poll_s` at most."""
+
+    long_poll_s = 0.5
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave the group, or give back what is held."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class GroupReader(Reader):
+    """A member of a group."""
+
+    @property
+    @abstractmethod
+    def owns_partitions(self) -> bool:
+        """Whether it has any."""
+
+    @abstractmethod
+    def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
+        """The next messages, none where none came in time."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Everything that was polled is done."""
+
+
+class LocalGroupReader(GroupReader):
+    """Of a broker in this process."""
+
+    def __init__(self, host: BrokerHost, group: str, topic: str, reset: Reset) -> None:
+        self._consumer = GroupConsumer(host, group, [topic], ConsumerConfig(auto_offset_reset=reset))
+
+    @property
+    def owns_partitions(self) -> bool:
+        """See `GroupReader.owns_partitions`."""
+        return bool(self._consumer.assignment)
+
+    def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
+        """See `GroupReader.poll`."""
+        return self._consumer.poll(wait_s, most)
+
+    def commit(self) -> None:
+        """See `GroupReader.commit`."""
+        self._consumer.commit()
+
+    def close(self) -> None:
+        """See `Reader.close`."""
+        self._consumer.close()
+
+
+class HttpGroupReader(GroupReader):
+    """Of a broker elsewhere. Where the connection breaks it joins anew, and reads on behind what is committed."""
+
+    long_poll_s = 20.0
+
+    def __init__(self, broker: HttpBroker, group: str, topic: str, reset: Reset, *, as_json: bool) -> None:
+        self._broker, self._group, self._topic, self._reset = broker, group, topic, reset
+        self._connection = Connection(as_json=as_json)
+        self._member: str | None = None
+        self._done: dict[tuple[str, int], int] = {}
+        self._owns = False
+
+    @property
+    def owns_partitions(self) -> bool:
+        """See `GroupReader.owns_partitions`."""
+        return self._owns
+
+    def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
+        """See `GroupReader.poll`."""
+        try:
+            found = self._connection.tried(lambda: self._polled(wait_s, most))
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_MEMBER_ID:
+                raise
+            found = None
+        if found is None:
+            # What a lost answer held comes again to the next member.
+            self._leave()
+            return ()
+        return found
+
+    def _polled(self, wait_s: float, most: int | None) -> list[StoredMessage]:
+        if self._member is None:
+            request = Join(
+                group=self._group, topics=(self._topic,), client_id=client_name(), auto_offset_reset=self._reset
+            )
+            self._member = self._broker.ask(request).member
+        polled = self._broker.ask(
+            Poll(
+                group=self._group,
+                member=self._member,
+                max_messages=min(PAGE, most or PAGE),
+                timeout_ms=round(wait_s * 1_000),
+                encoding="base64",
+            )
+        )
+        self._owns = bool(polled.assignment)
+        messages = [stored(message, message.topic) for message in polled.messages]
+        self._done |= {(message.topic, message.partition): message.offset + 1 for message in messages}
+        return messages
+
+    def commit(self) -> None:
+        """See `GroupReader.commit`."""
+        places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in self._done.items()]
+        self._done.clear()
+        if places and self._member is not None:
+            self._broker.ask(CommitOffsets(group=self._group, member=self._member, offsets=places))
+
+    def _leave(self) -> None:
+        member, self._member = self._member, None
+        self._done.clear()
+        if member is not None and not self._connection.is_lost:
+            with contextlib.suppress(BrokerError):
+                self._broker.ask(Leave(group=self._group, member=member))
+
+    def close(self) -> None:
+        """See `Reader.close`."""
+        self._leave()
+
+
+class QueueReader(Reader):
+    """Takes messages of a queue."""
+
+    @abstractmethod
+    def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Any]]:
+        """The next messages, each with its lease; none where none came in time."""
+
+    @abstractmethod
+    def ack(self, held: Sequence[Any]) -> None:
+        """The work on these leases is done."""
+
+    @abstractmethod
+    def extend(self, held: Sequence[Any]) -> None:
+        """These leases begin anew."""
+
+
+class LocalQueueReader(QueueReader):
+    """Of a broker in this process."""
+
+    def __init__(self, host: BrokerHost, queue: str) -> None:
+        self._consumer = QueueConsumer(host, queue)
+
+    def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Delivery]]:
+        """See `QueueReader.take`."""
+        return [(delivery.message, delivery) for delivery in self._consumer.take_many(most, wait_s)]
+
+    def ack(self, held: Sequence[Delivery]) -> None:
+        """See `QueueReader.ack`."""
+        self._consumer.ack_many(held)
+
+    def extend(self, held: Sequence[Delivery]) -> None:
+        """See `QueueReader.extend`."""
+        for delivery in held:
+            delivery.extend()
+
+    def close(self) -> None:
+        """See `Reader.close`."""
+        self._consumer.close()
+
+
+class HttpQueueReader(QueueReader):
+    """Of a broker elsewhere."""
+
+    long_poll_s = 20.0
+
+    def __init__(self, broker: HttpBroker, queue: str, *, as_json: bool) -> None:
+        self._broker, self._queue = broker, queue
+        self._connection = Connection(as_json=as_json)
+        self._held: dict[str, None] = {}
+
+    def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, str]]:
+        """See `QueueReader.take`. What a lost answer held comes again when its leases end."""
+        request = leases.Take(
+            queue=self._queue,
+            max_messages=most,
+            timeout_ms=round(wait_s * 1_000),
+            holder=client_name(),
+            encoding="base64",
+        )
+        taken = self._connection.tried(lambda: self._broker.ask(request))
+        found = [] if taken is None else taken.deliveries
+        self._held |= {delivery.lease: None for delivery in found}
+        return [(stored(delivery, self._queue), delivery.lease) for delivery in found]
+
+    def ack(self, held: Sequence[str]) -> None:
+        """See `QueueReader.ack`."""
+        for lease in held:
+            self._held.pop(lease, None)
+        _check(self._broker.ask(leases.Ack(queue=self._queue, leases=list(held))))
+
+    def extend(self, held: Sequence[str]) -> None:
+        """See `QueueReader.extend`."""
+        _check(self._broker.ask(leases.Extend(queue=self._queue, leases=list(held))))
+
+    def close(self) -> None:
+        """See `Reader.close`."""
+        if self._held and not self._connection.is_lost:
+            with contextlib.suppress(BrokerError):
+                self._broker.ask(leases.Release(queue=self._queue, leases=list(self._held)))
+
+
+def group_reader(broker: Broker, group: str, topic: str, reset: Reset, *, as_json: bool) -> GroupReader:
+    """A member of `group` that reads `topic`."""
+    if isinstance(broker, HttpBroker):
+        return HttpGroupReader(broker, group, topic, reset, as_json=as_json)
+    return LocalGroupReader(broker, group, topic, reset)
+
+
+def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> QueueReader:
+    """Takes from `queue`."""
+    if isinstance(broker, HttpBroker):
+        return HttpQueueReader(broker, queue, as_json=as_json)
+    return LocalQueueReader(broker, queue)
+
+
+def client_name() -> str:
+    """What this process is called by brokers elsewhere."""
+    return f"brokerscope-{os.getpid()}"
+
+
+def _check(done: leases.LeasesDone) -> None:
+    """Raises what kept a lease from being used."""
+    for refused in done.refused:
+        code = ErrorCode[refused.error]
+        raise BrokerError(code, refused.message.removeprefix(f"{code.sentence}: ").rstrip("."))
