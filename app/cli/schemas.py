@@ -18,13 +18,13 @@ from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.schemas import (
     CheckSchema,
+    CompatibilityMode,
     DeleteSubject,
     DeleteVersion,
     DescribeSubject,
     DescribeVersion,
     DiffSchemas,
     ListSubjects,
-    Mode,
     RegisterSchema,
     SchemaText,
     SetCompatibility,
@@ -56,7 +56,7 @@ def command() -> Command:
         "Set what a next version must be able to read, or be read by; without a mode, show it.",
         _compatibility,
     )
-    mode.add_argument("mode", type=str.upper, nargs="?", choices=get_args(Mode), help="from now on")
+    mode.add_argument("mode", type=str.upper, nargs="?", choices=get_args(CompatibilityMode), help="from now on")
     mode.add_argument("--subject", default="", metavar="SUBJECT", help="default: all that have none of their own")
     rule = verbs.add(
         "rule", "Show which schema the values of a topic must follow; --subject and --none change it.", _rule

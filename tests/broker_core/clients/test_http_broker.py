@@ -28,6 +28,7 @@ from broker_core.operations.dead_letters import (
     UndoPurgeDeadLetters,
     UndoRedrive,
 )
+from broker_core.operations.faults import BeginFault, EndFault, ListFaults
 from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ListMembers, ListOffsets, ResetOffsets
 from broker_core.operations.leases import Nack, Take
 from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
@@ -148,6 +149,9 @@ ASKED: list[Request[Any]] = [
     DeleteGroup(group="nobody"),
     ListSlowReaders(max_lag=1),
     ListDamage(),
+    ListFaults(),
+    EndFault(fault="none"),
+    BeginFault(effect="delay", api="Nothing"),
     DeleteQueue(queue="mail"),
     DeleteQueue(queue="nothing"),
     DeleteTopic(topic="orders"),
