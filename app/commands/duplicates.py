@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
@@ -9,13 +11,14 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.forms import group_names, name_error, open_form
 from app.commands.registry import Command
-from app.presenters.what_if import ASSIGNORS, group_of
+from app.presenters.what_if import group_of
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
+from broker_core.groups.assignors import AssignorName
 from broker_core.operations.queues import QueueSettings
 from broker_core.operations.topics import FlowSettings
 from broker_core.queues.config import QueueConfig
-from broker_core.simulation.actions import AssignorName, CreateGroup, CreateQueue, CreateTopic
+from broker_core.simulation.actions import CreateGroup, CreateQueue, CreateTopic
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field
 from widgets.i18n import tr
@@ -109,8 +112,8 @@ class DuplicateHandlers(QObject):
         taken = group_names(snapshot)
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
         assignor: AssignorName = "range"
-        for known, words, _about in ASSIGNORS:
-            if group.assignor in (known, words):
+        for known in get_args(AssignorName):
+            if group.assignor == known:
                 assignor = known
         open_form(
             self._context,

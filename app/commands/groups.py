@@ -9,17 +9,11 @@ from app.commands.context import CommandContext
 from app.commands.forms import choices, group_names, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
+from broker_core.groups.assignors import ASSIGNORS
 from broker_core.simulation.actions import CreateGroup, DeleteGroup, SetAssignor, SubscribeGroup, UnsubscribeGroup
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.dialogs.form import Field
 from widgets.i18n import tr
-
-ASSIGNORS = (
-    ("range", "range"),
-    ("roundrobin", "round-robin"),
-    ("sticky", "sticky"),
-    ("cooperative-sticky", "cooperative-sticky"),
-)
 
 
 class GroupHandlers(QObject):
@@ -106,7 +100,7 @@ class GroupHandlers(QObject):
                     self._context.selected("topic"),
                     choices=choices(topic_names(snapshot)),
                 ),
-                Field("assignor", tr("Assignor"), "choice", "range", choices=ASSIGNORS),
+                Field("assignor", tr("Assignor"), "choice", "range", choices=choices(ASSIGNORS)),
             ),
             tr("Create"),
             lambda v: CreateGroup(v["group"], (v["topic"],), v["assignor"]),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from broker_core.groups.assignors import assign
+from broker_core.groups.assignors import ASSIGNORS, assign
 from broker_core.groups.protocol import MemberSubscription
-from broker_core.simulation.actions import AssignorName
 from broker_core.snapshots import GroupView, Snapshot
 from widgets.dialogs.assignors import AssignorPlan
 from widgets.i18n import mark, tr
 
-# (the name that a group is given, the words, what it does)
-ASSIGNORS: tuple[tuple[AssignorName, str, str], ...] = (
-    ("range", "range", mark("A run of neighbours for each, topic by topic.")),
-    ("roundrobin", "round-robin", mark("One to each in turn, over all topics.")),
-    ("sticky", "sticky", mark("Even, and whoever has one keeps it.")),
-    ("cooperative-sticky", "cooperative-sticky", mark("As sticky, and what stays is read on meanwhile.")),
-)
+# What each assignor does, in words.
+ABOUT: dict[str, str] = {
+    "range": mark("A run of neighbours for each, topic by topic."),
+    "roundrobin": mark("One to each in turn, over all topics."),
+    "sticky": mark("Even, and whoever has one keeps it."),
+    "cooperative-sticky": mark("As sticky, and what stays is read on meanwhile."),
+}
 
 
 def group_of(snapshot: Snapshot, name: str) -> GroupView | None:
@@ -39,13 +38,13 @@ def assignor_plans(
         for member in group.members
     }
     plans = []
-    for name, words, about in ASSIGNORS:
+    for name in ASSIGNORS:
         plan = assign(name, members, partitions)
         owners = {place: clients[member_id] for member_id, owned in plan.items() for place in owned}
         would = tuple(owners.get(place, "") for place in places)
         kept = sum(owner == now.get(place, "") for place, owner in zip(places, would, strict=True))
-        current = group.assignor in (name, words)
-        plans.append(AssignorPlan(name, words, would, len(places) - kept, kept, tr(about), current))
+        current = group.assignor == name
+        plans.append(AssignorPlan(name, would, len(places) - kept, kept, tr(ABOUT[name]), current))
     return (
         tuple(f"{topic}/{number}" for topic, number in places),
         tuple(now.get(place, "") for place in places),

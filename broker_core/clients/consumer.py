@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from broker_core.broker.broker import Broker
-from broker_core.clients.membership import COOPERATIVE, MOVED_ON, ConsumerConfig, Membership
+from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership
 from broker_core.clients.partition_runs import next_offsets, within
 from broker_core.clients.positions import check_offsets, reset_strays, starting_offset
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.assignors import COOPERATIVE
 from broker_core.groups.protocol import TopicPartition
 from broker_core.log.reserved_headers import expires_ns
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
 from broker_core.schemas.pattern import InvalidPatternError, Pattern
 
-__all__ = ["COOPERATIVE", "Consumer", "ConsumerConfig"]
+__all__ = ["Consumer", "ConsumerConfig"]
 
 # Called with partitions; where it returns a Reply, the consumer waits for that.
 Listener = Callable[[Sequence[TopicPartition]], object]
@@ -306,7 +307,7 @@ class Consumer:
         """Join and sync until it has an assignment. An eager member first gives up all partitions."""
         self._member.stop_heartbeat()
         owned = self.assignment
-        if self._config.assignor != COOPERATIVE:
+        if self._config.assignor not in COOPERATIVE:
             await self._tell(self._give_up(owned))
         while self._must_join:
             self._check_open()

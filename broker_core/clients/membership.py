@@ -9,7 +9,7 @@ from broker_core.broker.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.groups.assignors import ALIASES, AssignorName, lead
+from broker_core.groups.assignors import ALIASES, AnySpelling, lead
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     MemberSubscription,
@@ -21,7 +21,6 @@ from broker_core.replies import Reply
 from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero, WaitMs
 from broker_core.timers import Timer
 
-COOPERATIVE = "cooperative-sticky"
 # Errors of a member that has to rejoin.
 MOVED_ON = frozenset(
     {
@@ -41,7 +40,7 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
     that are revoked. A `max_poll_interval_ms` of 0 is no limit.
     """
 
-    assignor: AssignorName = "range"
+    assignor: AnySpelling = "range"
     session_timeout_ms: WaitMs = 10_000
     heartbeat_interval_ms: WaitMs = 3_000
     rebalance_timeout_ms: WaitMs = 60_000

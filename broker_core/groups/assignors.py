@@ -9,7 +9,8 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import decode_members, encode_assignment
 from broker_core.groups.sticky import Members, Partitions, Plan, assign_cooperative, assign_sticky
 
-AssignorName = Literal["range", "round-robin", "roundrobin", "sticky", "cooperative-sticky"]
+AssignorName = Literal["range", "roundrobin", "sticky", "cooperative-sticky"]
+AnySpelling = AssignorName | Literal["round-robin"]
 
 
 def assign(name: str, members: Members, partitions: Partitions) -> Plan:
@@ -86,3 +87,4 @@ ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
 }
 #: Other spellings; what is written, and offered to a group, is Kafka's own, so that its clients can share a group.
 ALIASES: Mapping[str, str] = {"round-robin": "roundrobin"}
+COOPERATIVE: frozenset[str] = frozenset({"cooperative-sticky"})  # members keep reading what does not move

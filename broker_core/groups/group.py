@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.assignors import COOPERATIVE
 from broker_core.groups.history import Causes, Owned
 from broker_core.groups.members import JoinResult, Member, SyncResult, read_subscription
 from broker_core.groups.states import VALID_PREVIOUS, GroupState
@@ -14,7 +15,6 @@ from broker_core.replies import Reply
 from broker_core.timers import Timer
 
 _FENCED_KEPT = 1_000  # ids of replaced static members; older ones are unknown members
-COOPERATIVE = frozenset({"cooperative-sticky"})
 
 
 GroupType = Literal["classic", "consumer"]  # which protocol its members speak, in Kafka's words

@@ -11,15 +11,10 @@ from broker_core.plurals import counted
 from broker_core.schemas.compatibility import read_schema
 from broker_core.schemas.json_schema_text import InvalidSchemaError
 from broker_core.simulation.actions import (
-    Crash,
-    DropHeartbeats,
-    EndFaults,
+    Fault,
     MoveConsumer,
-    Pause,
     Redrive,
     RegisterSchema,
-    Restart,
-    SlowDown,
     UserAction,
 )
 from broker_core.simulation.arrivals import FileArrivals
@@ -142,14 +137,11 @@ class _References:
                 self._known((*path, "consumer"), "consumer", action.consumer, self._consumers)
             case Redrive():
                 self._known((*path, "queue"), "queue", action.queue, self._queues | self._subscriptions)
-            case DropHeartbeats():
-                self._known((*path, "client"), "consumer", action.client, self._consumers)
             case RegisterSchema():
                 self._known((*path, "subject"), "schema", action.subject, self._subjects)
-            case EndFaults() if not action.client:
-                pass
-            case Crash() | Restart() | Pause() | SlowDown() | EndFaults():
-                self._known((*path, "client"), "actor", action.client, self._actors)
+            case Fault() if client := getattr(action, "client", ""):
+                known = self._consumers if action.concerns == "consumer" else self._actors
+                self._known((*path, "client"), action.concerns, client, known)
             case _:
                 # What it names may be made by what is done before it.
                 pass

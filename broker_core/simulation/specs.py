@@ -8,6 +8,7 @@ import msgspec
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.flow.config import FlowConfig
+from broker_core.groups.assignors import AssignorName
 from broker_core.limits import SEGMENT_BYTES
 from broker_core.log.config import Cleanup, Durability, LogConfig
 from broker_core.queues.config import QueueConfig
@@ -85,7 +86,7 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
 
     name: str
     topics: tuple[str, ...]
-    assignor: Literal["range", "roundrobin", "sticky", "cooperative-sticky"] = "range"
+    assignor: AssignorName = "range"
     session_timeout_ms: int = 6_000
     heartbeat_interval_ms: int = 1_000
     rebalance_timeout_ms: int = 20_000

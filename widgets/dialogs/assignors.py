@@ -31,7 +31,6 @@ class AssignorPlan:
     """What one assignor would do: the owner of each partition, and how many would move and stay."""
 
     name: str
-    words: str
     owners: tuple[str, ...]
     moved: int
     kept: int
@@ -68,7 +67,7 @@ class AssignorsDialog(QDialog):
         grid = QGridLayout()
         grid.setHorizontalSpacing(18)
         for row, plan in enumerate(self._plans):
-            words = tr("{assignor} (now)", assignor=plan.words) if plan.current else plan.words
+            words = tr("{assignor} (now)", assignor=plan.name) if plan.current else plan.name
             radio = QRadioButton(words, self)
             told = tr("{moved} would move, {kept} would stay", moved=plan.moved, kept=plan.kept)
             about = plain_label(plan.about, "muted", self)
@@ -112,7 +111,7 @@ class AssignorsDialog(QDialog):
 
     def _fill(self) -> None:
         table = self.table
-        table.setHorizontalHeaderLabels([tr("Partition"), tr("Owner now"), *(plan.words for plan in self._plans)])
+        table.setHorizontalHeaderLabels([tr("Partition"), tr("Owner now"), *(plan.name for plan in self._plans)])
         table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
         table.setShowGrid(False)
@@ -151,7 +150,7 @@ class AssignorsDialog(QDialog):
 
     def _judge(self) -> None:
         plan = self.plan()
-        words = "" if plan is None else plan.words
+        words = "" if plan is None else plan.name
         why = self._why_not
         if plan is None:
             why = tr("Choose an assignor.")

@@ -27,6 +27,7 @@ from broker_core.simulation.actions.dead_letters import (
     UndoRedrive,
 )
 from broker_core.simulation.actions.faults import (
+    AnyFault,
     BreakRequests,
     Crash,
     DropHeartbeats,
@@ -43,7 +44,6 @@ from broker_core.simulation.actions.faults import (
     SlowDown,
 )
 from broker_core.simulation.actions.groups import (
-    AssignorName,
     CreateGroup,
     DeleteGroup,
     MoveConsumer,
@@ -133,7 +133,7 @@ DeadLetterAction = (
     | UndoPurgeDeadLetters
 )
 RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault
-UserAction = ClientAction | GroupAction | TopicAction | QueueAction | DeadLetterAction | RuleAction | Fault
+UserAction = ClientAction | GroupAction | TopicAction | QueueAction | DeadLetterAction | RuleAction | AnyFault
 
 __all__ = [
     "AckLease",
@@ -141,7 +141,7 @@ __all__ = [
     "AddPartitions",
     "AddProducer",
     "AddWorker",
-    "AssignorName",
+    "AnyFault",
     "BreakRequests",
     "ClientAction",
     "ConfigureTopic",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from broker_core.faults.client_fault import ClientFault
 from broker_core.simulation.actions.action import Action, Lasting, lasting
@@ -10,11 +10,29 @@ from broker_core.simulation.actions.action import Action, Lasting, lasting
 Outcome = Literal["nack", "hang", "forget", "crash"]
 
 
-class Crash(Lasting, frozen=True, tag="crash"):
+class Fault(Lasting, frozen=True):
+    """What goes wrong with a client, the disk or the clock. A new one is a class here and a case in `FaultInjector`."""
+
+    #: Whom it concerns: any actor, a consumer, or, "", nobody.
+    concerns: ClassVar[Literal["actor", "consumer", ""]] = "actor"
+
+    @property
+    def inverse(self) -> AnyFault | None:
+        """What undoes it; None where it is set again instead."""
+        client = getattr(self, "client", "")
+        return EndFaults(client)
+
+
+class Crash(Fault, frozen=True, tag="crash"):
     """`client` dies without a word: its leases expire, its group misses it. It restarts after `for_s`."""
 
     client: str
     for_s: float | None = None
+
+    @property
+    def inverse(self) -> AnyFault | None:
+        """See `Fault`."""
+        return Restart(self.client)
 
     @property
     def sentence(self) -> str:
@@ -22,10 +40,15 @@ class Crash(Lasting, frozen=True, tag="crash"):
         return f"crashed {self.client}{lasting(self.for_s)}"
 
 
-class Restart(Action, frozen=True, tag="restart"):
+class Restart(Fault, frozen=True, tag="restart"):
     """`client`, which has crashed, comes back with nothing in memory."""
 
     client: str
+
+    @property
+    def inverse(self) -> AnyFault | None:
+        """See `Fault`."""
+        return None
 
     @property
     def sentence(self) -> str:
@@ -33,7 +56,7 @@ class Restart(Action, frozen=True, tag="restart"):
         return f"restarted {self.client}"
 
 
-class Pause(Lasting, frozen=True, tag="pause"):
+class Pause(Fault, frozen=True, tag="pause"):
     """`client` stands still, heartbeats included, as in a long garbage collection; then it goes on where it stood."""
 
     client: str
@@ -45,7 +68,7 @@ class Pause(Lasting, frozen=True, tag="pause"):
         return f"paused {self.client}{lasting(self.for_s)}"
 
 
-class SlowDown(Lasting, frozen=True, tag="slow_down"):
+class SlowDown(Fault, frozen=True, tag="slow_down"):
     """`client` needs `factor` times as long for whatever it processes."""
 
     client: str
@@ -63,8 +86,10 @@ class SlowDown(Lasting, frozen=True, tag="slow_down"):
         return f"slowed {self.client} down {self.factor:g} times{lasting(self.for_s)}"
 
 
-class DropHeartbeats(Lasting, frozen=True, tag="drop_heartbeats"):
+class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
     """The heartbeats of consumer `client` get lost on their way, all else arrives."""
+
+    concerns: ClassVar[Literal["actor", "consumer", ""]] = "consumer"
 
     client: str
     for_s: float | None = None
@@ -75,8 +100,10 @@ class DropHeartbeats(Lasting, frozen=True, tag="drop_heartbeats"):
         return f"dropped the heartbeats of {self.client}{lasting(self.for_s)}"
 
 
-class FillDisk(Lasting, frozen=True, tag="fill_disk"):
+class FillDisk(Fault, frozen=True, tag="fill_disk"):
     """The disk of the broker takes nothing more."""
+
+    concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
 
     for_s: float | None = None
 
@@ -86,10 +113,17 @@ class FillDisk(Lasting, frozen=True, tag="fill_disk"):
         return f"filled the disk{lasting(self.for_s)}"
 
 
-class JumpClock(Action, frozen=True, tag="jump_clock"):
+class JumpClock(Fault, frozen=True, tag="jump_clock"):
     """The wall clock of the machine is set by `by_s` seconds; session time does not notice."""
 
+    concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
+
     by_s: float
+
+    @property
+    def inverse(self) -> AnyFault | None:
+        """See `Fault`."""
+        return JumpClock(-self.by_s)
 
     @property
     def sentence(self) -> str:
@@ -97,10 +131,15 @@ class JumpClock(Action, frozen=True, tag="jump_clock"):
         return f"set the wall clock by {self.by_s:+g} s"
 
 
-class EndFaults(Action, frozen=True, tag="end_faults"):
+class EndFaults(Fault, frozen=True, tag="end_faults"):
     """Whatever still lasts on `client` is over; "" is the disk."""
 
     client: str = ""
+
+    @property
+    def inverse(self) -> AnyFault | None:
+        """See `Fault`."""
+        return None
 
     @property
     def sentence(self) -> str:
@@ -170,7 +209,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
-Fault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults
+AnyFault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults
 
 
 class BreakRequests(Action, frozen=True, tag="break_requests"):

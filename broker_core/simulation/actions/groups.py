@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from broker_core.groups.assignors import AssignorName
 from broker_core.groups.offset_reset import Target
 from broker_core.groups.offset_reset import sentence as _where_to
 from broker_core.operations import groups
@@ -16,9 +15,6 @@ def where_to(target: Target) -> str:
     if target.form == "timestamp":
         return f"to session time {target.timestamp_ms / 1000:g} s"
     return _where_to(target)
-
-
-AssignorName = Literal["range", "roundrobin", "sticky", "cooperative-sticky"]
 
 
 class MoveConsumer(Action, frozen=True, tag="move_consumer"):

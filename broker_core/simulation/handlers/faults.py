@@ -6,21 +6,12 @@ from collections.abc import Callable
 
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.simulation.actions import (
+    AnyFault,
     BreakRequests,
-    Crash,
-    DropHeartbeats,
-    EndFaults,
     EndRequestFault,
     EndRule,
     FailMatching,
-    Fault,
-    FillDisk,
-    JumpClock,
-    Pause,
-    Restart,
     RuleAction,
-    SlowDown,
-    UserAction,
 )
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
@@ -39,7 +30,7 @@ class FaultHandler:
         self._requests = requests
         self._now_ns = now_ns
 
-    def prepare(self, action: Fault | RuleAction) -> Plan:
+    def prepare(self, action: AnyFault | RuleAction) -> Plan:
         """Raises INVALID_REQUEST where it cannot be done now."""
         match action:
             case FailMatching():
@@ -61,7 +52,7 @@ class FaultHandler:
             case _:
                 self._faults.check(action)
                 client = getattr(action, "client", "")
-                return Plan(action, lambda: self._faults.do(action), _inverse(action), _FINAL, client=client)
+                return Plan(action, lambda: self._faults.do(action), action.inverse, _FINAL, client=client)
 
 
 _FINAL = "Set the fault again."
@@ -69,17 +60,3 @@ _FINAL = "Set the fault again."
 
 def _nothing(_value: object) -> None:
     """A plan's own sentence says enough."""
-
-
-def _inverse(fault: Fault) -> UserAction | None:
-    match fault:
-        case Crash():
-            return Restart(fault.client)
-        case Pause() | SlowDown() | DropHeartbeats():
-            return EndFaults(fault.client)
-        case FillDisk():
-            return EndFaults()
-        case JumpClock():
-            return JumpClock(-fault.by_s)
-        case _:
-            return None

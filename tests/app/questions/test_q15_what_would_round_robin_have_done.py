@@ -40,7 +40,7 @@ def test_round_robin_is_read_beside_the_owners_of_now(hand: Hand) -> None:
     ]
     plan = dialog.plan()
     assert plan is not None
-    assert (plan.words, plan.moved, plan.kept) == ("round-robin", 4, 2)
+    assert (plan.name, plan.moved, plan.kept) == ("roundrobin", 4, 2)
 
 
 def test_switching_does_what_was_foretold(hand: Hand) -> None:

@@ -128,8 +128,8 @@ def test_a_review_comes_before_apply_and_leads_back(qtbot: QtBot) -> None:
 
 def test_assignors_show_who_would_own_what_and_only_another_can_be_chosen(qtbot: QtBot) -> None:
     plans = (
-        AssignorPlan("range", "range", ("a", "a"), 0, 2, "", current=True),
-        AssignorPlan("roundrobin", "round-robin", ("a", "b"), 1, 1, ""),
+        AssignorPlan("range", ("a", "a"), 0, 2, "", current=True),
+        AssignorPlan("roundrobin", ("a", "b"), 1, 1, ""),
     )
     dialog = AssignorsDialog("readers", ("t/0", "t/1"), ("a", "a"), plans)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
@@ -147,7 +147,7 @@ def test_assignors_show_who_would_own_what_and_only_another_can_be_chosen(qtbot:
 
 
 def test_in_the_past_assignors_are_compared_and_not_switched(qtbot: QtBot) -> None:
-    plans = (AssignorPlan("sticky", "sticky", ("a",), 0, 1, ""),)
+    plans = (AssignorPlan("sticky", ("a",), 0, 1, ""),)
     dialog = AssignorsDialog("readers", ("t/0",), ("a",), plans, why_not="This is the past.")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(dialog)
