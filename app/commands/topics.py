@@ -14,7 +14,7 @@ from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
-from broker_core.operations.topics import LogSettings
+from broker_core.operations.topics import LogSettings, Rule
 from broker_core.simulation.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
@@ -82,10 +82,42 @@ class TopicHandlers(QObject):
                     "crc32",
                     choices=(("crc32", "CRC-32"), ("murmur2", tr("Murmur2, as Kafka's own clients"))),
                 ),
+                *_log_fields(),
+                *self._rule_fields(),
             ),
             tr("Create"),
-            lambda v: CreateTopic(name=v["topic"], partitions=v["partitions"], partitioner=v["partitioner"]),
+            lambda v: CreateTopic(
+                name=v["topic"],
+                partitions=v["partitions"],
+                partitioner=v["partitioner"],
+                log=_log(v),
+                rule=Rule(subject=v["subject"], mode=v["mode"]) if v.get("subject") else None,
+            ),
             why_not=lambda v: name_error(v["topic"], "topic", taken),
+        )
+
+    def _rule_fields(self) -> tuple[Field, ...]:
+        """Which schema values are held to, where there are any."""
+        controller = self._context.controller
+        subjects = tuple(controller.collectors.schemas.at(controller.snapshot.time_ns).registry.subjects())
+        if not subjects:
+            return ()
+        return (
+            Field(
+                "subject",
+                tr("Values follow"),
+                "choice",
+                "",
+                choices=(("", tr("no schema")), *((subject, subject) for subject in subjects)),
+            ),
+            Field(
+                "mode",
+                tr("Those that do not"),
+                "choice",
+                "refuse",
+                choices=(("refuse", tr("are refused")), ("dead_letter", tr("become dead letters"))),
+                shown_for=("subject", subjects),
+            ),
         )
 
     def ask_partitions(self) -> None:
@@ -113,32 +145,9 @@ class TopicHandlers(QObject):
             self._context,
             tr("Configure {topic}", topic=name),
             tr("Retention removes whole segments, a second after they are due; what it has removed stays gone."),
-            (
-                Field(
-                    "cleanup",
-                    tr("Cleaned by"),
-                    "choice",
-                    "delete",
-                    choices=(
-                        ("delete", tr("age and size: delete old segments")),
-                        ("compact", tr("key: keep the last message of each")),
-                    ),
-                ),
-                _limit("retention_s", tr("Keep for"), tr(" s"), for_cleanup="delete"),
-                _limit("retention_kib", tr("Keep at most"), tr(" KiB a partition"), for_cleanup="delete"),
-                _limit("segment_s", tr("A new segment every"), tr(" s")),
-                Field(
-                    "segment_kib",
-                    tr("Segments of"),
-                    "whole",
-                    SEGMENT_BYTES // KIB,
-                    least=1,
-                    most=1_000_000,
-                    suffix=tr(" KiB"),
-                ),
-            ),
+            _log_fields(),
             tr("Configure"),
-            lambda v: _configured(name, v),
+            lambda v: ConfigureTopic(topic=name, log=_log(v)),
         )
         if dialog is not None:
 
@@ -240,20 +249,47 @@ def _limit(name: str, label: str, suffix: str, for_cleanup: str = "") -> Field:
     return Field(name, label, "whole", None, suffix=suffix, none=tr("no limit"), shown_for=shown_for)
 
 
-def _configured(topic: str, values: Values) -> ConfigureTopic:
+def _log_fields() -> tuple[Field, ...]:
+    """How a topic is kept."""
+    return (
+        Field(
+            "cleanup",
+            tr("Cleaned by"),
+            "choice",
+            "delete",
+            choices=(
+                ("delete", tr("age and size: delete old segments")),
+                ("compact", tr("key: keep the last message of each")),
+            ),
+        ),
+        _limit("retention_s", tr("Keep for"), tr(" s"), for_cleanup="delete"),
+        _limit("retention_kib", tr("Keep at most"), tr(" KiB a partition"), for_cleanup="delete"),
+        _limit("segment_s", tr("A new segment every"), tr(" s")),
+        Field(
+            "segment_kib",
+            tr("Segments of"),
+            "whole",
+            SEGMENT_BYTES // KIB,
+            least=1,
+            most=1_000_000,
+            suffix=tr(" KiB"),
+        ),
+    )
+
+
+def _log(values: Values) -> LogSettings:
+    """What `_log_fields` say."""
+
     def times(name: str, factor: int) -> int | None:
         value = values.get(name)
         return None if value is None else value * factor
 
-    return ConfigureTopic(
-        topic=topic,
-        log=LogSettings(
-            cleanup=values["cleanup"],
-            retention_ms=times("retention_s", 1_000),
-            retention_bytes=times("retention_kib", KIB),
-            segment_ms=times("segment_s", 1_000),
-            segment_bytes=values["segment_kib"] * KIB,
-        ),
+    return LogSettings(
+        cleanup=values["cleanup"],
+        retention_ms=times("retention_s", 1_000),
+        retention_bytes=times("retention_kib", KIB),
+        segment_ms=times("segment_s", 1_000),
+        segment_bytes=values["segment_kib"] * KIB,
     )
 
 

@@ -61,7 +61,7 @@ class SchemaCollector:
         return found
 
 
-_DETAILS = frozenset({"subject", "schema"})
+_DETAILS = frozenset({"subject", "schema", "rule"})
 
 
 def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
@@ -76,5 +76,7 @@ def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
             registry.delete_version(subject, int(version))
     elif "schema" in detail and detail["schema"] is None:
         found.rules.pop(topic, None)
+    elif detail.get("rule") is not None:  # of a topic that is created
+        found.rules[str(detail["name"])] = msgspec.convert(detail["rule"], SchemaRule)
     elif "schema" in detail:
         found.rules[topic] = msgspec.convert(detail["schema"], SchemaRule)

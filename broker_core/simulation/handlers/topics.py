@@ -81,6 +81,8 @@ class TopicHandler:
                 flow=flow,
                 schema=rule,
             )
+            if action.log != LogSettings():
+                context.begin_cleaning()
 
         return Plan(action, do, DeleteTopic(topic=action.name))
 

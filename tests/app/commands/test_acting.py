@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
+from broker_core.schemas.rule import SchemaRule
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, actor, fill, opened, run, said
 from widgets.dialogs.form import FormDialog
@@ -106,6 +109,25 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
     hand.pass_time(5)
     assert "commits" in [topic.name for topic in hand.workbench.controller.snapshot.topics]
     assert len(hand.members("indexers")) == 3
+
+
+def test_a_topic_is_created_with_its_log_and_schema_in_one_step(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("schema-evolution")
+    hand.pass_time(1)
+    dialog = run(hand, "create_topic")
+    fill(hand, dialog, topic="payments", cleanup="compact", segment_kib=1, subject="order", mode="dead_letter")
+    accept(hand, dialog)
+    live = hand.workbench.controller.running
+    assert live is not None
+    broker = live.simulation.broker
+    assert broker.topics.config("payments").cleanup == "compact"
+    assert broker.topics.config("payments").segment_bytes == 1_024
+    assert broker.schemas.rule("payments") == SchemaRule("order", "dead_letter")
+    collected = hand.workbench.controller.collectors.schemas.at(hand.workbench.controller.snapshot.time_ns)
+    assert collected.rules["payments"] == SchemaRule("order", "dead_letter")
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert "payments" not in [topic.name for topic in hand.workbench.controller.snapshot.topics]
 
 
 def test_records_are_deleted_with_their_count_named(hand: Hand) -> None:
