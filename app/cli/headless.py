@@ -77,7 +77,7 @@ def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Prog
                 progress.update(bar, completed=s_from_ns(loop.now_ns))
                 live.simulation.flush()
                 looked_s = now_s
-            live.look()
+            live.take_due_keyframe()
             due_ns = until_ns if speed is None else min(until_ns, round((now_s - started_s) * speed * NS_PER_S))
             for _ in range(STEPS_PER_LOOK):
                 if not loop.run_next(due_ns):

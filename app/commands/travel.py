@@ -87,7 +87,7 @@ class TravelHandlers(QObject):
 
     def _why_no_branch(self) -> str:
         controller = self._controller
-        if controller.errands and controller.branched_from:
+        if controller.background_tasks and controller.branched_from:
             return tr("This branch has not come to its moment yet.")
         return self._why_nowhere() or why_no_branch(controller.stored, controller.running)
 

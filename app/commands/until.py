@@ -51,8 +51,8 @@ class UntilHandlers(QObject):
         live = self._controller.running
         if live is None:
             return
-        errand = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
-        self._controller.run_errand(errand.go_on, errand.told)
+        task = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
+        self._controller.run_background(task.go_on, task.told)
         self._context.say(tr("Running until {words}; Space stops it.", words=text))
 
 

@@ -1,1 +1,1 @@
-"""Sessions over time: going back, branching, opening what was recorded, keeping what was done by hand."""
+"""Sessions over time: playback, branching, opening recordings, exporting what the user did."""

@@ -32,7 +32,7 @@ class Branch:
     told: str
     extra: dict[str, Any]
 
-    def errand(self, simulation: Simulation) -> BackgroundTask:
+    def task(self, simulation: Simulation) -> BackgroundTask:
         """What the engine does: the same again, up to the moment."""
         events = max(1, self.moment.events) if self.by_event else None
         again = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)
@@ -55,7 +55,7 @@ class Branch:
         return go_on
 
     def done(self, finished: bool) -> str:
-        """The sentence for the end of the errand: it stays in the status bar, and true, when the branch runs on."""
+        """The sentence for the end of the task: it stays in the status bar, and true, when the branch runs on."""
         at = session_time(self.moment.time_ns)
         if finished:
             return tr("This is a branch: live from {at}, {told}.", at=at, told=self.told)
@@ -96,7 +96,7 @@ def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Sn
 def why_no_branch(stored: StoredSession | None, live: LiveSession | None) -> str:
     """Why there can be no branch; "" where there can."""
     if stored is not None:
-        return stored.why_not_again()
+        return stored.why_no_rerun()
     if live is None:
         return tr("No session is open.")
     if live.outside_clients:

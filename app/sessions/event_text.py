@@ -66,7 +66,7 @@ def place_text(event: Event) -> str:
 
 
 def about(event: Event) -> str:
-    """What the columns do not say: the cause, where it went, what the control event tells."""
+    """What the columns do not show: the cause, the destination, the detail of a control event."""
     parts = [event.cause] if event.cause else []
     if event.to_topic:
         to = f"{event.to_topic}/{event.to_partition}" if event.to_partition is not None else event.to_topic
@@ -75,7 +75,7 @@ def about(event: Event) -> str:
     if event.generation is not None:
         parts.append(tr("generation {number}", number=event.generation))
     detail = event.detail or {}
-    # An action says in its cause what it did.
+    # The cause of an action is its sentence.
     if event.kind is not EventKind.USER_ACTION:
         parts += [
             f"{name.replace('_', ' ')} {_short(value)}" for name, value in detail.items() if value not in (None, "")

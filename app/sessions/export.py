@@ -1,4 +1,4 @@
-"""What was done by hand, kept as a scenario that does it by itself, or as a test that checks what came of it."""
+"""Exports the user's actions: as a scenario with a schedule, or as a test of the outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _encoder = msgspec.json.Encoder(enc_hook=str)
 
 
 class Run(NamedTuple):
-    """What a session is made of: its scenario, seed, what was done by hand, and how far it went."""
+    """The inputs of a session: its scenario, seed and actions, and its length."""
 
     text: str
     seed: int
@@ -97,7 +97,7 @@ def outcome_of(run: Run, work: Work) -> Outcome:
 
 
 def scenario_of(run: Run, outcome: Outcome) -> str:
-    """The scenario's text with what was done by hand on its schedule."""
+    """The scenario's text with the user's actions on its schedule."""
     done = [
         Scheduled(at_s=_seconds(recorded.time_ns), after_events=count, do=recorded.action)
         for recorded, count in zip(run.actions, outcome.counts, strict=True)

@@ -39,7 +39,7 @@ class Entry:
 
 
 class Library:
-    """The folders in `parent`, the user's own where it is None, and others that were opened by hand."""
+    """The folders in `parent` (None: the user's own), and others that were opened."""
 
     def __init__(self, parent: Path | None = None) -> None:
         self.parent = sessions_folder() if parent is None else parent
@@ -60,7 +60,7 @@ class Library:
 
 
 def entry_of(folder: Path) -> Entry | None:
-    """What a folder's metadata says; None where it holds no session that can be read."""
+    """The metadata of a folder; None where it holds no readable session."""
     try:
         metadata = meta.read_metadata(folder)
     except BrokerError:

@@ -52,11 +52,11 @@ class Listeners(QObject):
         )
 
     def connections(self) -> tuple[ConnectionView, ...]:
-        """Who is connected."""
+        """The connections."""
         return () if self._connections is None else self._connections.views()
 
     def ended(self) -> tuple[ConnectionView, ...]:
-        """The last ones that something went wrong with, a cut among it; who just went says nothing."""
+        """The last connections with an error, a dropped one among them; a normal end is none."""
         if self._connections is None:
             return ()
         return tuple(view for view in self._connections.gone() if view.last_error)[-ENDED_SHOWN:]

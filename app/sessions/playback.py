@@ -1,4 +1,4 @@
-"""The past of a session, as the window shows it: a film, a place in it, and a thread that gets there."""
+"""A moment of a session's playback, and the thread that computes it."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ PLAY_EVERY_MS = 40
 Seen = tuple[Snapshot, Event | None]
 
 
-class Past(QObject):
-    """Shows one moment of `film` at a time. `changed` comes in the window's thread when another one is shown.
+class PlaybackPosition(QObject):
+    """Shows one moment of `playback` at a time. `changed` comes in the window's thread when another one is shown.
 
-    What is asked for while an earlier wish is on its way replaces it: a scrubber that is dragged asks often.
+    What is asked for while an earlier request is under way replaces it: a scrubber that is dragged asks often.
     """
 
     changed = Signal()
     failed = Signal(str)
     _arrived = Signal(object)
 
-    def __init__(self, film: Playback, parent: QObject | None = None) -> None:
+    def __init__(self, playback: Playback, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.film = film
+        self.playback = playback
         self.snapshot: Snapshot | None = None
         self.shown_event: Event | None = None
         self.target_ns = 0
         self.speed = 0.0
-        self._wish: Callable[[], Seen] | None = None
+        self._request: Callable[[], Seen] | None = None
         self._busy = self._closed = False
         self._anchor = (0.0, 0)
         self._end_ns: Callable[[], int] = lambda: 0
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="past")
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="playback")
         self._arrived.connect(self._show)
         self._timer = QTimer(self)
         self._timer.setInterval(PLAY_EVERY_MS)
         self._timer.timeout.connect(self._play_on)
 
-    # -- where to
+    # -- seeking
 
     def seek(self, time_ns: int) -> None:
         """Show the state at `time_ns`."""
@@ -57,8 +57,8 @@ class Past(QObject):
         self.target_ns = time_ns
         if self.playing:
             self._anchor = (time.perf_counter(), time_ns)
-        film = self.film
-        self._ask(lambda: (film.at(time_ns), None))
+        playback = self.playback
+        self._ask(lambda: (playback.at(time_ns), None))
 
     def step(self, events: int) -> None:
         """Go `events` on, or back where that is negative; nothing before the first."""
@@ -70,13 +70,13 @@ class Past(QObject):
 
     def seek_event(self, seq: int) -> None:
         """Show the state right after event `seq`."""
-        film = self.film
+        playback = self.playback
 
-        def look() -> Seen:
-            found = list(film.events(seq, seq))
-            return film.after_event(seq), found[0] if found else None
+        def read() -> Seen:
+            found = list(playback.events(seq, seq))
+            return playback.after_event(seq), found[0] if found else None
 
-        self._ask(look)
+        self._ask(read)
 
     # -- playing
 
@@ -106,21 +106,21 @@ class Past(QObject):
         if due_ns >= end_ns:
             self.pause()
         self.target_ns = min(due_ns, end_ns)
-        film, time_ns = self.film, self.target_ns
-        self._ask(lambda: (film.at(time_ns), None))
+        playback, time_ns = self.playback, self.target_ns
+        self._ask(lambda: (playback.at(time_ns), None))
 
-    # -- getting there
+    # -- in the worker
 
-    def _ask(self, wish: Callable[[], Seen]) -> None:
-        self._wish = wish
+    def _ask(self, request: Callable[[], Seen]) -> None:
+        self._request = request
         if not self._busy:
             self._go()
 
     def _go(self) -> None:
-        wish, self._wish = self._wish, None
-        if wish is not None:
+        request, self._request = self._request, None
+        if request is not None:
             self._busy = True
-            self._worker.submit(wish).add_done_callback(self._tell)
+            self._worker.submit(request).add_done_callback(self._tell)
 
     def _tell(self, done: Future[Seen]) -> None:
         """In the worker's thread; the window may have turned away meanwhile, and this be gone."""
@@ -153,5 +153,5 @@ class Past(QObject):
         """No more."""
         self._closed = True
         self.pause()
-        self._wish = None
+        self._request = None
         self._worker.shutdown(wait=False, cancel_futures=True)

@@ -46,7 +46,7 @@ class Answers(QObject):
         then: Callable[[T], object],
         failed: Callable[[str], object] = lambda _sentence: None,
     ) -> None:
-        """Keep `call` below 2 ms. A `BrokerError` is told to `failed` as its sentence; any other error is raised."""
+        """Keep `call` below 2 ms. `failed` gets the sentence of a `BrokerError`; any other error is raised."""
         now = self._round
         self._asked.look(call).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
 

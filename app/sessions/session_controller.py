@@ -30,7 +30,7 @@ from widgets.i18n import tr
 
 FAST_TIMES = 10.0
 
-# Of these the general part says nothing to a person.
+# The general part of these errors tells a user nothing.
 _SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP, ErrorCode.REBALANCE_IN_PROGRESS})
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class SessionController(ShownSession):
     refused = Signal(str, str, bool)
     _acted = Signal(object, str)
     _stepped = Signal(object)
-    _erranded = Signal(object)
+    _background_ended = Signal(object)
 
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
         """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
@@ -66,7 +66,7 @@ class SessionController(ShownSession):
         self.travel.failed.connect(self.failed)
         self._acted.connect(self._tell)
         self._stepped.connect(self._tell_step)
-        self._erranded.connect(self._tell_errand)
+        self._background_ended.connect(self._report_background)
 
     # -- which session
 
@@ -96,8 +96,8 @@ class SessionController(ShownSession):
         self.close()
         self.collectors = collectors
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
-        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.look)
-        self.travel.follow(live.film)
+        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.take_due_keyframe)
+        self.travel.follow(live.playback)
         self.stopped = self._told_failure = self.fast = False
         self.branched_from = ""
         self.opened.emit()
@@ -116,7 +116,7 @@ class SessionController(ShownSession):
         self.collectors = Collectors(stored.scenario)
         self.stopped, self._told_failure, self.fast = True, True, False
         self.branched_from = ""
-        self.travel.follow(lambda: stored.film, has_present=False)
+        self.travel.follow(lambda: stored.playback, has_present=False)
         series = self.collectors.series
         series.read_from_file()
         self._reading = Reading(folder, self.collectors.gathering(), stored.event_count, series.read_whole)
@@ -135,8 +135,8 @@ class SessionController(ShownSession):
         branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
         assert self._path is not None
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
-        self.branched_from, self.again_to_ns = branch.told, branch.moment.time_ns
-        self.run_errand(branch.errand(live.simulation), branch.done)
+        self.branched_from, self.rerun_until_ns = branch.told, branch.moment.time_ns
+        self.run_background(branch.task(live.simulation), branch.done)
 
     def restart(self, *, new_seed: bool = False) -> None:
         """The same scenario from 0, with the same seed or with another one."""
@@ -215,29 +215,29 @@ class SessionController(ShownSession):
             self._with_engine(lambda engine: engine.pause())
 
     def step(self) -> None:
-        """Go on to the next event, and say which one it was."""
+        """Go on to the next event, and report it."""
         if self.travel.looking_back:
             self.travel.step(1, self.present)
             return
         self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
 
-    def run_errand(self, errand: BackgroundTask, then: Callable[[bool], str]) -> None:
-        """Let `errand` move the session; `said` tells what `then(done)` makes of it."""
+    def run_background(self, task: BackgroundTask, then: Callable[[bool], str]) -> None:
+        """Let `task` move the session; `said` tells what `then(done)` makes of it."""
 
         if self._engine is None or self.stopped:
             return
 
         def tell(done: Future[bool]) -> None:
-            self._erranded.emit((done, then))
+            self._background_ended.emit((done, then))
 
-        self.errands += 1
-        self._engine.run_background(errand).add_done_callback(tell)
+        self.background_tasks += 1
+        self._engine.run_background(task).add_done_callback(tell)
 
     def run_until(self, time_ns: int) -> None:
-        """Go to `time_ns` as fast as it goes, and wait there: for pictures, not for a window that somebody uses."""
+        """Run to `time_ns` at full speed and pause; for screenshots, as it blocks."""
         assert self._engine is not None
         assert self._live is not None
-        loop, look = self._live.simulation.loop, self._live.look
+        loop, look = self._live.simulation.loop, self._live.take_due_keyframe
 
         def run() -> None:
             while loop.run_next(time_ns):
@@ -305,9 +305,9 @@ class SessionController(ShownSession):
             answer.set_exception(error)
         return answer
 
-    def _tell_errand(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
+    def _report_background(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
         done, then = answer
-        self.errands -= 1
+        self.background_tasks -= 1
         error = done.exception()
         if error is None:
             if told := then(done.result()):

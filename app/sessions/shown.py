@@ -62,8 +62,8 @@ class ShownSession(QObject):
         self.fast = False
         self.stopped = False
         self.branched_from = ""
-        self.again_to_ns = 0  # of a branch: up to where it is the session that it left
-        self.errands = 0  # that are asked for and have not ended
+        self.rerun_until_ns = 0  # of a branch: up to where it is the session that it left
+        self.background_tasks = 0  # that are asked for and have not ended
         self.travel = Travel(lambda: self.end_ns, self)
 
     @property
@@ -118,7 +118,7 @@ class ShownSession(QObject):
         """True while session time passes on the screen."""
         if self.travel.looking_back:
             return self.travel.playing
-        return not self.stopped and (self.errands > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
+        return not self.stopped and (self.background_tasks > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
 
     @property
     def path(self) -> Path | None:

@@ -38,17 +38,17 @@ class StoredSession:
         self.recording = session.recording
         self.event_count = session.event_count
         self.problems = list(session.problems)
-        self.film = FolderPlayback(folder)
+        self.playback = FolderPlayback(folder)
         if not session.recording:
-            self.film.check()
-        if self.film.problem:
-            self.problems.append(self.film.problem)
+            self.playback.check()
+        if self.playback.problem:
+            self.problems.append(self.playback.problem)
         self.text = session.scenario_text
         self.scenario, self._scenario_problem = _scenario(self.text, session.metadata)
         self._plain_actions = session.actions
         self.end_ns = session.metadata.duration_ns or 0
         if not self.end_ns:
-            self.end_ns = self.film.end().time_ns
+            self.end_ns = self.playback.end().time_ns
 
     @property
     def started_at(self) -> datetime.datetime:
@@ -70,12 +70,12 @@ class StoredSession:
         return original if original.is_file() else self.folder / schema.SCENARIO_FILE
 
     def actions(self) -> list[RecordedAction]:
-        """What was done by hand. Raises msgspec.ValidationError for what this program does not know."""
+        """The user's actions. Raises msgspec.ValidationError for one that this version does not know."""
         return [recorded_action(time_ns, plain) for time_ns, plain in self._plain_actions]
 
-    def why_not_again(self) -> str:
+    def why_no_rerun(self) -> str:
         """Why this session cannot be run again, and so not branched; "" where it can."""
-        return why_not_again(self.metadata, self._scenario_problem, self.scenario, self.scenario_path, self.actions)
+        return why_no_rerun(self.metadata, self._scenario_problem, self.scenario, self.scenario_path, self.actions)
 
     def told(self) -> str:
         """What it is and what is wrong with it, in a sentence or two."""
@@ -87,7 +87,7 @@ class StoredSession:
         return " ".join([what, *self.problems])
 
 
-def why_not_again(
+def why_no_rerun(
     metadata: meta.Metadata,
     scenario_problem: str,
     scenario: Scenario,

@@ -1,4 +1,4 @@
-"""Going back in the session that the window shows, and forward again to where it is now."""
+"""Where on its timeline the session is shown: at the present, or at an earlier moment."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions.playback import Past
+from app.sessions.playback import PlaybackPosition
 from broker_core.events import Event
 from broker_core.recording.playback import Playback
 from broker_core.snapshots import Snapshot
 
 
 class Travel(QObject):
-    """Where in the session the window looks: at the present, or at a moment of the past. The session goes on behind.
+    """The session goes on while an earlier moment is shown.
 
     `changed` when another moment is shown, `turned` when the window goes from the present to the past or back.
     """
@@ -27,51 +27,51 @@ class Travel(QObject):
         super().__init__(parent)
         self._end_ns = end_ns
         self._make: Callable[[], Playback] | None = None
-        self._past: Past | None = None
+        self._position: PlaybackPosition | None = None
         self._has_present = True
         self.looking_back = False
 
-    def follow(self, make_film: Callable[[], Playback] | None, *, has_present: bool = True) -> None:
+    def follow(self, make_playback: Callable[[], Playback] | None, *, has_present: bool = True) -> None:
         """Another session. Without a present, as of one that was recorded long ago, the past is all there is."""
         self.close()
-        self._make = make_film
+        self._make = make_playback
         self._has_present = has_present
         self.looking_back = False
 
     def close(self) -> None:
-        """No past any more."""
-        if self._past is not None:
-            self._past.close()
-            self._past.deleteLater()
-            self._past = None
+        """Stop playing back."""
+        if self._position is not None:
+            self._position.close()
+            self._position.deleteLater()
+            self._position = None
 
-    # -- where it looks
+    # -- what is shown
 
     @property
     def snapshot(self) -> Snapshot | None:
         """The moment of the past that is shown; None while the present is."""
-        past = self._past
-        return past.snapshot if self.looking_back and past is not None else None
+        position = self._position
+        return position.snapshot if self.looking_back and position is not None else None
 
     @property
     def shown_event(self) -> Event | None:
-        """The event that it was sent to, where it was sent to one."""
-        return self._past.shown_event if self.looking_back and self._past is not None else None
+        """The event that was asked for; None where a moment was."""
+        return self._position.shown_event if self.looking_back and self._position is not None else None
 
     @property
     def target_ns(self) -> int:
         """The moment that was asked for last; it is shown a moment later."""
-        return self._past.target_ns if self.looking_back and self._past is not None else self._end_ns()
+        return self._position.target_ns if self.looking_back and self._position is not None else self._end_ns()
 
     @property
     def exact(self) -> bool:
         """Whether every moment can be shown, and every event."""
-        return self._past is None or self._past.film.exact
+        return self._position is None or self._position.playback.exact
 
     @property
     def busy(self) -> bool:
         """True while it is on its way."""
-        return self._past is not None and self._past.busy
+        return self._position is not None and self._position.busy
 
     # -- going
 
@@ -79,8 +79,8 @@ class Travel(QObject):
         """Show the state at `time_ns`; at the present, where that is not yet past."""
         if self._has_present and time_ns >= self._end_ns():
             self.to_present()
-        elif (past := self._there()) is not None:
-            past.seek(min(max(0, time_ns), self._end_ns()))
+        elif (position := self._there()) is not None:
+            position.seek(min(max(0, time_ns), self._end_ns()))
 
     def by(self, delta_ns: int) -> None:
         """Go so far from the moment that was asked for last."""
@@ -88,19 +88,19 @@ class Travel(QObject):
 
     def to_event(self, seq: int) -> None:
         """Show the state right after event `seq`."""
-        past = self._there()
-        if past is not None:
-            past.seek_event(max(0, seq))
+        position = self._there()
+        if position is not None:
+            position.seek_event(max(0, seq))
 
     def step(self, events: int, present: Snapshot) -> None:
         """So many events on, or back; from the present, back from `present`."""
-        past = self._there()
-        if past is None:
+        position = self._there()
+        if position is None:
             return
-        if past.snapshot is None:
-            past.seek_event(max(0, present.events - 1 + events))
+        if position.snapshot is None:
+            position.seek_event(max(0, present.events - 1 + events))
         else:
-            past.step(events)
+            position.step(events)
 
     def to_present(self) -> None:
         """Follow what happens now."""
@@ -111,16 +111,16 @@ class Travel(QObject):
         self.turned.emit()
         self.changed.emit()
 
-    def _there(self) -> Past | None:
-        if self._past is None and self._make is not None:
-            self._past = Past(self._make(), self)
-            self._past.changed.connect(self._arrived)
-            self._past.failed.connect(self.failed)
-            self._past.target_ns = self._end_ns()
-        return self._past
+    def _there(self) -> PlaybackPosition | None:
+        if self._position is None and self._make is not None:
+            self._position = PlaybackPosition(self._make(), self)
+            self._position.changed.connect(self._arrived)
+            self._position.failed.connect(self.failed)
+            self._position.target_ns = self._end_ns()
+        return self._position
 
     def _arrived(self) -> None:
-        if self.sender() is not self._past:
+        if self.sender() is not self._position:
             return
         before, self.looking_back = self.looking_back, True
         if not before:
@@ -132,14 +132,14 @@ class Travel(QObject):
     @property
     def playing(self) -> bool:
         """True while the past goes on by itself."""
-        return self._past is not None and self._past.playing
+        return self._position is not None and self._position.playing
 
     def play(self, speed: float) -> None:
         """Let the past go on at `speed` seconds a second, up to where the session has come."""
-        if self._past is not None:
-            self._past.play(speed, self._end_ns)
+        if self._position is not None:
+            self._position.play(speed, self._end_ns)
 
     def pause(self) -> None:
         """Stand still in the past."""
-        if self._past is not None:
-            self._past.pause()
+        if self._position is not None:
+            self._position.pause()

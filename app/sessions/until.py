@@ -109,7 +109,7 @@ def _moments(event: Event, simulation: Simulation) -> Iterator[Moment]:
 
 
 class RunUntil:
-    """An errand for the engine: steps until an event, or the state right after it, fits `condition`.
+    """An task for the engine: steps until an event, or the state right after it, fits `condition`.
 
     `found` is that event afterwards, None where the session came to `until_ns` before.
     """

@@ -10,7 +10,7 @@ class Cancelled(Exception):
 
 
 class Work:
-    """What the function of a `WorkJob` is given: to say how far it is, and to hear that it should stop."""
+    """The argument of a `WorkJob`'s function: reports progress, and learns of cancellation."""
 
     def __init__(self, tell: Callable[[float, str], object]) -> None:
         self._tell = tell

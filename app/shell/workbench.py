@@ -222,8 +222,8 @@ def shown_badge(controller: SessionController) -> tuple[str, str]:
         minutes, seconds = divmod(controller.snapshot.time_ns // NS_PER_S, 60)
         return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
     look, word = badge(controller.status, stopped=controller.stopped)
-    if controller.errands and controller.branched_from and controller.end_ns < controller.again_to_ns:
-        return "branch", f"BRANCH, {controller.end_ns / controller.again_to_ns:.0%}"
+    if controller.background_tasks and controller.branched_from and controller.end_ns < controller.rerun_until_ns:
+        return "branch", f"BRANCH, {controller.end_ns / controller.rerun_until_ns:.0%}"
     if controller.branched_from and look != "failure":
         return "branch", word.replace("LIVE", "BRANCH") if "LIVE" in word else f"BRANCH, {word}"
     return look, word

@@ -1,4 +1,4 @@
-"""Where every message is, for everybody who reads it: one reducer over the event stream, beside what the broker counts.
+"""Where every message is, for each of its readers: one reducer over the event stream, beside the broker's counters.
 
 A message is *missing* where nothing that was recorded explains where it is: it was published or redriven, and is
 neither read or acknowledged, waiting, in flight, dead-lettered, taken out or deleted, nor skipped by a reset.
@@ -91,7 +91,7 @@ class Accounts:
         self._taken: Counter[str] = Counter()
         self._reads: dict[tuple[str, str, int], _Read] = {}
         self._markers = Markers()
-        # Places that a topic's messages got when they were redriven into it: they are told as published, too.
+        # Offsets of messages that were redriven into a topic: these are published events, too.
         self._again: dict[tuple[str, int], list[int]] = {}
 
     def __call__(self, event: Event) -> None:
@@ -110,7 +110,7 @@ class Accounts:
             self._read(event)
 
     def compared(self, snapshot: Snapshot, compacted: Collection[str] = ()) -> list[Account]:
-        """The account of each reader, by what `snapshot` says it has; `compacted` topics lose messages by design."""
+        """The account of each reader at `snapshot`; `compacted` topics lose messages by design."""
         return [*self._queues(snapshot), *self._groups(snapshot, compacted)]
 
     def _read(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""The history checker: reads the event stream of a run and says which promise it breaks, with the events that show it.
+"""The history checker: reads the event stream of a run and reports the promise that it breaks, with the events.
 
 It knows nothing of the broker's insides. What it holds a run to:
 
@@ -49,7 +49,7 @@ class Checker(QueueRules):
         self._owners: dict[GroupPlace, tuple[str, int]] = {}
         self._last_owners: dict[GroupPlace, str] = {}
         self._generations: dict[str, int] = {}
-        # Thrown out and not told yet: they go on reading, as in Kafka; what they commit is fenced.
+        # Expelled members until their next heartbeat: they read on, as in Kafka, and their commits are fenced.
         self._zombies: set[tuple[str, str]] = set()
         # Where a user has set an offset or a position: reading goes on somewhere else, or once more.
         self._may_jump: set[GroupPlace] = set()

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: In the schema of a file: each of its parts has a checksum, so that one that has none has lost it.
+#: In the schema of a file: each of its parts has a checksum. A part without one is damaged.
 MARK: Final = b"brokerscope.checksums"
 #: In `session.json`, and in the metadata of a batch.
 CRC32: Final = "crc32"

@@ -1,4 +1,4 @@
-"""A session, copied to another folder; one that is being recorded as far as it has come."""
+"""Copies a session to another folder; of a session that is being recorded, what is there."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _copy_files(source: Path, target: Path, said: Callable[[float, str], object]
                 shutil.copyfile(path, private.create(there))
                 shutil.copystat(path, there)
                 there.chmod(private.FILE_MODE)
-            for name in (*schema.FOLDERS, schema.TAIL):
+            for name in (*schema.FOLDERS, schema.UNSEALED):
                 private.make_directory(target / name)  # an empty folder has no file that would make it
             return
         except FileNotFoundError:

@@ -80,7 +80,7 @@ class EventIndex:
         return heapq.merge(*(wanted(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
 
     def newest_first(self, folder: str, to_ns: int) -> Iterator[RowGroup | Written]:
-        """The parts of what happened up to `to_ns`, the last one first; streams that nobody writes are left out."""
+        """The parts with events up to `to_ns`, the newest first; without the streams of an earlier process."""
         unsealed = () if self._unsealed is None else self._unsealed(folder)
         parts: list[RowGroup | Written] = [*self.sealed(folder), *unsealed]
         for part in reversed(parts):

@@ -1,8 +1,8 @@
 """The state at any moment: the last keyframe before it, and the events since, folded into it.
 
-Exact, because events tell them: partitions and their ends, members, owners, generations, states and causes of
+Exact: partitions and their ends, members, owners, generations, states and causes of
 groups, committed offsets and lag, leases, dead letters, rebalances, totals, and every count of queues and gates.
-What events do not tell is named in `NOT_TOLD`: it stands as the keyframe has it, or is estimated from what is told.
+What events do not say is listed in `NOT_IN_EVENTS`: it stands as in the keyframe, or is estimated.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
 
-#: What a folded snapshot may have otherwise than a keyframe would, and what it shows instead.
-NOT_TOLD: Final = {
+#: Where a folded snapshot may differ from a keyframe, and what it shows instead.
+NOT_IN_EVENTS: Final = {
     "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
     "GateView.tokens": "as in the keyframe",
     "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning; "
@@ -56,7 +56,7 @@ _COUNTED: Final = {
 }
 
 
-#: When the message at an offset of a place was published, up to a time; None where nobody knows.
+#: When the message at an offset of a place was published, up to a time; None where not known.
 FindPublished = Callable[[Place, int, int], int | None]
 
 
@@ -102,7 +102,7 @@ class Fold:
 
     @property
     def events(self) -> int:
-        """How many events of the session are in it: `seq` of the one that comes next."""
+        """The number of events that it holds: the `seq` of the next one."""
         return self._events
 
     def add(self, event: Event) -> None:
@@ -124,7 +124,7 @@ class Fold:
         if name is None:
             return
         if event.kind is EventKind.PURGED:
-            # A bin that is purged is counted by the bin.
+            # Purged dead letters are counted by the dead-letter queue.
             queue = self._broker.queues.find(event.group)
             if queue is None or event.topic != queue.topic:
                 return
@@ -169,7 +169,7 @@ class Fold:
 
     def _enter(self, event: Event, state: str) -> None:
         actor = self._actors.get(event.client)
-        # Who is crashed or paused goes on waiting, and does not come to itself by that.
+        # An actor that is crashed or paused stays so.
         if actor is not None and (event.kind is EventKind.FAULT or actor.state not in {"crashed", "paused"}):
             self._actors[event.client] = msgspec.structs.replace(actor, state=state, since_ns=event.time_ns)
 
@@ -205,7 +205,7 @@ class Fold:
             topics=topics.views(time_ns, broker.deepest),
             groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, published_ns),
             queues=broker.queues.views(time_ns, broker.gates),
-            actors=tuple(map(self._clients.told, self._actors.values())),
+            actors=tuple(map(self._clients.counted, self._actors.values())),
             rebalances=broker.groups.rebalances(),
             totals=msgspec.convert(self._totals, Totals),
             faults=tuple(sorted(self._faults.values(), key=lambda fault: fault.fault.startswith("rule "))),

@@ -18,7 +18,7 @@ from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceVi
 
 PartitionCount = Callable[[str], int]
 EndOffset = Callable[[str, int], int]
-#: When the message at an offset was published; None where nobody knows.
+#: When the message at an offset was published; None where not known.
 PublishedNs = Callable[[Place, int], int | None]
 
 
@@ -70,7 +70,7 @@ class FoldedGroup:
         """It has entered a state."""
         detail = event.detail or {}
         leader = str(detail.get("leader", self._view.leader))
-        # One that leaves is told as gone before what its leaving changes.
+        # The event of a leave comes before the events of its effects.
         there = any(member.view.client == leader for member in self._members.values())
         if event.cause in (GroupState.COMPLETING, GroupState.RECONCILING, GroupState.EMPTY):
             self._read = self._wanted()
@@ -317,7 +317,7 @@ class FoldedGroups:
         return tuple(self._history.views)
 
     def deepest(self, topic: str, bounds: Sequence[Bounds]) -> tuple[int, str]:
-        """Messages that the slowest reader of `topic` has not finished with, and who that is.
+        """The slowest reader of `topic`: the messages that it has not finished with, and its name.
 
         `bounds` are start, end and markers of each partition. Of a topic that nobody reads, all that nobody has
         finished with.
@@ -329,7 +329,7 @@ class FoldedGroups:
 
 
 def _unfinished(topic: str, bounds: Sequence[Bounds], groups: Sequence[FoldedGroup], *, begun: bool) -> int:
-    """As the broker counts it: where nobody has begun, all of it, or nothing where only what was `begun` counts."""
+    """As the broker counts: without a reader that has begun, all messages, or none where only `begun` readers count."""
     depth = 0
     for number, (first, end, markers) in enumerate(bounds):
         found = [group.finished_to(topic, number) for group in groups]

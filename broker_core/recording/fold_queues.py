@@ -18,7 +18,7 @@ LeasePlace = tuple[int, int]  # partition, offset
 LIKELY = 0.5  # of a delay that chance has drawn
 _ATTEMPT_ENDS = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED})
 
-#: The dead letter at an offset of a queue's bin, with payload and attempts, where somebody knows it.
+#: The dead letter at an offset of a dead-letter queue, with payload and attempts, where known.
 FindLetter = Callable[[str, int], DeadLetterView | None]
 
 
@@ -38,7 +38,7 @@ class FoldedQueue:
         self._waiting = view.ready + view.delayed
         self._retry = msgspec.convert(msgspec.structs.asdict(view.retry), RetryPolicy)
         self._due: dict[LeasePlace, int | None] = {(wait.partition, wait.offset): wait.due_ns for wait in view.waits}
-        self._unlisted = view.delayed - len(view.waits)  # delayed ones of which nobody knows until when
+        self._unlisted = view.delayed - len(view.waits)  # delayed messages without a known due time
         self._in_flight = view.in_flight
         self._dead = view.dead
         self._counts = {name: getattr(view, name) for name in _COUNTED}
@@ -54,7 +54,7 @@ class FoldedQueue:
 
     @property
     def dead(self) -> int:
-        """Dead letters in its bin."""
+        """Its dead letters."""
         return self._dead
 
     def published(self, count: int) -> None:
@@ -98,7 +98,7 @@ class FoldedQueue:
     def _wait(self, place: LeasePlace, event: Event) -> None:
         attempt = event.attempt or 1
         if event.kind in _ATTEMPT_ENDS and attempt >= self._view.max_attempts > 0:
-            # It waits for its bin, which takes it at once as a rule, and is told then.
+            # It waits for the dead-letter queue; an event follows when that has taken it, mostly at once.
             self._due[place] = None
         elif event.kind is EventKind.NACKED and (delay_ns := self._retry.delay_ns(attempt, LIKELY)):
             self._due[place] = event.time_ns + delay_ns
@@ -112,7 +112,7 @@ class FoldedQueue:
                 self._leases[place] = msgspec.structs.replace(lease, deadline_ns=deadline_ns)
 
     def taken_out(self, event: Event) -> None:
-        """Messages that nobody held are gone."""
+        """Messages without a lease were removed."""
         self._waiting -= event.count
         self._forget(event)
         if event.kind is EventKind.EVICTED:
@@ -123,7 +123,7 @@ class FoldedQueue:
         self._waiting += count
 
     def buried(self, event: Event) -> None:
-        """A message went to the bin, after its last attempt had ended."""
+        """A message became a dead letter, after its last attempt had ended."""
         self._waiting -= event.count
         self._forget(event)
         self._counts["dead_lettered"] += event.count
@@ -255,12 +255,12 @@ class FoldedQueues:
         return True
 
     def has_subscription(self, topic: str) -> bool:
-        """Whether somebody gets every message of `topic`."""
+        """Whether `topic` has a subscription."""
         return any(queue.subscription for queue in self._of_topic.get(topic, ()))
 
     def _created(self, event: Event) -> None:
         name = event.group or event.topic
-        # Settings are not told by events: 0 is "not known" until the next keyframe.
+        # Events do not hold settings: 0 is "not known" until the next keyframe.
         view = QueueView(name, event.count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), (), None, topic=event.topic)
         queue = self._queues[name] = FoldedQueue(view)
         self._of_topic.setdefault(queue.topic, []).append(queue)
@@ -276,7 +276,7 @@ class FoldedQueues:
             return
         queue.letter_gone(event)
         if not queue.subscription:
-            # A queue's log takes it without a word; a topic says that it was published again.
+            # A queue's log appends it without an event; for a topic there is a published event.
             queue.published(event.count)
 
     def _purged(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Topics and gates, folded from events: partitions, counts, and who is blocked."""
+"""Topics and gates, folded from events: partitions, counts, blocked producers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Gate:
         self.view = view
         self.rejected, self.dropped = view.rejected, view.dropped
         self.blocked = dict(view.blocked)
-        # Of those who wait no more; the time of the others still runs.
+        # Of producers that were unblocked; the time of blocked ones still runs.
         self.blocked_ns = view.blocked_ns_total - sum(time_ns - since_ns for since_ns in self.blocked.values())
 
 
@@ -99,7 +99,7 @@ class _Topic:
 
 
 class FoldedTopics:
-    """The topics that are listed; logs of queues, and bins, are known by their counts alone."""
+    """The topics that are listed. Of the logs of queues and dead-letter queues only counts are known."""
 
     def __init__(self, topics: tuple[TopicView, ...], gates: FoldedGates) -> None:
         self._topics = {view.name: _Topic(view) for view in topics}
@@ -146,7 +146,7 @@ class FoldedTopics:
                 topic.markers[partition] += 1
 
     def _buried(self, event: Event) -> None:
-        """The bin of a topic with a schema is listed as a topic itself."""
+        """The dead-letter queue of a topic with a schema is listed as a topic."""
         topic = self._topics.get(event.to_topic)
         if topic is not None and event.to_partition is not None and event.to_offset is not None:
             topic.ends[event.to_partition] = event.to_offset + 1

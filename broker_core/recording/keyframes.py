@@ -134,7 +134,7 @@ class Keyframes:
         """Look for more."""
         for header, at, end in self._headers(self._frames_path, self._frames_end, _FRAME):
             frame = _Frame(header[4], header[5], at)
-            # Headers have no checksum. Of two in the wrong order the one that its keyframe does not bear out goes.
+            # Headers have no checksum. Of two in the wrong order the one that does not fit its keyframe is left out.
             while self._index and not _in_order(self._index[-1], frame) and self._decoded(self._index[-1]) is None:
                 self._index.pop()
             if not self._index or _in_order(self._index[-1], frame):
@@ -144,7 +144,7 @@ class Keyframes:
             self._frames_end = end
 
     def check(self) -> None:
-        """Look at all bytes of a recording that has ended, and say in `problem` what of them is damaged."""
+        """Verify all bytes of a recording that has ended; `problem` then names the damage."""
         problems = []
         for path, magic, lost in (
             (self._frames_path, _FRAME, "keyframes are damaged; their moments are folded from events"),
@@ -185,7 +185,7 @@ class Keyframes:
         return self._read(bisect_right(self._index, events, key=lambda frame: frame.events) - 1)
 
     def letter(self, queue: str, offset: int) -> DeadLetterView | None:
-        """The dead letter at `offset` of the bin of `queue`, with its payload; None where no keyframe lists it."""
+        """The dead letter of `queue` at `offset`, with its payload; None where no keyframe lists it."""
         found = self._letters.get((queue, offset))
         if found is None and self._more_letters():
             found = self._letters.get((queue, offset))

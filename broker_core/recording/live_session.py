@@ -87,8 +87,8 @@ class LiveSession:
         self._memory = MemoryPlayback()
         self.simulation.start()
 
-    def look(self) -> None:
-        """Take a keyframe where one is due. To be called often, between two steps, by whoever runs the loop."""
+    def take_due_keyframe(self) -> None:
+        """Take a keyframe where one is due. Called often, between two steps, by the code that runs the loop."""
         simulation = self.simulation
         now_ns, events = simulation.loop.now_ns, simulation.events.count
         if not self._cadence.due(now_ns, events):
@@ -101,8 +101,8 @@ class LiveSession:
             self._memory.keyframe(snapshot)
         self._cadence.took(now_ns, events, time.perf_counter() - started_s)
 
-    def film(self) -> Playback:
-        """What the past of this session is shown from, while it runs and after its end."""
+    def playback(self) -> Playback:
+        """Its earlier moments, while it runs and after its end."""
         if self.folder is None:
             return self._memory
         return FolderPlayback(self.folder, self.recorder)

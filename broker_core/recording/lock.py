@@ -1,4 +1,4 @@
-"""Who is writing a session right now: a lock that the system lets go of when the process dies."""
+"""The lock of the process that records a session; the system releases it when the process dies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SessionLock:
     """The lock of one session folder, held from `acquire` to `release` or to the end of the process."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / schema.TAIL / LOCK_FILE
+        self._path = folder / schema.UNSEALED / LOCK_FILE
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
@@ -55,7 +55,7 @@ class SessionLock:
 def is_recording(folder: Path) -> bool:
     """True while some process records into `folder`."""
     try:
-        descriptor = os.open(folder / schema.TAIL / LOCK_FILE, os.O_RDWR)
+        descriptor = os.open(folder / schema.UNSEALED / LOCK_FILE, os.O_RDWR)
     except OSError:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Who owned each partition, and how long nobody read it: one reducer over the event stream, from its first event on.
+"""Owners of partitions, and gaps without a reader: one reducer over the event stream, from its first event on.
 
 Any moment can be read from it. FORMAT.md says what counts; the report computes the same from the recording.
 """
@@ -23,7 +23,7 @@ _STOPS: dict[str, Loss] = {"crash": "crash", "pause": "pause"}  # faults after w
 class Span(NamedTuple):
     """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is.
 
-    Whoever loses a partition reads on until its next heartbeat. `reads_on` says that it has done so, while there is no
+    An owner that loses a partition reads on until its next heartbeat. `reads_on`: it has done so, while there is no
     other owner; from then on `read_until_ns` is the last time that it was given something, None where it was not.
     """
 
@@ -34,8 +34,8 @@ class Span(NamedTuple):
     read_until_ns: int | None = None
 
 
-class _Told(NamedTuple):
-    """A span, and by which events it was told that it began and ended, and that its owner read on after that."""
+class _OwnedSpan(NamedTuple):
+    """A span, with the numbers of the events at which it began and ended, and what its owner read after that."""
 
     owner: str
     start_ns: int
@@ -64,7 +64,7 @@ class _Told(NamedTuple):
 class Gap(NamedTuple):
     """Nobody read a partition from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
 
-    `last_ns` is the last time that the old owner, not yet told, was given something; None where it was not.
+    `last_ns` is the last delivery to the old owner after the revocation, before its next heartbeat; None without one.
     `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first.
     """
 
@@ -84,16 +84,16 @@ class Gap(NamedTuple):
 
     @property
     def start_ns(self) -> int:
-        """When somebody read last; as long as the gap is open, nobody can say whether its owner reads on."""
+        """The last read. Until there is another owner, it is not known whether the old one reads on."""
         return self.lost_ns if self.last_ns is None or self.assigned_ns is None else max(self.lost_ns, self.last_ns)
 
     @property
     def end_ns(self) -> int | None:
-        """When somebody read again; None while nobody can."""
+        """The next read; None while there is no owner."""
         return self.assigned_ns if self.read_ns is None else self.read_ns
 
     def lasted_ns(self, time_ns: int) -> int:
-        """How long nobody has read, up to `time_ns` where that goes on."""
+        """Its length, up to `time_ns` where it is open."""
         return (time_ns if self.end_ns is None else self.end_ns) - self.start_ns
 
 
@@ -103,8 +103,8 @@ class _Lost(NamedTuple):
 
 
 class _Together:
-    """Partitions that single events took from a client or gave to one. What it is delivered of any of them tells of
-    all that were taken or given together, each until it is `settled`.
+    """Partitions that one event took from a client, or gave to it. A delivery from any of them counts for all of them,
+    each until it is `settled`.
     """
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ class Ownership:
     """A sink of the event stream. The engine's thread calls it, any other may read it."""
 
     def __init__(self) -> None:
-        self._spans: dict[Place, deque[_Told]] = {}
+        self._spans: dict[Place, deque[_OwnedSpan]] = {}
         self._rebalance: dict[str, Rebalance] = {}  # the last of each group
         self._gaps: dict[Rebalance, dict[Place, Gap]] = {}
         self._gaps_count = 0
@@ -165,7 +165,7 @@ class Ownership:
                 self._revoked(event)
             case EventKind.REBALANCE_STARTED:
                 self._rebalance[event.group] = (event.group, event.time_ns)
-            case EventKind.REBALANCE_COMPLETED:  # who has left has nothing to lose any more
+            case EventKind.REBALANCE_COMPLETED:  # members that have left own nothing any more
                 gone = [key for key in self._lost if key[0] == event.group and key not in self._members]
                 for key in gone:
                     del self._lost[key]
@@ -176,7 +176,7 @@ class Ownership:
             case EventKind.MEMBER_LEFT:
                 self._left(event)
 
-    # -- who reads
+    # -- deliveries
 
     def _delivered(self, event: Event) -> None:
         assert event.partition is not None
@@ -188,7 +188,7 @@ class Ownership:
             self._read(each, event)
             self._given.settled(each)
 
-    # -- who can read
+    # -- members
 
     def _joined(self, event: Event) -> None:
         replaced = (event.group, str((event.detail or {}).get("replaces", "")))
@@ -216,7 +216,7 @@ class Ownership:
             self._lost.setdefault(key, _Lost("silence", last_ns))
         self._members.pop(key, None)
 
-    # -- who owns
+    # -- partitions
 
     def _revoked(self, event: Event) -> None:
         key = (event.group, _member_id(event))
@@ -236,7 +236,7 @@ class Ownership:
             if gap is None or gap.assigned_ns is not None:
                 self._open(Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns))
                 opened.append(place)
-        if lost.cause not in _STOPS:  # who stands still reads nothing of what it is handed
+        if lost.cause not in _STOPS:  # a client that stands still does not read what it is given
             self._taken.add((event.group, event.client), places, opened)
 
     def _gap(self, place: Place) -> Gap | None:
@@ -256,7 +256,7 @@ class Ownership:
         ended = []
         for place in places:
             spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
-            spans.append(_Told(event.client, event.time_ns, event.seq))
+            spans.append(_OwnedSpan(event.client, event.time_ns, event.seq))
             self._taken.settled(place)
             gap = self._gap(place)
             if gap is not None and gap.assigned_ns is None:
@@ -265,7 +265,7 @@ class Ownership:
         self._given.add((event.group, event.client), places, ended)
 
     def _read_on(self, place: Place, event: Event) -> None:
-        """Who is given something of what it has lost, has not been told yet."""
+        """A delivery to the old owner: it reads on until its next heartbeat."""
         gap = self._gap(place)
         if gap is not None:
             self._replace(gap, last_ns=event.time_ns)
@@ -277,7 +277,7 @@ class Ownership:
             spans[-1] = last
 
     def _read(self, place: Place, event: Event) -> None:
-        """What one assignment gave is read from the first message of any of it on."""
+        """The first delivery from any partition of an assignment begins the reading of all of them."""
         gap = self._gap(place)
         if gap is not None and gap.assigned_ns is not None:
             waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
@@ -286,17 +286,17 @@ class Ownership:
     def _replace(self, gap: Gap, **times_ns: int) -> None:
         self._gaps[self._newest[gap.place]][gap.place] = gap._replace(**times_ns)  # type: ignore[arg-type]
 
-    # -- asked
+    # -- queries
 
     def spans(self, place: Place, time_ns: int, events: int = 1 << 62) -> tuple[Span, ...]:
-        """Every span that had begun by `time_ns`; one that ended later had no end yet then.
+        """The spans that had begun by `time_ns`; those that ended later are open.
 
         Of what happened at that very time only what is among the first `events` of the session counts.
         """
         begun = [
-            told for told in tuple(self._spans.get(place, ())) if told.start_seq < events and told.start_ns <= time_ns
+            span for span in tuple(self._spans.get(place, ())) if span.start_seq < events and span.start_ns <= time_ns
         ]
-        return tuple(told.at(time_ns, events, told is begun[-1]) for told in begun)
+        return tuple(span.at(time_ns, events, span is begun[-1]) for span in begun)
 
     def since_ns(self, place: Place, owner: str, time_ns: int, events: int = 1 << 62) -> int | None:
         """Since when `owner` has had the partition at `time_ns`; None where not known. `events` as in `spans`."""
@@ -308,7 +308,7 @@ class Ownership:
         return sorted(place for place in tuple(self._spans) if place[0] == group)
 
     def gaps(self, group: str, started_ns: int) -> tuple[Gap, ...]:
-        """Those of the partitions that were revoked in the rebalance of `group` that began then, as far as it went."""
+        """The gaps of all partitions that were revoked in the rebalance of `group` that began at `started_ns`."""
         return tuple(self._gaps.get((group, started_ns), {}).values())
 
 

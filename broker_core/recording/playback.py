@@ -1,4 +1,4 @@
-"""A session as a film: the state at any moment, by time or by event, and what lies around it."""
+"""Playback of a session: its state at any moment, by time or by event, and the events around it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_FRAMES = 600  # of a session that is not recorded
 
 
 class Playback(Protocol):
-    """What the past is shown from. Calls may take some 100 ms, so they come from a thread of their own, one only."""
+    """States of a session at earlier moments. A call may take 100 ms; one thread at a time makes them."""
 
     exact: bool
     """False where only some moments were kept, and `at` gives the last of them."""
@@ -35,7 +35,7 @@ class Playback(Protocol):
 
 
 class FolderPlayback:
-    """The film of a session folder, finished or being recorded by `recorder`."""
+    """Of a session folder, finished or being recorded by `recorder`."""
 
     exact = True
 
@@ -53,7 +53,7 @@ class FolderPlayback:
         return self._keyframes.problem
 
     def check(self) -> None:
-        """Look at all keyframes of a recording that has ended; `problem` then says what is wrong."""
+        """Verify all keyframes of a recording that has ended; `problem` then names the damage."""
         self._keyframes.check()
 
     def at(self, time_ns: int) -> Snapshot:
@@ -91,7 +91,7 @@ class FolderPlayback:
     def _go(
         self, keyframe: Snapshot, ahead: bool, *, time_ns: int | None = None, to_seq: int | None = None
     ) -> Snapshot:
-        """Fold on from where the film stands, where that is nearer than `keyframe`."""
+        """Fold on from the state that was shown last, where that is nearer than `keyframe`."""
         fold = self._fold
         if fold is None or not ahead or fold.events < keyframe.events:
             fold = self._fold = Fold(keyframe, self._keyframes.letter, self._times.of)

@@ -46,14 +46,14 @@ class PublishTimes:
 
 
 class FolderTimes:
-    """Those of a whole folder, read backwards as far as somebody asks; what was read last is kept."""
+    """Publish times of a folder, read backwards on demand; the last part is cached."""
 
     def __init__(self, index: EventIndex) -> None:
         self._index = index
         self._read: OrderedDict[Part, PublishTimes] = OrderedDict()
 
     def of(self, place: Place, offset: int, time_ns: int) -> int | None:
-        """When `offset` was published, up to `time_ns`; None where no event says so."""
+        """When `offset` was published, up to `time_ns`; None without such an event."""
         for part in self._index.newest_first(MESSAGES, time_ns):
             found = self._of(part).of(place, offset)
             # A topic that was deleted and made anew has an offset twice.

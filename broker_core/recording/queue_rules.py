@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from broker_core.events import Event, EventKind
-from broker_core.recording.event_history import History
-from broker_core.recording.violation import MAX_HISTORY
+from broker_core.recording.violation import MAX_HISTORY, Violation, shortest
 
+Place = tuple[str, int]
 LeasePlace = tuple[str, str, int, int]
 
 
@@ -23,11 +23,13 @@ class _Lease:
         self.finished = False
 
 
-class QueueRules(History):
-    """Raises `Violation` where a queue, a fan-out subscription or a bin breaks a promise."""
+class QueueRules:
+    """Raises `Violation` where a queue, a fan-out subscription or a dead-letter queue breaks a promise."""
 
     def __init__(self, max_attempts: dict[str, int], max_depth: dict[str, int]) -> None:
-        super().__init__()
+        self._events: list[Event] = []
+        self._deleted_to: dict[Place, int] = defaultdict(int)  # the first offset of each partition that is there
+        self._ends: dict[Place, int] = defaultdict(int)  # the next offset of each partition
         self._max_attempts = max_attempts
         self._max_depth = max_depth
         self._depths: dict[str, int] = defaultdict(int)
@@ -86,7 +88,7 @@ class QueueRules(History):
             if topic == event.topic:
                 for offset in range(max(event.offset, starts.get(event.partition, 0)), event.offset + event.count):
                     lease = self._leases[queue, topic, event.partition, offset]
-                    # Who holds it may still say what became of it.
+                    # Its holder may still end the lease.
                     if not lease.holder:
                         self._finish(queue, lease)
 
@@ -172,7 +174,7 @@ class QueueRules(History):
         self._letters[event.topic, event.offset] = False
         if self._queues.get(event.group, (event.group,))[0] == event.group:
             self._append(event, event.to_topic, event.to_partition, event.to_offset)
-        # What goes back to the topic of a subscription is published there, and told as that.
+        # What a subscription redrives is published to its topic, with a published event.
 
     def _taken_out(self, event: Event) -> None:
         if event.partition is None or event.offset is None or event.group not in self._queues:
@@ -201,3 +203,20 @@ class QueueRules(History):
     def _message(event: Event, offset: int) -> LeasePlace:
         assert event.partition is not None
         return event.group, event.topic, event.partition, offset
+
+    @staticmethod
+    def _offsets(event: Event) -> range:
+        assert event.offset is not None
+        return range(event.offset, event.offset + event.count)
+
+    def _fail(
+        self,
+        promise: str,
+        event: Event | None,
+        topic: str = "",
+        offset: int | None = None,
+        history: Iterable[Event] | None = None,
+    ) -> None:
+        if history is None:
+            history = shortest(self._events, event, topic or (event.topic if event else ""), offset)
+        raise Violation(promise, history)

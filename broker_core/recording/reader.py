@@ -1,4 +1,4 @@
-"""Opens a session folder, says what is missing, and reads the rest."""
+"""Opens a session folder, names what is missing, and reads the rest."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Session:
             self.problems.append("The program died while recording; at most the last second was lost.")
         if metadata.ended == meta.FAILED:
             self.problems.append(f"The recording failed before the end. {metadata.error}")
-        # Of a session that nobody closed, events are numbered without gaps.
+        # In a session that was not closed, events are numbered without gaps.
         events = self._last_seq + 1 if metadata.events is None else metadata.events
         if events != self.event_count and (metadata.events is not None or not self.recording):
             self.problems.append(f"{events - self.event_count} of {events} events are missing.")
@@ -183,7 +183,7 @@ def open_session(folder: Path) -> Session:
 
 
 def seal(folder: Path) -> Session:
-    """Make a session whole that nobody closed: its tail becomes segments, and it is marked as crashed. Opens
+    """Complete a session that was not closed: unsealed streams become segments, and it is marked as crashed. Opens
     it.
 
     Raises `BrokerError`: as `open_session`, DIRECTORY_IN_USE while it is being recorded, STORAGE_ERROR where
@@ -193,7 +193,7 @@ def seal(folder: Path) -> Session:
     if session.sealed and session.metadata.ended != meta.RUNNING:
         return session
     lock = SessionLock(folder)
-    _, lost = meta.checked_metadata(folder)  # what is about to be written anew is told now or never
+    _, lost = meta.checked_metadata(folder)  # it is about to be overwritten: report its damage now
     try:
         if not lock.acquire():
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{folder} is still being recorded; stop the session first")
@@ -202,9 +202,9 @@ def seal(folder: Path) -> Session:
                 if missing := seal_stream(folder, name, path):
                     lost.append(f"tail/{path.name} {missing}.")
         lock.release()
-        for path in (folder / schema.TAIL).iterdir():
+        for path in (folder / schema.UNSEALED).iterdir():
             path.unlink()  # superseded streams and half-written segments
-        (folder / schema.TAIL).rmdir()
+        (folder / schema.UNSEALED).rmdir()
         if session.metadata.ended == meta.RUNNING:
             metadata = msgspec.structs.replace(session.metadata, ended=meta.CRASHED, duration_ns=_last_ns(folder))
             meta.write_metadata(folder, metadata)

@@ -112,7 +112,7 @@ class Recorder:
             self._room.wait_for(lambda: len(self._pending) < self._max_pending or self._refusing)
 
     def action(self, time_ns: int, action: Mapping[str, Any]) -> None:
-        """Keep what the user did at session time `time_ns`; `action` is anything that JSON can say."""
+        """Record an action of the user at session time `time_ns`, as JSON values."""
         self._actions.append(msgspec.json.encode({"time_ns": time_ns, "action": action}, enc_hook=str) + b"\n")
 
     def keyframe(self, snapshot: Snapshot) -> None:
@@ -127,7 +127,7 @@ class Recorder:
         return self._metadata.session_id
 
     def note(self, **extra: Any) -> None:
-        """Add to the `extra` of the session's metadata, at once; a disk that refuses is told by the recording."""
+        """Add to the `extra` of the session's metadata, at once; an error of the disk is reported by the recording."""
         self._metadata = msgspec.structs.replace(self._metadata, extra={**self._metadata.extra, **extra})
         with contextlib.suppress(OSError):
             meta.write_metadata(self.folder, self._metadata)
@@ -147,7 +147,7 @@ class Recorder:
     def recorded_bytes(self) -> int:
         """Bytes on disk so far, without what else its owner keeps in the folder."""
         total = 0
-        for name in (*schema.FOLDERS, schema.KEYFRAMES, schema.TAIL):
+        for name in (*schema.FOLDERS, schema.KEYFRAMES, schema.UNSEALED):
             for path in (self.folder / name).glob("*"):
                 with contextlib.suppress(OSError):  # a stream that is being sealed goes away
                     total += path.stat().st_size
@@ -156,7 +156,7 @@ class Recorder:
     def close(
         self, ended: str = meta.FINISHED, totals: Mapping[str, int] | None = None, time_ns: int | None = None
     ) -> None:
-        """Write what is left, seal it, and say how the session ended. The second call does nothing.
+        """Write what is left, seal it, and record how the session ended. The second call does nothing.
 
         `totals` is the run's summary with the fields of `snapshots.Totals`; `time_ns` the session time of the
         end, the last event's where it is None. Raises the `BrokerError` of a recording that failed.
@@ -179,14 +179,14 @@ class Recorder:
             raise self.error
 
     def _seal(self) -> None:
-        for tail in self._unsealed.values():
-            tail.seal()
+        for stream in self._unsealed.values():
+            stream.seal()
         self._frames.close()
 
     def _finish(self, ended: str, totals: Mapping[str, int] | None, time_ns: int | None) -> None:
         self._lock.release()
         if self.error is None:
-            (self.folder / schema.TAIL).rmdir()
+            (self.folder / schema.UNSEALED).rmdir()
         metadata = msgspec.structs.replace(
             self._metadata,
             ended=ended if self.error is None else meta.FAILED,
@@ -208,8 +208,8 @@ class Recorder:
             reason = getattr(error, "strerror", None) or str(error)
             about = f"the recording in {self.folder} stopped after {self._written} events: {reason}"
             self.error = BrokerError(ErrorCode.STORAGE_ERROR, about)
-        for tail in self._unsealed.values():
-            tail.abandon()
+        for stream in self._unsealed.values():
+            stream.abandon()
         self._frames.close()
 
     def _run(self) -> None:

@@ -27,7 +27,7 @@ SCENARIO_FILE: Final = "scenario.yaml"
 ACTIONS_FILE: Final = "actions.jsonl"
 MESSAGES: Final = "messages"
 CONTROL: Final = "control"
-TAIL: Final = "tail"
+UNSEALED: Final = "tail"
 KEYFRAMES: Final = "keyframes"
 FRAMES_FILE: Final = "frames.bin"
 LETTERS_FILE: Final = "letters.bin"
@@ -101,7 +101,7 @@ def parts(session: Path, folder: str) -> list[Path]:
     return sorted(path for path in (session / folder).glob("part-*.parquet") if _PART_NAME.fullmatch(path.name))
 
 
-def tail_name(folder: str, number: int) -> str:
+def stream_name(folder: str, number: int) -> str:
     """The file name of the stream that becomes sealed segment `number` of `folder`."""
     return f"{folder}-{number:05d}.arrow"
 
@@ -111,7 +111,7 @@ def unsealed(session: Path, folder: str) -> list[Path]:
     superseded.
     """
     sealed = {part_number(path) for path in parts(session, folder)}
-    streams = sorted((session / TAIL).glob(f"{folder}-*.arrow"))
+    streams = sorted((session / UNSEALED).glob(f"{folder}-*.arrow"))
     return [path for path in streams if part_number(path) not in sealed]
 
 

@@ -53,7 +53,7 @@ class UnsealedStream:
 
     @property
     def _path(self) -> Path:
-        return self._session / schema.TAIL / schema.tail_name(self._folder, self._number)
+        return self._session / schema.UNSEALED / schema.stream_name(self._folder, self._number)
 
     def append(self, batch: pa.RecordBatch) -> None:
         """Write `batch` so that a killed process has it on disk; seal where the segment is full."""
@@ -72,7 +72,7 @@ class UnsealedStream:
             self.seal()
 
     def seal(self) -> None:
-        """Make the stream a Parquet segment; nothing where it is empty."""
+        """Turn the stream into a Parquet segment; nothing where it is empty."""
         if self._stream is None or self._file is None:
             return
         self._stream.close()
@@ -135,7 +135,7 @@ def seal_stream(session: Path, folder: str, path: Path) -> str:
 
     The segment appears under its name only when it is whole on disk; until then the stream stays.
     """
-    partial = session / schema.TAIL / (path.stem + ".parquet.partial")
+    partial = session / schema.UNSEALED / (path.stem + ".parquet.partial")
     missing = ""
     rows: list[pa.RecordBatch] = []
     written = 0

@@ -1,4 +1,4 @@
-"""The lab: scenarios of producers, consumers and workers that run against a broker in session time."""
+"""Simulation: scenarios of producers, consumers and workers that run against a broker in session time."""
 
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario

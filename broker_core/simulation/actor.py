@@ -18,7 +18,7 @@ from broker_core.simulation.durations import Duration
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import ActorView
 
-# What was deleted may come back: whoever works with it looks again after this long.
+# A deleted topic or queue may come back: actors check again after this long.
 GONE_RETRY_S = 0.5
 _GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_QUEUE, ErrorCode.CLOSED})
 
@@ -122,7 +122,7 @@ class Actor:
         """What it worked with was deleted; `run` begins anew."""
 
     def retire(self) -> None:
-        """Stop for good, and say goodbye to the broker."""
+        """Stop for good; leave the group or release the leases."""
         self.stop()
         self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
         self.enter("stopped")

@@ -24,11 +24,11 @@ _DAY_S = 86_400
 
 
 class ArrivalError(Exception):
-    """The file of events cannot be used; one sentence says where and why."""
+    """The file of events cannot be used; the message names the place and the reason."""
 
 
 class FileArrivals(msgspec.Struct, frozen=True, kw_only=True, tag="file", tag_field="kind", forbid_unknown_fields=True):
-    """Events from a file, in their real order and with their real gaps: CSV where its name says so, else JSON Lines.
+    """Events from a file, in their real order and with their real gaps: CSV by its name, else JSON Lines.
 
     `time` names the column with Unix seconds or an ISO 8601 time; `seconds_per_day` is how much session time one
     day of it takes. `key`, `value` and `priority` name columns; without `key` messages have none, without `value`

@@ -1,4 +1,4 @@
-"""When messages come, and what they say: from a file of real events, or made by a rate."""
+"""Arrivals of messages, with their contents: from a file of real events, or generated at a rate."""
 
 from __future__ import annotations
 

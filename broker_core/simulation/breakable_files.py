@@ -1,4 +1,4 @@
-"""A file system that can be filled up, and emptied again, while somebody uses it."""
+"""A file system whose disk can be filled, and emptied again, while it is in use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _BreakableAppendFile:
 
 
 def full_disk(path: str) -> BrokerError:
-    """What a full disk says to whoever writes `path`."""
+    """The error of a write to `path` on a full disk."""
     return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: the disk is full; free some space and try again")
 
 

@@ -22,7 +22,7 @@ _FAILED = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED})
 
 
 class ClientCounts:
-    """A sink of the event stream. `told(view)` is the view of an actor with its counts, in messages."""
+    """A sink of the event stream. `counted(view)` is the view of an actor with its counts, in messages."""
 
     def __init__(self, actors: Iterable[ActorView] = ()) -> None:
         """Counting goes on from `actors`."""
@@ -64,7 +64,7 @@ class ClientCounts:
             counts = self._clients[event.client] = _Counts()
         return counts
 
-    def told(self, view: ActorView) -> ActorView:
+    def counted(self, view: ActorView) -> ActorView:
         """`view` with the counts of its client."""
         counts = self._clients.get(view.name) or _Counts()
         return msgspec.structs.replace(view, **msgspec.structs.asdict(counts))

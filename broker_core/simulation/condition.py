@@ -30,7 +30,7 @@ _COMPARISONS: dict[Comparison, Callable[[Any, Any], bool]] = {
 class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`field` of a JSON payload compared with `value`; "a.b" is field b of object a, "" the payload as text.
 
-    A payload that is no JSON, or has no such field, never meets it.
+    A payload that is not JSON, or lacks the field, does not match.
     """
 
     field: str = ""
@@ -38,7 +38,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     value: Scalar
 
     def met_by(self, payload: bytes | None) -> bool:
-        """True where `payload` meets the condition."""
+        """True where `payload` matches."""
         if payload is None:
             return False
         if not self.field:

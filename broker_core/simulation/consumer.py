@@ -1,4 +1,4 @@
-"""A consumer of a scenario: works in a group, or waits on the bench until somebody puts it into one."""
+"""A consumer of a scenario: works in a group, or waits on the bench until it is moved into one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HANG_S = 10.0
 
 
 class ConsumerActor(Actor):
-    """Polls, takes its time for each message, and commits as its scenario says.
+    """Polls, processes each message for some time, and commits as its scenario demands.
 
     With `with_effect`, what it has done and the offset behind it go into the database of its group in one transaction,
     and it goes on from there after any accident: `processed` counts effects, none of them made twice.
@@ -186,6 +186,6 @@ class ConsumerActor(Actor):
         try:
             client.commit()
         except BrokerError:
-            # The group has moved on: the next poll rejoins, and who owns the partition now reads these messages again.
+            # The group has moved on: the next poll rejoins, and the new owner reads these messages again.
             return False
         return True

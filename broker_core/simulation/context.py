@@ -1,4 +1,4 @@
-"""What a session consists of, for those who change it: the broker, its actors, the groups that they can join."""
+"""What action handlers change: the broker, its actors, the groups that they can join."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SimulationContext:
         """`target` of an action, whose timestamp is session time, as the broker takes it."""
         return msgspec.structs.replace(target, timestamp_ms=target.timestamp_ms + self._epoch_ms)
 
-    # -- who is there
+    # -- actors
 
     def actor(self, name: str) -> Actor:
         """Raises INVALID_REQUEST where nobody has that name."""
@@ -132,7 +132,7 @@ class SimulationContext:
         if name not in queues and name not in broker.topics.names():
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
-    # -- who comes and goes
+    # -- adding and removing actors
 
     def add(self, actor: A) -> A:
         """A new actor, which has not begun yet."""

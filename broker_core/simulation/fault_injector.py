@@ -34,12 +34,12 @@ class _Lasting(msgspec.Struct):
     what: str
     since_ns: int
     until_ns: int | None
-    over: Callable[[], object]  # says that it has ended, and ends it
+    over: Callable[[], object]  # ends it, and emits the event
     timer: Timer | None
 
 
 class FaultInjector:
-    """Does faults and ends them; each is told as a `fault` event with its client and what it is, and so is its end.
+    """Begins and ends faults; each begin and end is a `fault` event with the client and the fault.
 
     The wall clock: everything in the broker goes by session time, which only moves forward, and the wall clock is
     read once, when the session begins. So a jump moves `clock_jump_s`, what the machine's clock would say, and

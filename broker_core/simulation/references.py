@@ -1,4 +1,4 @@
-"""What the parts of a scenario say about each other: everything that is named must be there, once."""
+"""References between the parts of a scenario: every name must exist, once."""
 
 from __future__ import annotations
 

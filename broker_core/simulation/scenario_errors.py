@@ -1,4 +1,4 @@
-"""What is wrong in what somebody wrote, in the words of YAML and JSON: no type of Python's, and what would be right."""
+"""Errors of scenarios and actions in the words of YAML and JSON, without types of Python, with what would be right."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _wanted(kinds: list[str]) -> str:
 
 
 def _but(wanted: str, found: Any) -> str:
-    """What is there instead, and how to say that text was meant."""
+    """What is there instead, with the advice to quote text."""
     if found is None:
         return "but nothing is there"
     quotes = "; put it in quotes" if "str" in wanted.split(" | ") and isinstance(found, bool | int | float) else ""

@@ -39,7 +39,7 @@ def scenario_text(scenario: Scenario) -> str:
 def text_with(text: str, seed: int, done: Sequence[Scheduled]) -> str:
     """The scenario of `text` with another seed, and with `done` at the end of its schedule.
 
-    What somebody has written is kept as it is, with its comments, where that can be.
+    The author's text is kept as it is, with its comments, where possible.
     """
     before = parse_scenario(text)
     wanted = msgspec.structs.replace(before, seed=seed, schedule=(*before.schedule, *done))
@@ -233,7 +233,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _reads(snippet: str, wanted: Any) -> bool:
-    """Whether it is YAML for that; texts that look like numbers are not the same as numbers."""
+    """Whether it is YAML for that value; text that looks like a number is not one."""
     try:
         found = Document(snippet).value
     except YamlError:

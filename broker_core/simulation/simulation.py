@@ -31,7 +31,7 @@ from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
-from broker_core.simulation.handlers import Performed, Performers
+from broker_core.simulation.handlers import ActionHandlers, Performed
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
@@ -104,7 +104,7 @@ class Simulation:
             begin_cleaning=self._begin_cleaning,
             epoch_ms=epoch_ms,
         )
-        self.handlers = Performers(self.context)
+        self.handlers = ActionHandlers(self.context)
         self._cleaning = False
         self._waiting: list[Actor] = []
         self._databases: dict[str, sqlite3.Connection] = {}
@@ -116,7 +116,7 @@ class Simulation:
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []
 
     def on_action(self, listener: Callable[[int, dict[str, object]], object]) -> None:
-        """`listener(time_ns, action)` is told of every action of a person, as plain values.
+        """`listener(time_ns, action)` gets every action of the user, as plain values.
 
         Besides the action's own fields these hold `step`, which says exactly where in the run it came; see `replay`.
         """
@@ -186,7 +186,7 @@ class Simulation:
     def _effects_of(self, group: str) -> SqliteEffects:
         """The database in which the application of `group` keeps what it has done."""
         if group not in self._databases:
-            # The thread that makes it need not be the one that runs; they never meet.
+            # Built and run in different threads, never at the same time.
             self._databases[group] = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         return SqliteEffects(self._databases[group], group)
 
@@ -229,7 +229,7 @@ class Simulation:
             try:
                 self._do(scheduled.do, record=False)
             except BrokerError as error:
-                # What a person has done meanwhile may have made it impossible; the session goes on and says so.
+                # An action of the user may have made it impossible; the session goes on and reports it.
                 self.events.emit(
                     self.loop.now_ns,
                     EventKind.FAULT,
@@ -254,7 +254,7 @@ class Simulation:
     # -- what a person does
 
     def perform(self, action: UserAction) -> Performed:
-        """Do `action` now, record it, and say what was done and how it is undone.
+        """Do and record `action`; what was done, and its inverse.
 
         Raises one `BrokerError` where it cannot be done now; nothing has changed then.
         """
@@ -267,16 +267,16 @@ class Simulation:
     def _do(self, action: UserAction, *, record: bool) -> Performed:
         plan = self.handlers.prepare(action)
         done, sentence = plan.action, None
-        if plan.told:
+        if plan.reported:
             sentence = plan.do()
         elif record or not isinstance(done, Fault | RuleAction):
-            # The action stands before its effects in the stream. A scheduled fault is told by its effect alone.
+            # The action comes before its effects in the stream. A scheduled fault has no event but its effect.
             detail: dict[str, Any] = msgspec.to_builtins(done)
             self.events.emit(
                 self.loop.now_ns, EventKind.USER_ACTION, client=plan.client, cause=done.sentence, detail=detail
             )
         self._tell(done, record)
-        if not plan.told:
+        if not plan.reported:
             sentence = plan.do()
         return Performed(done, sentence or done.sentence, plan.inverse, plan.final)
 
@@ -288,7 +288,7 @@ class Simulation:
 
     @property
     def wall_clock_ms(self) -> int:
-        """What the clock of the machine says, as Unix time. Nothing in the broker asks it."""
+        """The machine's clock as Unix time; the broker does not read it."""
         return self._epoch_ms + (self.loop.now_ns + ns_from_s(self._faults.clock_jump_s)) // 1_000_000
 
     def totals(self) -> Totals:
@@ -299,7 +299,7 @@ class Simulation:
         """The state at the loop's present time."""
         now_ns = self.loop.now_ns
         topics, groups, queues = self.broker.views.all(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
-        # As the scenario names them, for that is the order in which they are told; groups that came later follow.
+        # In the order of the scenario; groups that came later follow.
         places = {name: place for place, name in enumerate(self._groups)}
         groups = tuple(sorted(groups, key=lambda group: places.get(group.name, len(places))))
         return Snapshot(
@@ -309,7 +309,7 @@ class Simulation:
             groups=groups,
             queues=queues,
             actors=tuple(
-                self._counts.told(view)
+                self._counts.counted(view)
                 for view in (*(actor.view() for actor in self.actors.values()), *self.context.held.views())
             ),
             rebalances=tuple(self.broker.groups.rebalances),

@@ -26,7 +26,7 @@ class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LogSpec(Strict, frozen=True, kw_only=True):
-    """How long a log keeps what it holds, by age and size, or by key, as `LogConfig` says. Cleaned once a second."""
+    """How long a log keeps messages, by age and size, or by key; see `LogConfig`. Cleaned once a second."""
 
     cleanup: Cleanup = "delete"
     segment_bytes: int = SEGMENT_BYTES
@@ -63,7 +63,7 @@ class SchemaSpec(Strict, frozen=True, kw_only=True):
 
 
 class TopicSpec(Strict, frozen=True, kw_only=True):
-    """A topic with `partitions` partitions, bounded, cleaned and checked where `flow`, `log` and `schema` say so."""
+    """A topic with `partitions` partitions; its limits are in `flow`, its retention in `log`, its check in `schema`."""
 
     name: str
     partitions: int = 1

@@ -111,7 +111,7 @@ class Document:
         return text
 
 
-# What the parser says in words of its own trade: what it means, and what to do.
+# Messages of the parser, with what they mean and what to do.
 _PLAIN = {
     "mapping values are not allowed": "no key can be here; mind the indentation, and put a text with a colon in quotes",
     "expected <block end>": "the indentation fits no line above",

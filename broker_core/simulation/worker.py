@@ -22,7 +22,7 @@ TAKE_TIMEOUT_NS = ns_from_s(30)
 
 Leases = Reply[list[Lease]]
 
-# What a rule makes of a message; who crashes never gets as far.
+# What a rule makes of a message; a crash does not get as far.
 _KINDS: dict[Outcome, Literal["nack", "hang", "forget"]] = {
     "nack": "nack",
     "hang": "hang",
@@ -75,7 +75,7 @@ class Lessee(Actor):
                 self.enter("paused")
                 await self.loop.wait_until_ns(lease.deadline_ns)
         except BrokerError as error:
-            # The work took longer than the lease: somebody else has the message now.
+            # The work took longer than the lease: another worker has the message now.
             if error.code is not ErrorCode.INVALID_LEASE:
                 raise
             self.failed += 1
@@ -97,7 +97,7 @@ class Lessee(Actor):
 
 
 class WorkerActor(Lessee):
-    """One of those who share the messages of a queue.
+    """A worker of a queue, whose messages all its workers share.
 
     It asks for more while it works, until it has as many as it may take ahead; who stands still goes on getting them,
     as the buffer of a client does.

@@ -35,7 +35,7 @@ def session(folder: Path) -> LiveSession:
 def rate(folder: Path, *, keyframes: bool) -> float:
     """Events a second while they are recorded."""
     live = session(folder)
-    loop, look = live.simulation.loop, live.look if keyframes else lambda: None
+    loop, look = live.simulation.loop, live.take_due_keyframe if keyframes else lambda: None
     started_s = time.perf_counter()
     while time.perf_counter() - started_s < ROUND_S:
         for _ in range(8):
@@ -64,29 +64,29 @@ def test_a_seek_in_a_long_session(tmp_path: Path) -> None:
     loop = live.simulation.loop
     numbers = random.Random(3)
 
-    def seeks(film: FolderPlayback, end_ns: int) -> list[float]:
+    def seeks(playback: FolderPlayback, end_ns: int) -> list[float]:
         costs = []
         for _ in range(SEEKS):
             started_s = time.perf_counter()
-            film.at(numbers.randrange(end_ns))
+            playback.at(numbers.randrange(end_ns))
             costs.append((time.perf_counter() - started_s) * 1000)
         return sorted(costs)
 
     while live.simulation.events.count < EVENTS:
         for _ in range(64):
             loop.run_next(FAR_NS)
-        live.look()
+        live.take_due_keyframe()
     end_ns = loop.now_ns
-    running = live.film()
+    running = live.playback()
     assert isinstance(running, FolderPlayback)
     while_recording = seeks(running, end_ns)
     live.close(finished=False)
     started_s = time.perf_counter()
-    film = FolderPlayback(tmp_path / "s")
-    film.at(end_ns // 2)
+    playback = FolderPlayback(tmp_path / "s")
+    playback.at(end_ns // 2)
     opened_ms = (time.perf_counter() - started_s) * 1000
-    sealed = seeks(film, end_ns)
-    frames = len(film._keyframes)
+    sealed = seeks(playback, end_ns)
+    frames = len(playback._keyframes)
     size = sum(path.stat().st_size for path in (tmp_path / "s" / "keyframes").iterdir())
     print(f"\nA session of {EVENTS:,} events, {end_ns / NS_PER_S:,.0f} s, load {os.getloadavg()[0]:.1f}")
     print(f"  keyframes {frames:,}, {size / 2**20:,.1f} MiB")

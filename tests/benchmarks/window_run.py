@@ -30,7 +30,7 @@ def headless_rate(path: Path, folder: Path) -> float:
     while time.perf_counter() - started_s < HEADLESS_S:
         for _ in range(256):
             live.simulation.loop.run_next(FAR_NS)
-        live.look()
+        live.take_due_keyframe()
     rate = live.simulation.events.count / (time.perf_counter() - started_s)
     live.close(finished=False)
     return rate

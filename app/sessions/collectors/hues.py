@@ -1,4 +1,4 @@
-"""Which number of the hues everything has, gathered from the event stream as `resources.colours` says."""
+"""Numbers of hues, assigned in the order of the event stream; see `resources.colours`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Numbers:
 
 
 class HueCollector:
-    """A sink of the event stream; who meets a name that it has not told asks for its number."""
+    """A sink of the event stream; a name without an event gets its number when it is asked for."""
 
     def __init__(self) -> None:
         self.flows = Numbers()

@@ -28,7 +28,7 @@ class SchemaCollector:
     """A sink of the event stream; called by the engine's thread, read by the window's."""
 
     def __init__(self, scenario: Scenario | None = None) -> None:
-        """`scenario` says what the session begins with."""
+        """`scenario` holds what the session begins with."""
         self._scenario = scenario
         self._changes: list[Event] = []
         self._found: tuple[int, Registered] | None = None
@@ -55,7 +55,7 @@ class SchemaCollector:
                 (topic.name, topic.schema) for topic in self._scenario.topics if topic.schema is not None
             )
         for event in self._changes[:count]:
-            # What the session's own registry took is taken here; only what is not told whole may not be.
+            # The session's registry has accepted it; only an incomplete event can fail here.
             with contextlib.suppress(BrokerError, msgspec.ValidationError):
                 _change(found, event.topic, event.detail or {})
         return found

@@ -19,7 +19,7 @@ _TICKS: dict[EventKind, tuple[str, str]] = {
 
 
 class _Mark:
-    """Events of one kind that lie too near to be told apart."""
+    """Events of one kind that lie too near to be distinguished."""
 
     __slots__ = ("count", "first", "kind", "last_ns")
 

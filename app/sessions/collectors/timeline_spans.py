@@ -44,7 +44,7 @@ class Spans:
             self._thin(time_ns)
 
     def end(self, key: tuple[str, str], time_ns: int, label: str = "") -> None:
-        """It is over; `label` says more of it than was known when it began."""
+        """It is over; `label` replaces the one of its beginning."""
         span = self._open.pop(key, None)
         if span is not None and span not in self._open.values():
             span.end_ns = time_ns

@@ -1,4 +1,4 @@
-"""Events of a recording, sealed or not, by what they say. Slow by a window's measure: ask in another thread."""
+"""Queries of the events of a recording, sealed or not. Too slow for the window's thread."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from app.sessions.history.recorded import Recorded
 from app.sessions.history.ring import EventRing
 from broker_core.events import Event, EventKind
 
-# What says how it stands; the last one counts.
+# Its state; the last event counts.
 FATES = frozenset(
     {
         EventKind.DELIVERED,

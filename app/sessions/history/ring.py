@@ -18,7 +18,7 @@ class EventRing:
 
     def __init__(self, max_events: int = MAX_EVENTS) -> None:
         self._most = max(2, -(-max_events // CHUNK) + 1)
-        # Replaced whole, never changed but at its end: who reads it holds one that stays true.
+        # Replaced as a whole, or appended to: a reader holds a consistent one.
         self._kept: tuple[int, tuple[list[Event], ...]] = (0, ())
 
     def __call__(self, event: Event) -> None:

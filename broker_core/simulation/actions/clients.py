@@ -85,7 +85,7 @@ class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
 
 
 class RemoveClient(Action, frozen=True, tag="remove_client"):
-    """`client` stops and says goodbye: it leaves its group, or gives its leases back."""
+    """`client` stops: it leaves its group, or releases its leases."""
 
     client: str
 
@@ -107,7 +107,7 @@ class RestoreClient(Action, frozen=True, tag="restore_client"):
 
 
 class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
-    """From now on `client` sends `rate_per_s` messages a second; None: when its scenario says."""
+    """From now on `client` sends `rate_per_s` messages a second; None is the pace of the scenario."""
 
     client: str
     rate_per_s: float | None = None

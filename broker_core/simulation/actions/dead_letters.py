@@ -76,7 +76,7 @@ class UndoRedrive(dead_letters.UndoRedrive, Action, frozen=True, kw_only=True, t
 
 
 class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
-    """What a redrive changes of the dead letter at `offset` of the bin, until `RevertDeadLetter`.
+    """What a redrive changes of the dead letter at `offset`, until `RevertDeadLetter`.
 
     A `key` of null is taken away, and `headers` are all that it has then; left out, they stay as they were.
     """
@@ -109,7 +109,7 @@ class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
 
 
 class RevertDeadLetter(Action, frozen=True, tag="revert_dead_letter"):
-    """The dead letter at `offset` of the bin is redriven as it died."""
+    """The dead letter at `offset` is redriven as it died."""
 
     queue: str
     offset: int

@@ -30,7 +30,7 @@ class MoveConsumer(Action, frozen=True, tag="move_consumer"):
 
 
 class CreateGroup(Action, frozen=True, tag="create_group"):
-    """A group without members, for whoever moves into it."""
+    """A group without members, which consumers can be moved into."""
 
     group: str
     topics: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Queues and the leases of their messages, ended by hand in the place of their holders."""
+"""Queues, and leases that the user ends in the place of their holders."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ AT_ONCE_MAX = 10_000
 
 
 class CreateTopic(topics.CreateTopic, Action, frozen=True, kw_only=True, tag="create_topic"):
-    """A topic, kept as `log` says, bounded where `flow` says so, held to the schema of its `rule`."""
+    """A topic with the settings of `log`, the limits of `flow`, and values held to the schema of `rule`."""
 
     name: str
     partitions: int = 1

@@ -1,4 +1,4 @@
-"""Who does what a person wants done: for each kind of action a handler, which looks before it does anything."""
+"""Handlers of the user's actions: each first makes a plan, which changes nothing, then carries it out."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from broker_core.simulation.handlers.plan import Performed, Plan
 from broker_core.simulation.handlers.queues import QueueHandler
 from broker_core.simulation.handlers.topics import TopicHandler
 
-__all__ = ["Performed", "Performers", "Plan"]
+__all__ = ["ActionHandlers", "Performed", "Plan"]
 
 
-class Performers:
+class ActionHandlers:
     """All of them."""
 
     def __init__(self, context: SimulationContext) -> None:

@@ -28,7 +28,7 @@ from broker_core.simulation.handlers.plan import Plan, refuse
 
 
 class DeadLetterHandler:
-    """`edits` holds what a redrive changes of what died, by queue and offset in the bin."""
+    """`edits` holds the changes that a redrive makes, by queue and offset of the dead letter."""
 
     def __init__(self, context: SimulationContext) -> None:
         self._context = context
@@ -197,7 +197,7 @@ class DeadLetterHandler:
             count = letters.undo_purge(self._context.now_ns, USER)
             return f"brought {counted(count, 'dead letter')} of {action.queue} back"
 
-        return Plan(action, do, final="Purge them again.", told=True)
+        return Plan(action, do, final="Purge them again.", reported=True)
 
     def _letters(self, queue: str) -> DeadLetters:
         return self._context.broker.queues.dead_letters(queue)

@@ -36,7 +36,7 @@ from broker_core.simulation.specs import GroupSpec
 
 
 class GroupHandler:
-    """A group is known by its spec, which says what its members read; the broker knows who they are."""
+    """A group's spec holds what its members read; the broker knows the members."""
 
     def __init__(self, context: SimulationContext) -> None:
         self._context = context

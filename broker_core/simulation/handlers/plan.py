@@ -14,7 +14,7 @@ class Plan:
     """An action that can be done. `do` does it, and may give a better sentence than the action's own.
 
     `action` is what is recorded, with what the session has chosen filled in. `inverse` undoes it; where that is None,
-    `final` says why nothing does. `told`: the broker itself says in the stream what was done.
+    `final` is the reason that there is none. `reported`: the broker emits the event itself.
     """
 
     action: UserAction
@@ -22,7 +22,7 @@ class Plan:
     inverse: UserAction | None = None
     final: str = ""
     client: str = ""
-    told: bool = False
+    reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

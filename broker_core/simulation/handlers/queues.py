@@ -26,7 +26,7 @@ LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
 
 
 class QueueHandler:
-    """Everything is asked of the queue itself, which says in the stream what became of its messages."""
+    """The queue itself does everything, and emits the events."""
 
     def __init__(self, context: SimulationContext) -> None:
         self._context = context
@@ -114,7 +114,7 @@ class QueueHandler:
             count = queue.undo_purge(self._context.now_ns, USER)
             return f"brought {counted(count, 'message')} of {action.queue} back"
 
-        return Plan(action, do, PurgeQueue(queue=action.queue), told=True)
+        return Plan(action, do, PurgeQueue(queue=action.queue), reported=True)
 
     def _lease(self, action: LeaseAction) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)

@@ -140,7 +140,7 @@ class TopicHandler:
             context.broker.topics.configure(context.now_ns, action.topic, log=log, flow=flow, cause=action.sentence)
             context.begin_cleaning()
 
-        return Plan(action, do, inverse, told=True)
+        return Plan(action, do, inverse, reported=True)
 
     def _set_flow(self, action: SetFlow) -> Plan:
         context = self._context
@@ -153,7 +153,7 @@ class TopicHandler:
         def do() -> None:
             context.broker.topics.configure(context.now_ns, action.topic, flow=new, cause=action.sentence)
 
-        return Plan(action, do, inverse, told=True)
+        return Plan(action, do, inverse, reported=True)
 
     def _delete_records(self, action: DeleteRecords) -> Plan:
         broker = self._context.broker
@@ -217,12 +217,12 @@ class TopicHandler:
 
     def _register(self, action: RegisterSchema) -> Plan:
         def do() -> None:
-            # The broker itself says in the stream what was registered.
+            # The broker emits the event of the registration.
             self._context.broker.schemas.register(
                 self._context.now_ns, action.subject, action.text.text, SchemaKind(action.text.kind), client=USER
             )
 
-        return Plan(action, do, final="A version of a schema stays.", told=True)
+        return Plan(action, do, final="A version of a schema stays.", reported=True)
 
     def _check_plain(self, topic: str) -> None:
         if topic not in self._context.broker.topics.names():

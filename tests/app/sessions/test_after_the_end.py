@@ -76,7 +76,7 @@ def test_what_is_said_of_a_branch_stays_true_when_it_runs(open_workbench: Callab
 
     def there() -> bool:
         controller.grant(0.01)
-        return controller.errands == 0
+        return controller.background_tasks == 0
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     controller.run()

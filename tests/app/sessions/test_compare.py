@@ -36,7 +36,7 @@ def recorded(folder: Path, assignor: str, *, keep_open: bool = False) -> LiveSes
         parse_scenario(text), text, folder=folder, find_file=lambda name: resources.path("sample_data", name)
     )
     while live.simulation.loop.run_next(20 * NS_PER_S):
-        live.look()
+        live.take_due_keyframe()
     if not keep_open:
         live.close(finished=True)
     return live

@@ -45,7 +45,7 @@ def leave_open(folder: Path) -> None:
     """As a killed program leaves it: not closed, the last events in the tail."""
     metadata = meta.read_metadata(folder)
     meta.write_metadata(folder, msgspec.structs.replace(metadata, ended=meta.RUNNING, events=None, duration_ns=None))
-    (folder / schema.TAIL).mkdir(exist_ok=True)
+    (folder / schema.UNSEALED).mkdir(exist_ok=True)
 
 
 def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -> None:

@@ -34,7 +34,7 @@ def controller(qtbot: QtBot, tmp_path: Path) -> Iterator[SessionController]:
         # In small steps, as between frames, so that keyframes are taken.
         controller.run_until(tenth * NS_PER_S // 10)
         assert controller.running is not None
-        controller.running.look()
+        controller.running.take_due_keyframe()
         if tenth == 120:
             controller.perform(MoveConsumer("indexer-4", "indexers"))
     yield controller
@@ -189,7 +189,7 @@ def test_a_session_of_version_1_and_one_that_is_damaged_open_as_far_as_they_go(
     stored = controller.open_session(SAMPLES / "version-1", 3 * NS_PER_S)
     arrive(controller, qtbot)
     assert controller.snapshot.totals.published and not stored.problems
-    assert "scenario cannot be run again" in stored.why_not_again()
+    assert "scenario cannot be run again" in stored.why_no_rerun()
     shutil.copytree(SAMPLES / "version-2", tmp_path / "damaged")
     part = tmp_path / "damaged" / "messages" / "part-00000.parquet"
     part.write_bytes(part.read_bytes()[:-100])

@@ -85,7 +85,7 @@ def test_the_same_moment_live_scrubbed_branched_ended_and_opened(open_workbench:
 
     def there() -> bool:
         controller.grant(0.01)
-        return controller.errands == 0
+        return controller.background_tasks == 0
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     draw(hand)

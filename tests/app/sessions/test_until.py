@@ -32,9 +32,9 @@ def simulated() -> tuple[Simulation, list[Event]]:
 
 def stopped_by(text: str, until_s: int = 60) -> tuple[RunUntil, Simulation, list[Event]]:
     simulation, events = simulated()
-    errand = RunUntil(simulation, parse(text, FIELDS), until_s * NS_PER_S)
-    assert errand.go_on(lambda: False)
-    return errand, simulation, events
+    task = RunUntil(simulation, parse(text, FIELDS), until_s * NS_PER_S)
+    assert task.go_on(lambda: False)
+    return task, simulation, events
 
 
 @pytest.mark.parametrize(
@@ -51,16 +51,16 @@ def stopped_by(text: str, until_s: int = 60) -> tuple[RunUntil, Simulation, list
     ],
 )
 def test_it_stops_at_the_first_event_that_fits(text: str, fits: Callable[[Event], bool]) -> None:
-    errand, simulation, events = stopped_by(text)
-    assert errand.found is not None and fits(errand.found)
-    assert not any(fits(event) for event in events if event.seq < errand.found.seq)
+    task, simulation, events = stopped_by(text)
+    assert task.found is not None and fits(task.found)
+    assert not any(fits(event) for event in events if event.seq < task.found.seq)
     # Nothing after the step that brought it has happened.
-    assert {event.time_ns for event in events if event.seq >= errand.found.seq} == {simulation.loop.now_ns}
-    assert f"#{errand.found.seq:,} " in errand.told(True)
+    assert {event.time_ns for event in events if event.seq >= task.found.seq} == {simulation.loop.now_ns}
+    assert f"#{task.found.seq:,} " in task.told(True)
 
 
 def test_it_stops_when_the_state_fits() -> None:
-    errand, simulation, _ = stopped_by('lag > 80 and group = "indexers"')
+    task, simulation, _ = stopped_by('lag > 80 and group = "indexers"')
     (group,) = [view for view in simulation.snapshot().groups if view.name == "indexers"]
     started = [simulation.broker.fetches.start("indexers", "commits", at.partition) for at in group.offsets]
     lags = [
@@ -68,24 +68,24 @@ def test_it_stops_when_the_state_fits() -> None:
         for at, start in zip(group.offsets, started, strict=True)
     ]
     # Several messages may come in one step.
-    assert 80 < sum(lags) < 100 and errand.found is not None
-    errand, simulation, _ = stopped_by("dead >= 2")
+    assert 80 < sum(lags) < 100 and task.found is not None
+    task, simulation, _ = stopped_by("dead >= 2")
     assert simulation.snapshot().queues[0].dead == 2
-    errand, simulation, _ = stopped_by("in_flight = 4 and depth > 6")
+    task, simulation, _ = stopped_by("in_flight = 4 and depth > 6")
     queue = simulation.snapshot().queues[0]
     assert queue.in_flight == 4 and queue.ready + queue.delayed + queue.in_flight == 7
 
 
 def test_what_never_happens_comes_to_the_end_and_says_so() -> None:
-    errand, simulation, _ = stopped_by('topic = "nowhere"', until_s=5)
-    assert errand.found is None and simulation.loop.now_ns == 5 * NS_PER_S
-    assert "never happened" in errand.told(True)
+    task, simulation, _ = stopped_by('topic = "nowhere"', until_s=5)
+    assert task.found is None and simulation.loop.now_ns == 5 * NS_PER_S
+    assert "never happened" in task.told(True)
 
 
 def test_in_slots_it_stops_at_the_same_event() -> None:
     whole, _, _ = stopped_by("dead >= 2")
     simulation, _ = simulated()
-    errand = RunUntil(simulation, parse("dead >= 2", FIELDS), 60 * NS_PER_S)
+    task = RunUntil(simulation, parse("dead >= 2", FIELDS), 60 * NS_PER_S)
     turns = 0
 
     def often() -> bool:
@@ -93,9 +93,9 @@ def test_in_slots_it_stops_at_the_same_event() -> None:
         turns += 1
         return turns % 3 == 0
 
-    while not errand.go_on(often):
+    while not task.go_on(often):
         pass
-    assert errand.found == whole.found
+    assert task.found == whole.found
 
 
 @pytest.mark.parametrize(("text", "why"), [("", "needed"), ("lagg > 3", "lag"), ("lag >", ""), ("lag > 3", None)])

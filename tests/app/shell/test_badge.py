@@ -29,5 +29,7 @@ def test_a_speed_that_is_not_held_is_not_told_as_held(found: EngineStatus, shown
 
 
 def test_a_branch_that_lags_says_so_too() -> None:
-    controller: Any = SimpleNamespace(live=True, status=status(behind_s=2), stopped=False, errands=0, branched_from="x")
+    controller: Any = SimpleNamespace(
+        live=True, status=status(behind_s=2), stopped=False, background_tasks=0, branched_from="x"
+    )
     assert shown_badge(controller) == ("branch", "BRANCH 1×, behind by 2.0 s")

@@ -143,7 +143,7 @@ def test_what_recording_costs() -> None:
         going = True
         started = time.perf_counter()
         while going:
-            live.look()
+            live.take_due_keyframe()
             for _ in range(STEPS_PER_LOOK):
                 if not loop.run_next(until_ns):
                     going = False

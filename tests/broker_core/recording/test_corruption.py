@@ -206,14 +206,14 @@ def test_a_keyframe_of_another_moment_than_its_header_says_is_passed_over(tmp_pa
 
 def test_all_damaged_keyframes_and_letters_are_named_when_a_session_is_opened(tmp_path: Path) -> None:
     _letters(tmp_path / "s")
-    film = FolderPlayback(tmp_path / "s")
-    film.check()
-    assert film.problem == ""
+    playback = FolderPlayback(tmp_path / "s")
+    playback.check()
+    assert playback.problem == ""
     flip(tmp_path / "s" / "keyframes" / "frames.bin", -3)
     flip(tmp_path / "s" / "keyframes" / "letters.bin", 40)
-    film.check()
-    assert "1 of 4 keyframes are damaged" in film.problem
-    assert "1 of 4 lists of dead letters are damaged" in film.problem
+    playback.check()
+    assert "1 of 4 keyframes are damaged" in playback.problem
+    assert "1 of 4 lists of dead letters are damaged" in playback.problem
     keyframes = Keyframes(tmp_path / "s")
     assert keyframes.letter("jobs", 0) is None
     kept = keyframes.letter("jobs", 3)

@@ -15,7 +15,7 @@ from broker_core import snapshots
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.groups.offset_reset import Target
-from broker_core.recording.fold import NOT_TOLD, Fold, fold
+from broker_core.recording.fold import NOT_IN_EVENTS, Fold, fold
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation import Simulation, load_scenario
 from broker_core.simulation.actions import (
@@ -275,6 +275,6 @@ def test_what_is_not_told_is_a_field_of_a_snapshot() -> None:
         for view in vars(snapshots).values()
         if isinstance(view, type) and issubclass(view, msgspec.Struct)
     }
-    for name in NOT_TOLD:
+    for name in NOT_IN_EVENTS:
         view, _, field = name.partition(".")
         assert not field or field in views[view].__struct_fields__, name

@@ -28,7 +28,7 @@ def live(folder: Path | None, name: str = "first-session") -> LiveSession:
 def run(session: LiveSession, to_ns: int) -> None:
     """As a driver does: some steps, a look, some steps."""
     while session.simulation.loop.run_next(to_ns):
-        session.look()
+        session.take_due_keyframe()
     session.simulation.loop.advance_to(to_ns)
 
 
@@ -44,7 +44,7 @@ def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_any_moment_of_a_running_session_is_as_it_was(tmp_path: Path) -> None:
     session = live(tmp_path / "s")
-    film = session.film()
+    playback = session.playback()
     seen: dict[int, Snapshot] = {}
     for tenth in range(1, SECONDS * 2):
         run(session, tenth * NS_PER_S // 2 + 7)
@@ -52,7 +52,7 @@ def test_any_moment_of_a_running_session_is_as_it_was(tmp_path: Path) -> None:
         if tenth % 10 == 3:
             # Back, on, and to the very present, while the session goes on.
             for time_ns in (*list(seen)[tenth // 2 :: 4], *list(seen)[::9], session.simulation.loop.now_ns):
-                assert differences(told(film.at(time_ns)), told(seen[time_ns])) == []
+                assert differences(told(playback.at(time_ns)), told(seen[time_ns])) == []
     session.close(finished=False)
     sealed = FolderPlayback(tmp_path / "s")
     # The last moment has the end of the session in it as well.
@@ -66,23 +66,23 @@ def test_dead_letters_of_the_past_have_their_payloads_and_attempts(tmp_path: Pat
     run(session, SECONDS * NS_PER_S)
     now = looked_at(session)
     run(session, (SECONDS + 2) * NS_PER_S)
-    film = session.film()
-    (letters,) = [queue.dead_letters for queue in film.at(now.time_ns).queues if queue.name == "builds"]
+    playback = session.playback()
+    (letters,) = [queue.dead_letters for queue in playback.at(now.time_ns).queues if queue.name == "builds"]
     assert letters == next(queue.dead_letters for queue in now.queues if queue.name == "builds")
     assert letters and all(letter.value is not None and letter.attempts for letter in letters)
     session.close(finished=False)
 
 
-def test_the_film_steps_from_event_to_event_both_ways(tmp_path: Path) -> None:
+def test_playback_steps_from_event_to_event_both_ways(tmp_path: Path) -> None:
     session = live(tmp_path / "s")
     events: list[Event] = []
     session.simulation.events.attach(events.append)
     run(session, 12 * NS_PER_S)
-    film = session.film()
+    playback = session.playback()
     for seq in (500, 501, 502, 501, 500, 20, 700):
-        snapshot = film.after_event(seq)
+        snapshot = playback.after_event(seq)
         assert snapshot.events == seq + 1
-        (event,) = film.events(seq, seq)
+        (event,) = playback.events(seq, seq)
         assert event == events[seq - events[0].seq]
         assert snapshot.time_ns == event.time_ns
     session.close(finished=False)
@@ -92,14 +92,14 @@ def test_an_unrecorded_session_keeps_moments_in_bounded_memory(monkeypatch: pyte
     monkeypatch.setattr("broker_core.recording.playback.MOST_FRAMES", 20)
     session = live(None)
     run(session, SECONDS * NS_PER_S)
-    film = session.film()
-    assert isinstance(film, MemoryPlayback) and not film.exact
-    assert len(film._frames) <= 20
+    playback = session.playback()
+    assert isinstance(playback, MemoryPlayback) and not playback.exact
+    assert len(playback._frames) <= 20
     for second in (3, 17, SECONDS):
-        shown = film.at(second * NS_PER_S)
+        shown = playback.at(second * NS_PER_S)
         assert (second - 5) * NS_PER_S < shown.time_ns <= second * NS_PER_S
         assert shown.totals.published
-    assert film.at(0).totals.published == 0
+    assert playback.at(0).totals.published == 0
     session.close(finished=False)
 
 
@@ -118,9 +118,9 @@ def test_a_torn_or_damaged_keyframe_costs_time_not_truth(tmp_path: Path) -> None
     damaged = bytearray(whole)
     damaged[-60] ^= 0xFF
     path.write_bytes(damaged)
-    film = FolderPlayback(tmp_path / "s")
-    assert differences(told(film.at(10 * NS_PER_S)), expected) == []
-    assert "cannot be read" in film.problem
+    playback = FolderPlayback(tmp_path / "s")
+    assert differences(told(playback.at(10 * NS_PER_S)), expected) == []
+    assert "cannot be read" in playback.problem
     path.write_bytes(b"rubbish" * 100)
     assert "damaged from byte 0" in FolderPlayback(tmp_path / "s").problem
 
@@ -162,13 +162,13 @@ subscribers:
      processing: {{mean_ms: 150}}}}
 """
     session = LiveSession(parse_scenario(text), text, folder=tmp_path / "s", find_file=Path)
-    film = session.film()
+    playback = session.playback()
     seen: dict[int, Snapshot] = {}
     for half in range(1, 40):
         run(session, half * NS_PER_S // 2 + 7)
         seen[session.simulation.loop.now_ns] = looked_at(session)
     for time_ns, snapshot in list(seen.items())[::3]:
-        assert differences(told(film.at(time_ns)), told(snapshot)) == []
+        assert differences(told(playback.at(time_ns)), told(snapshot)) == []
     gates = [queue.gate for queue in list(seen.values())[-1].queues if queue.gate is not None]
     assert any(gate.blocked_ns_total or gate.rejected or gate.evicted for gate in gates)
     session.close(finished=False)
