@@ -10,7 +10,7 @@ from app.commands.forms import choices, group_names, open_form, topic_names
 from app.commands.registry import Command
 from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.kafka_errors import FATAL, RETRIABLE
-from broker_core.simulation.actions import BreakRequests
+from broker_core.simulation.actions.faults import BreakRequests
 from widgets.dialogs.form import Field, Values
 from widgets.formats import sentence
 from widgets.i18n import tr

@@ -23,7 +23,7 @@ from app.commands.forms import (
 from app.commands.registry import Command
 from app.sessions.history.series import of_actor
 from app.sessions.queries import Answers
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
     AddWorker,

@@ -12,7 +12,7 @@ from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.ghost import ghost
 from app.presenters.moves import current_group, group_name_error, move_choices
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from widgets.canvas.view import NEW_GROUP
 from widgets.dialogs.move_to_group import MoveToGroupDialog
 from widgets.i18n import tr

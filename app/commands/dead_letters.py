@@ -19,7 +19,7 @@ from app.sessions.history.redrives import RedrivenMessage
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.queues.dead_letters import RedrivePreview
-from broker_core.simulation.actions import EditDeadLetter, PurgeDeadLetters, Redrive
+from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import DeadLetterView
 from widgets.dialogs.edit_letter import EditLetterDialog

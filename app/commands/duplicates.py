@@ -18,7 +18,9 @@ from broker_core.groups.assignors import AssignorName
 from broker_core.operations.queues import QueueSettings
 from broker_core.operations.topics import FlowSettings
 from broker_core.queues.config import QueueConfig
-from broker_core.simulation.actions import CreateGroup, CreateQueue, CreateTopic
+from broker_core.simulation.actions.groups import CreateGroup
+from broker_core.simulation.actions.queues import CreateQueue
+from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field
 from widgets.i18n import tr

@@ -11,7 +11,8 @@ from app.commands.context import CommandContext
 from app.commands.forms import choices, open_form, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.lasting import lasting_words
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.faults import (
     Crash,
     DropHeartbeats,
     EndFaults,
@@ -23,7 +24,6 @@ from broker_core.simulation.actions import (
     Pause,
     Restart,
     SlowDown,
-    UserAction,
 )
 from broker_core.snapshots import ActorView, FaultView
 from widgets.dialogs.form import Field

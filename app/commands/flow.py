@@ -12,7 +12,7 @@ from app.commands.registry import Command
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import FlowSettings
-from broker_core.simulation.actions import SetFlow
+from broker_core.simulation.actions.topics import SetFlow
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr

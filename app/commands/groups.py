@@ -10,7 +10,13 @@ from app.commands.forms import choices, group_names, name_error, open_form, topi
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
 from broker_core.groups.assignors import ASSIGNORS
-from broker_core.simulation.actions import CreateGroup, DeleteGroup, SetAssignor, SubscribeGroup, UnsubscribeGroup
+from broker_core.simulation.actions.groups import (
+    CreateGroup,
+    DeleteGroup,
+    SetAssignor,
+    SubscribeGroup,
+    UnsubscribeGroup,
+)
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.dialogs.form import Field
 from widgets.i18n import tr

@@ -11,7 +11,8 @@ from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.in_flight import InFlightPresenter
 from app.presenters.lease_sweep import LeaseSweep
-from broker_core.simulation.actions import AckLease, ExtendLease, NackLease, ReleaseLease, UserAction
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.queues import AckLease, ExtendLease, NackLease, ReleaseLease
 from broker_core.snapshots import LeaseView
 from widgets.i18n import tr
 from widgets.panels.in_flight import InFlightPanel

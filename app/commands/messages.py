@@ -16,7 +16,7 @@ from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
 from broker_core.messages import StoredMessage
-from broker_core.simulation.actions import Produce
+from broker_core.simulation.actions.topics import Produce
 from widgets.dialogs.produce import Produced, ProduceDialog
 from widgets.facts import Fact
 from widgets.formats import exact_size, plain_text, sentence, session_time

@@ -11,7 +11,7 @@ from app.commands.registry import Command
 from app.presenters.reset_review import reset_review, seek_review
 from app.sessions.queries import Answers
 from broker_core.groups.offset_reset import Target
-from broker_core.simulation.actions import ResetOffsets, Seek
+from broker_core.simulation.actions.groups import ResetOffsets, Seek
 from broker_core.snapshots import GroupView
 from widgets.dialogs.form import Field, Values
 from widgets.dialogs.review import ReviewDialog

@@ -11,7 +11,7 @@ from app.commands.forms import choices, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.operations.queues import QueueSettings, RetrySettings
-from broker_core.simulation.actions import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
+from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
 from broker_core.snapshots import QueueView
 from widgets.dialogs.form import Field
 from widgets.i18n import tr

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.sessions.work import Cancelled, Work
-from broker_core.simulation.actions import Redrive, StopRedrive
+from broker_core.simulation.actions.dead_letters import Redrive, StopRedrive
 from widgets.i18n import tr
 
 WATCH_S = 0.05

@@ -15,7 +15,7 @@ from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import LogSettings, Rule
-from broker_core.simulation.actions import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
+from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import tr

@@ -13,17 +13,11 @@ from app.commands.registry import Command
 from app.presenters.panels import PANELS
 from app.presenters.things import things
 from broker_core.clock import ns_from_s, s_from_ns
-from broker_core.simulation.actions import (
-    AddConsumer,
-    AddProducer,
-    AddWorker,
-    CreateGroup,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DuplicateClient,
-    UserAction,
-)
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.clients import AddConsumer, AddProducer, AddWorker, DuplicateClient
+from broker_core.simulation.actions.groups import CreateGroup
+from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription
+from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.simulation.handlers import Performed
 from widgets.palette import CommandPalette
 from widgets.panels.charts import ChartsPanel

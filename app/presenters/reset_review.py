@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, resolve
-from broker_core.simulation.actions import ResetOffsets, Seek
+from broker_core.simulation.actions.groups import ResetOffsets, Seek
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot

@@ -13,7 +13,7 @@ from broker_core.engine.loop import Loop, Task
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage
 from broker_core.replies import Reply
-from broker_core.simulation.actions import FailMatching
+from broker_core.simulation.actions.faults import FailMatching
 from broker_core.simulation.durations import Duration
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import ActorView

@@ -13,7 +13,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.messages import StoredMessage
 from broker_core.names import check_name
-from broker_core.simulation.actions import FailMatching
+from broker_core.simulation.actions.faults import FailMatching
 from broker_core.simulation.actor import Actor
 from broker_core.snapshots import FaultView
 from broker_core.timers import Timer

@@ -10,7 +10,7 @@ from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.faults import (
     Crash,
     DropHeartbeats,
     EndFaults,

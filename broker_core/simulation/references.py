@@ -10,13 +10,11 @@ from broker_core.names import check_name
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import read_schema
 from broker_core.schemas.json_schema_text import InvalidSchemaError
-from broker_core.simulation.actions import (
-    Fault,
-    MoveConsumer,
-    Redrive,
-    RegisterSchema,
-    UserAction,
-)
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.actions.faults import Fault
+from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.actions.topics import RegisterSchema
 from broker_core.simulation.arrivals import FileArrivals
 from broker_core.simulation.specs import ConsumerSpec, Failure, ProducerSpec, SubscriberSpec, WorkerSpec, numbered
 from broker_core.simulation.strict_yaml import Document, YamlError

@@ -22,7 +22,9 @@ from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
 from broker_core.simulation.action_words import as_recorded
-from broker_core.simulation.actions import Crash, Fault, ResetOffsets, RuleAction, UserAction
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
+from broker_core.simulation.actions.groups import ResetOffsets
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import arrivals
 from broker_core.simulation.breakable_files import BreakableFiles

@@ -13,7 +13,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
-from broker_core.simulation.actions import Outcome
+from broker_core.simulation.actions.faults import Outcome
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.durations import Duration
 from broker_core.simulation.specs import Failure, SubscriberSpec, WorkerSpec

@@ -17,7 +17,8 @@ from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
-from broker_core.simulation.actions import ExtendLease, Produce
+from broker_core.simulation.actions.queues import ExtendLease
+from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.scenario import ScenarioError, parse_scenario
 
 SETTINGS: dict[str, tuple[Callable[[float], object], int]] = {

@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 from app.environment.paths import DataFiles, shipped_scenarios
 from broker_core.clock import ns_from_s
 from broker_core.recording.live_session import LiveSession
-from broker_core.simulation.actions import MoveConsumer, Redrive
+from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.scenario import load_scenario
 from spark_reports.frames import read_frames

@@ -133,3 +133,15 @@ class SetProcessingTime(Action, frozen=True, tag="set_processing_time"):
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"set {self.client} to {self.processing.mean_ms:g} ms for each message"
+
+
+ClientAction = (
+    AddConsumer
+    | AddProducer
+    | AddWorker
+    | DuplicateClient
+    | RemoveClient
+    | RestoreClient
+    | SetProducerRate
+    | SetProcessingTime
+)

@@ -143,3 +143,15 @@ class UndoPurgeDeadLetters(
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"undid the purge of dead letters of {self.queue}"
+
+
+DeadLetterAction = (
+    Redrive
+    | RedriveMatching
+    | StopRedrive
+    | UndoRedrive
+    | EditDeadLetter
+    | RevertDeadLetter
+    | PurgeDeadLetters
+    | UndoPurgeDeadLetters
+)

@@ -233,3 +233,6 @@ class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"ended the fault {self.name}"
+
+
+RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault

@@ -147,3 +147,17 @@ class Seek(Action, frozen=True, tag="seek"):
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"{self.consumer} seeks {where_to(self.target)} in {self.topic}/{self.partition}"
+
+
+GroupAction = (
+    MoveConsumer
+    | CreateGroup
+    | DeleteGroup
+    | RestoreGroup
+    | SubscribeGroup
+    | UnsubscribeGroup
+    | SetAssignor
+    | ResetOffsets
+    | SetOffsets
+    | Seek
+)

@@ -116,3 +116,16 @@ class ReleaseLease(_OnLease, frozen=True, tag="release_lease"):
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"released {self.place}"
+
+
+QueueAction = (
+    CreateQueue
+    | CreateSubscription
+    | DeleteQueue
+    | PurgeQueue
+    | UndoPurgeQueue
+    | AckLease
+    | NackLease
+    | ExtendLease
+    | ReleaseLease
+)

@@ -147,3 +147,16 @@ class RegisterSchema(schemas.RegisterSchema, Action, frozen=True, kw_only=True, 
     def sentence(self) -> str:
         """For the timeline and the status bar."""
         return f"registered a version of {self.subject}"
+
+
+TopicAction = (
+    CreateTopic
+    | DeleteTopic
+    | RestoreDeleted
+    | AddPartitions
+    | ConfigureTopic
+    | SetFlow
+    | DeleteRecords
+    | Produce
+    | RegisterSchema
+)

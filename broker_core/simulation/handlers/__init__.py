@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from broker_core.simulation.actions import (
-    ClientAction,
-    DeadLetterAction,
-    GroupAction,
-    QueueAction,
-    TopicAction,
-    UserAction,
-)
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.clients import ClientAction
+from broker_core.simulation.actions.dead_letters import DeadLetterAction
+from broker_core.simulation.actions.groups import GroupAction
+from broker_core.simulation.actions.queues import QueueAction
+from broker_core.simulation.actions.topics import TopicAction
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.clients import ClientHandler
 from broker_core.simulation.handlers.dead_letters import DeadLetterHandler

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from broker_core.clock import NS_PER_S
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
     AddWorker,
     ClientAction,
     DuplicateClient,
-    Produce,
     RemoveClient,
     RestoreClient,
     SetProcessingTime,
     SetProducerRate,
 )
+from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import Arrival, ArrivalError, Arrivals, RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor

@@ -12,7 +12,7 @@ from broker_core.queues.dead_letter_edit import Edits
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.dead_letters import (
     DeadLetterAction,
     EditDeadLetter,
     PurgeDeadLetters,

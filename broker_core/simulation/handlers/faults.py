@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from broker_core.faults.client_faults import ClientFaults
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.faults import (
     AnyFault,
     BreakRequests,
     EndRequestFault,

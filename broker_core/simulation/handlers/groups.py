@@ -15,7 +15,7 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.groups.states import GroupState
 from broker_core.names import check_name
 from broker_core.plurals import counted
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.groups import (
     CreateGroup,
     DeleteGroup,
     GroupAction,
@@ -27,8 +27,8 @@ from broker_core.simulation.actions import (
     SetOffsets,
     SubscribeGroup,
     UnsubscribeGroup,
+    where_to,
 )
-from broker_core.simulation.actions.groups import where_to
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Plan, refuse

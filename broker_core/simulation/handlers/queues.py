@@ -6,7 +6,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import check_backlog
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.queues import (
     AckLease,
     CreateQueue,
     CreateSubscription,
@@ -16,9 +16,9 @@ from broker_core.simulation.actions import (
     PurgeQueue,
     QueueAction,
     ReleaseLease,
-    RestoreDeleted,
     UndoPurgeQueue,
 )
+from broker_core.simulation.actions.topics import RestoreDeleted
 from broker_core.simulation.context import USER, SimulationContext
 from broker_core.simulation.handlers.plan import Plan, refuse
 

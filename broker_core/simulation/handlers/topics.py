@@ -12,11 +12,11 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import SchemaKind
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions.queues import DeleteQueue
+from broker_core.simulation.actions.topics import (
     AddPartitions,
     ConfigureTopic,
     CreateTopic,
-    DeleteQueue,
     DeleteRecords,
     DeleteTopic,
     Produce,

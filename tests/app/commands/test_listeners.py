@@ -16,7 +16,7 @@ from PySide6.QtCore import Qt
 from app.commands.listeners import ListenerHandlers
 from app.presenters.connections import ConnectionsPresenter
 from app.sessions.branching import why_no_branch
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run
 from widgets.panels.connections import ConnectionsPanel

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from app.commands.messages import MessageHandlers
 from app.sessions.history.life import Place
 from broker_core.clock import NS_PER_S
-from broker_core.simulation.actions import Produce
+from broker_core.simulation.actions.topics import Produce
 from widgets.dialogs.produce import ProduceDialog
 from widgets.panels.messages import MessagesPanel, Start
 

@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
 from app.commands.undo_stack import UndoStack
-from broker_core.simulation.actions import AddPartitions, MoveConsumer, PurgeDeadLetters, Redrive
+from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive
+from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.actions.topics import AddPartitions
 from tests.app.conftest import Hand
 
 CTRL = Qt.KeyboardModifier.ControlModifier

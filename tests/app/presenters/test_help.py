@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 from app.environment.paths import find_scenario
 from app.presenters.help import PARTS, about
 from app.presenters.panels import PANELS
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
 from widgets.dialogs.scenario_picker import ScenarioPicker

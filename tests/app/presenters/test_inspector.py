@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 
 from app.presenters.charts import ChartsPresenter
 from app.presenters.inspector import inspector_facts
-from broker_core.simulation.actions import Produce
+from broker_core.simulation.actions.topics import Produce
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.theme import state_style

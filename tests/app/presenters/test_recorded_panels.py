@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from widgets.panels.events import EventsPanel
 from widgets.panels.log_on_disk import LogOnDiskPanel
 

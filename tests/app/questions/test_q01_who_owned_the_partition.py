@@ -4,7 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from app.presenters.assignments import AssignmentsPresenter
 from broker_core.clock import NS_PER_S
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.sessions.test_travel_window import arrive
 from widgets.panels.assignments import AssignmentsPanel
 

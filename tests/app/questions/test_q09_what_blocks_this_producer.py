@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 
-from broker_core.simulation.actions import Pause
+from broker_core.simulation.actions.faults import Pause
 from tests.app.conftest import Hand
 from widgets.panels.backpressure import BackpressurePanel
 

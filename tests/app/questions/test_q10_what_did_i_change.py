@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from widgets.panels.events import EventsPanel
 
 

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPoint, Qt
 
 from broker_core.events import EventKind
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from widgets.panels.events import EventsPanel
 
 

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QPoint, Qt
 
 from broker_core.clock import NS_PER_S
-from broker_core.simulation.actions import Crash
+from broker_core.simulation.actions.faults import Crash
 from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
 from widgets.panels.in_flight import InFlightPanel

@@ -1,6 +1,6 @@
 """Question 19 of twenty: how does this run differ from the last? Two clicks: the menu, and the command in it."""
 
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.facts_table import FactsTableDialog
 

@@ -18,7 +18,9 @@ from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.simulation import load_scenario
-from broker_core.simulation.actions import Crash, MoveConsumer, Pause, SlowDown, UserAction
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.faults import Crash, Pause, SlowDown
+from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.replay import EventDigest, RecordedAction
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation

@@ -15,7 +15,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event
 from broker_core.recording.reader import open_session
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.broker_core.recording.test_fold import differences, told
 from tests.broker_core.recording.test_recorder import SAMPLES
 

@@ -15,7 +15,7 @@ from app.presenters.charts import ChartsPresenter
 from app.sessions.bookmarks import Bookmarks
 from app.sessions.history.series import of_actor
 from broker_core.clock import NS_PER_S
-from broker_core.simulation.actions import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.ask_text import AskTextDialog

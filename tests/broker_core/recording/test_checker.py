@@ -20,7 +20,8 @@ from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.states import LeaseAction
 from broker_core.recording.checker import Checker
 from broker_core.recording.violation import MAX_HISTORY, Violation
-from broker_core.simulation.actions import MoveConsumer, Redrive
+from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from broker_core.simulation.simulation import Simulation
 

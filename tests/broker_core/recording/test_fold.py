@@ -18,35 +18,35 @@ from broker_core.groups.offset_reset import Target
 from broker_core.recording.fold import NOT_IN_EVENTS, Fold, fold
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation import Simulation, load_scenario
-from broker_core.simulation.actions import (
-    AckLease,
-    AddPartitions,
-    Crash,
-    CreateGroup,
-    CreateTopic,
-    DeleteGroup,
-    DeleteRecords,
-    DeleteTopic,
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.clients import RemoveClient
+from broker_core.simulation.actions.dead_letters import (
     EditDeadLetter,
-    ExtendLease,
-    MoveConsumer,
-    NackLease,
-    Produce,
     PurgeDeadLetters,
-    PurgeQueue,
     Redrive,
-    ReleaseLease,
-    RemoveClient,
-    ResetOffsets,
     RevertDeadLetter,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+)
+from broker_core.simulation.actions.faults import Crash
+from broker_core.simulation.actions.groups import (
+    CreateGroup,
+    DeleteGroup,
+    MoveConsumer,
+    ResetOffsets,
     SetAssignor,
     SubscribeGroup,
-    UndoPurgeDeadLetters,
-    UndoPurgeQueue,
-    UndoRedrive,
     UnsubscribeGroup,
-    UserAction,
 )
+from broker_core.simulation.actions.queues import (
+    AckLease,
+    ExtendLease,
+    NackLease,
+    PurgeQueue,
+    ReleaseLease,
+    UndoPurgeQueue,
+)
+from broker_core.simulation.actions.topics import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic, Produce
 from broker_core.snapshots import Snapshot
 
 SCENARIOS = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))

@@ -12,7 +12,9 @@ from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import SPANS_KEPT, Gap, Ownership, Span
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions import Crash, DropHeartbeats, MoveConsumer, Pause, Restart, SlowDown, UserAction
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.faults import Crash, DropHeartbeats, Pause, Restart, SlowDown
+from broker_core.simulation.actions.groups import MoveConsumer
 
 PLACE = ("g", "orders", 3)
 SESSION = """\

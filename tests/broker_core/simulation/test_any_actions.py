@@ -16,8 +16,8 @@ from broker_core.operations.queues import QueueSettings
 from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.recording.checker import Checker
-from broker_core.simulation import Simulation, actions
-from broker_core.simulation.actions import UserAction
+from broker_core.simulation import Simulation
+from broker_core.simulation.actions import UserAction, clients, dead_letters, faults, groups, queues, topics
 from broker_core.simulation.durations import Duration
 from broker_core.snapshots import Snapshot
 from tests.broker_core.simulation.session_run import shipped
@@ -74,15 +74,15 @@ class User:
         dice = self._dice
         made = f"made-{dice.randint(0, 3)}"
         return [
-            lambda: actions.MoveConsumer(consumer, dice.choice([group, "", "new-group"])),
-            lambda: actions.CreateGroup(made, (topic,)),
-            lambda: actions.DeleteGroup(group=group),
-            lambda: actions.RestoreGroup(dice.choice([made, group])),
-            lambda: actions.SubscribeGroup(group, topic),
-            lambda: actions.UnsubscribeGroup(group, topic),
-            lambda: actions.SetAssignor(group, dice.choice(["range", "sticky", "cooperative-sticky"])),
-            lambda: actions.ResetOffsets(group, self._target(group), restart_members=dice.random() < 0.7),
-            lambda: actions.Seek(consumer, topic, dice.randint(0, 5), self._target(group)),
+            lambda: groups.MoveConsumer(consumer, dice.choice([group, "", "new-group"])),
+            lambda: groups.CreateGroup(made, (topic,)),
+            lambda: groups.DeleteGroup(group=group),
+            lambda: groups.RestoreGroup(dice.choice([made, group])),
+            lambda: groups.SubscribeGroup(group, topic),
+            lambda: groups.UnsubscribeGroup(group, topic),
+            lambda: groups.SetAssignor(group, dice.choice(["range", "sticky", "cooperative-sticky"])),
+            lambda: groups.ResetOffsets(group, self._target(group), restart_members=dice.random() < 0.7),
+            lambda: groups.Seek(consumer, topic, dice.randint(0, 5), self._target(group)),
         ]
 
     def _on_queues(self, there: Snapshot, queue: str) -> list[Made]:
@@ -98,70 +98,70 @@ class User:
             return lease.queue, lease.partition, lease.offset, lease.holder, lease.attempt
 
         return [
-            lambda: actions.CreateQueue(name="new-queue", settings=QueueSettings(lease_ms=700, max_attempts=2)),
-            lambda: actions.CreateSubscription(
+            lambda: queues.CreateQueue(name="new-queue", settings=QueueSettings(lease_ms=700, max_attempts=2)),
+            lambda: queues.CreateSubscription(
                 name="new-subscription",
                 topic=dice.choice([topic.name for topic in there.topics] or [queue]),
                 settings=QueueSettings(priorities=2),
                 max_messages=3,
                 policy=dice.choice(get_args(BacklogPolicy)),
             ),
-            lambda: actions.DeleteQueue(queue=queue),
-            lambda: actions.PurgeQueue(queue=queue),
-            lambda: actions.UndoPurgeQueue(queue=queue),
-            lambda: actions.AckLease(*held()),
-            lambda: actions.NackLease(*held(), requeue=dice.random() < 0.5),
-            lambda: actions.ExtendLease(*held(), for_s=2.0),
-            lambda: actions.ReleaseLease(*held()),
-            lambda: actions.Redrive(queue=queue, offsets=some),
-            lambda: actions.RedriveMatching(queue, rate_per_s=dice.choice([None, 5.0])),
-            lambda: actions.StopRedrive(queue=queue),
-            lambda: actions.UndoRedrive(queue=queue),
-            lambda: actions.EditDeadLetter(queue, (*some, 0)[0], "edited"),
-            lambda: actions.PurgeDeadLetters(queue=queue, offsets=some or None),
-            lambda: actions.UndoPurgeDeadLetters(queue=queue),
+            lambda: queues.DeleteQueue(queue=queue),
+            lambda: queues.PurgeQueue(queue=queue),
+            lambda: queues.UndoPurgeQueue(queue=queue),
+            lambda: queues.AckLease(*held()),
+            lambda: queues.NackLease(*held(), requeue=dice.random() < 0.5),
+            lambda: queues.ExtendLease(*held(), for_s=2.0),
+            lambda: queues.ReleaseLease(*held()),
+            lambda: dead_letters.Redrive(queue=queue, offsets=some),
+            lambda: dead_letters.RedriveMatching(queue, rate_per_s=dice.choice([None, 5.0])),
+            lambda: dead_letters.StopRedrive(queue=queue),
+            lambda: dead_letters.UndoRedrive(queue=queue),
+            lambda: dead_letters.EditDeadLetter(queue, (*some, 0)[0], "edited"),
+            lambda: dead_letters.PurgeDeadLetters(queue=queue, offsets=some or None),
+            lambda: dead_letters.UndoPurgeDeadLetters(queue=queue),
         ]
 
     def _on_topics(self, topic: str, queue: str, known: list[str]) -> list[Made]:
         dice = self._dice
         flow = FlowSettings(max_messages=dice.randint(5, 60), policy=dice.choice(["block", "reject", "drop_newest"]))
         return [
-            lambda: actions.CreateTopic(name="new-topic", partitions=2),
-            lambda: actions.DeleteTopic(topic=topic),
-            lambda: actions.RestoreDeleted(dice.choice(known)),
-            lambda: actions.AddPartitions(topic=topic, total=dice.randint(2, 9)),
-            lambda: actions.SetFlow(topic=dice.choice([topic, queue]), flow=flow),
-            lambda: actions.DeleteRecords(topic=topic, before={"0": dice.randint(0, 200)}),
-            lambda: actions.ConfigureTopic(
+            lambda: topics.CreateTopic(name="new-topic", partitions=2),
+            lambda: topics.DeleteTopic(topic=topic),
+            lambda: topics.RestoreDeleted(dice.choice(known)),
+            lambda: topics.AddPartitions(topic=topic, total=dice.randint(2, 9)),
+            lambda: topics.SetFlow(topic=dice.choice([topic, queue]), flow=flow),
+            lambda: topics.DeleteRecords(topic=topic, before={"0": dice.randint(0, 200)}),
+            lambda: topics.ConfigureTopic(
                 topic=topic, log=LogSettings(retention_ms=dice.choice([None, 5_000]), segment_ms=1_000)
             ),
-            lambda: actions.Produce(dice.choice([topic, queue]), "hello", count=dice.randint(1, 5)),
+            lambda: topics.Produce(dice.choice([topic, queue]), "hello", count=dice.randint(1, 5)),
         ]
 
     def _on_clients(self, who: str, producer: str, group: str, topic: str, queue: str) -> list[Made]:
         dice = self._dice
         number = dice.randint(0, 9)
         return [
-            lambda: actions.AddConsumer(f"consumer-{number}", group),
-            lambda: actions.AddProducer(f"producer-{number}", dice.choice([topic, queue])),
-            lambda: actions.AddWorker(f"worker-{number}", queue, prefetch=dice.randint(1, 4)),
-            lambda: actions.DuplicateClient(who),
-            lambda: actions.RemoveClient(who),
-            lambda: actions.RestoreClient(dice.choice([who, f"worker-{number}"])),
-            lambda: actions.SetProducerRate(producer, 5.0),
-            lambda: actions.SetProcessingTime(who, Duration(mean_ms=dice.choice([1, 50, 500]))),
+            lambda: clients.AddConsumer(f"consumer-{number}", group),
+            lambda: clients.AddProducer(f"producer-{number}", dice.choice([topic, queue])),
+            lambda: clients.AddWorker(f"worker-{number}", queue, prefetch=dice.randint(1, 4)),
+            lambda: clients.DuplicateClient(who),
+            lambda: clients.RemoveClient(who),
+            lambda: clients.RestoreClient(dice.choice([who, f"worker-{number}"])),
+            lambda: clients.SetProducerRate(producer, 5.0),
+            lambda: clients.SetProcessingTime(who, Duration(mean_ms=dice.choice([1, 50, 500]))),
         ]
 
     def _faults(self, who: str, consumer: str) -> list[Made]:
         dice = self._dice
         return [
-            lambda: actions.Crash(who, for_s=dice.choice([1.0, 5.0])),
-            lambda: actions.Restart(who),
-            lambda: actions.Pause(who, for_s=dice.choice([1.0, 9.0])),
-            lambda: actions.SlowDown(who, factor=3.0, for_s=4.0),
-            lambda: actions.DropHeartbeats(consumer, for_s=8.0),
-            lambda: actions.FillDisk(for_s=2.0),
-            lambda: actions.JumpClock(by_s=-86_400.0),
+            lambda: faults.Crash(who, for_s=dice.choice([1.0, 5.0])),
+            lambda: faults.Restart(who),
+            lambda: faults.Pause(who, for_s=dice.choice([1.0, 9.0])),
+            lambda: faults.SlowDown(who, factor=3.0, for_s=4.0),
+            lambda: faults.DropHeartbeats(consumer, for_s=8.0),
+            lambda: faults.FillDisk(for_s=2.0),
+            lambda: faults.JumpClock(by_s=-86_400.0),
         ]
 
 

@@ -11,18 +11,18 @@ from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.faults import (
     Crash,
     DropHeartbeats,
     EndFaults,
     FillDisk,
     JumpClock,
-    MoveConsumer,
     Pause,
     Restart,
     SlowDown,
-    UserAction,
 )
+from broker_core.simulation.actions.groups import MoveConsumer
 
 TEXT = """\
 title: Faults

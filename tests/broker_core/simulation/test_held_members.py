@@ -9,7 +9,8 @@ from broker_core.events import Event, EventKind
 from broker_core.faults.client_fault import ClientRequest
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation import Simulation
-from broker_core.simulation.actions import EndRequestFault, MoveConsumer
+from broker_core.simulation.actions.faults import EndRequestFault
+from broker_core.simulation.actions.groups import MoveConsumer
 from tests.broker_core.simulation.test_replay import first_session, sample
 
 JOIN = ClientRequest("stranger", "JoinGroup", "shipping")

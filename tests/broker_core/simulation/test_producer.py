@@ -10,7 +10,8 @@ import pytest
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.events import Event, EventKind
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions import Crash, Restart, SetProducerRate
+from broker_core.simulation.actions.clients import SetProducerRate
+from broker_core.simulation.actions.faults import Crash, Restart
 from broker_core.simulation.producer import ProducerActor
 
 TEXT = """\

@@ -15,16 +15,9 @@ import pytest
 import resources
 from broker_core.errors import BrokerError
 from broker_core.simulation import Scenario, Simulation, load_scenario
-from broker_core.simulation.actions import (
-    Crash,
-    DropHeartbeats,
-    FillDisk,
-    JumpClock,
-    MoveConsumer,
-    Pause,
-    Redrive,
-    SlowDown,
-)
+from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.actions.faults import Crash, DropHeartbeats, FillDisk, JumpClock, Pause, SlowDown
+from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.replay import EventDigest, RecordedAction, recorded_action, rerun
 
 ROOT = Path(__file__).parents[3]

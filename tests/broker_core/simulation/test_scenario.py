@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.simulation.actions import AddPartitions
+from broker_core.simulation.actions.topics import AddPartitions
 from broker_core.simulation.scenario import ScenarioError, load_scenario, old_words, parse_scenario
 
 GOOD = """\

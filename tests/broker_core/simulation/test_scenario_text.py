@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import resources
 from broker_core.operations.topics import FlowSettings
-from broker_core.simulation.actions import CreateTopic, EditDeadLetter, Redrive
+from broker_core.simulation.actions.dead_letters import EditDeadLetter, Redrive
+from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.simulation.scenario_text import WIDTH, scenario_text, text_with
 from broker_core.simulation.specs import Scheduled

@@ -11,7 +11,7 @@ from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.lease import Lease
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions import Redrive
+from broker_core.simulation.actions.dead_letters import Redrive
 
 TEXT = "{title: T, about: x, until_s: 60, topics: [{name: news, partitions: 3}, {name: single}]}"
 CONFIG = QueueConfig(lease_ms=1_000, max_attempts=1)

@@ -8,15 +8,10 @@ from broker_core.errors import BrokerError
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.messages import Message
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions import (
-    DeleteQueue,
-    DeleteTopic,
-    PurgeDeadLetters,
-    PurgeQueue,
-    Redrive,
-    RedriveMatching,
-    UserAction,
-)
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, RedriveMatching
+from broker_core.simulation.actions.queues import DeleteQueue, PurgeQueue
+from broker_core.simulation.actions.topics import DeleteTopic
 
 WINDOW_S = UNDO_WINDOW_MS / 1_000
 

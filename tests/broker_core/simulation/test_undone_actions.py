@@ -16,27 +16,19 @@ from broker_core.groups.offset_reset import Target
 from broker_core.messages import Message
 from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.simulation import Simulation, load_scenario
-from broker_core.simulation.actions import (
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.clients import DuplicateClient, RemoveClient, SetProducerRate
+from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
+from broker_core.simulation.actions.faults import FailMatching
+from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets, SetAssignor, SubscribeGroup
+from broker_core.simulation.actions.queues import DeleteQueue, PurgeQueue
+from broker_core.simulation.actions.topics import (
     AddPartitions,
     ConfigureTopic,
-    DeleteQueue,
     DeleteTopic,
-    DuplicateClient,
-    EditDeadLetter,
-    FailMatching,
-    MoveConsumer,
     Produce,
-    PurgeDeadLetters,
-    PurgeQueue,
-    Redrive,
-    RemoveClient,
-    ResetOffsets,
     RestoreDeleted,
-    SetAssignor,
     SetFlow,
-    SetProducerRate,
-    SubscribeGroup,
-    UserAction,
 )
 from broker_core.simulation.handlers import Performed
 from broker_core.snapshots import GroupView, QueueView, TopicView, Totals
@@ -139,7 +131,7 @@ def test_a_deletion_that_is_too_long_ago_says_so(session: Session) -> None:
 
 
 def test_a_topic_of_the_same_name_takes_the_place_of_a_deleted_one(session: Session) -> None:
-    from broker_core.simulation.actions import CreateTopic
+    from broker_core.simulation.actions.topics import CreateTopic
 
     deleted = session.do(DeleteTopic(topic="bills"))
     session.do(CreateTopic(name="bills", partitions=5))

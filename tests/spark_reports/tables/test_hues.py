@@ -9,7 +9,9 @@ import polars as pl
 from app.sessions.collectors.hues import HueCollector
 from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.actions import AddConsumer, Crash, CreateTopic
+from broker_core.simulation.actions.clients import AddConsumer
+from broker_core.simulation.actions.faults import Crash
+from broker_core.simulation.actions.topics import CreateTopic
 from spark_reports.page.charts import OTHERS, chart_data
 from spark_reports.page.numbering import Numbering
 from spark_reports.tables.hues import hues

@@ -11,7 +11,7 @@ from app.sessions.history.ring import CHUNK, EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.live_session import LiveSession
-from broker_core.simulation.actions import Redrive
+from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.scenario import load_scenario
 
 
