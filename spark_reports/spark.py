@@ -23,6 +23,8 @@ def spark_session(master: str, work: Path, settings: Mapping[str, str] | None = 
         "spark.local.dir": str(work),
         "spark.sql.warehouse.dir": str(work / "warehouse"),
         "spark.sql.session.timeZone": "UTC",
+        # A report compiles 240 pieces of code: with the 100 that are kept by default, the next one compiles all again.
+        "spark.sql.codegen.cache.maxEntries": "2000",
     }
     if master.startswith("local"):
         fixed |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
