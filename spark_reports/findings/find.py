@@ -11,6 +11,7 @@ from spark_reports.findings import backlog, changes, latency, load, messages, ou
 from spark_reports.findings.finding import Finding, Rows, by_harm
 from spark_reports.findings.remedies import REMEDIES
 from spark_reports.findings.settings import Settings
+from spark_reports.page.text import bare
 from spark_reports.parts import EVERY
 from spark_reports.scale import Scale
 
@@ -81,7 +82,10 @@ def _over_time(tables: Mapping[str, Rows], scale: Scale, settings: Settings) -> 
 
 def findings_table(found: Sequence[Finding]) -> pa.Table:
     """The findings as a table of the report, each with its remedy."""
-    return pa.Table.from_pylist([_row(finding) for finding in found], _SCHEMA)
+    rows = (
+        {name: bare(value) if isinstance(value, str) else value for name, value in _row(one).items()} for one in found
+    )
+    return pa.Table.from_pylist(list(rows), _SCHEMA)
 
 
 def _row(finding: Finding) -> dict[str, object]:

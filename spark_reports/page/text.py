@@ -10,7 +10,15 @@ from resources.units import byte_size, three_digits
 NOT_THERE = "n/a"
 NBSP = "\u00a0"  # a number and its unit stay on one line
 _ISOLATE, _POP = "\u2068", "\u2069"
+_FOR_BROWSERS = {ord(NBSP): " ", ord(_ISOLATE): None, ord(_POP): None}
 _NANOSECONDS = {"s": 1e9, "ms": 1e6, "ns": 1}
+
+
+def bare(words: str) -> str:
+    """Without what tells a browser where not to break a line, and in which direction names are written: for paper and
+    for other programs.
+    """
+    return words.translate(_FOR_BROWSERS)
 
 
 def count(value: float | None) -> str:

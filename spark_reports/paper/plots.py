@@ -19,6 +19,7 @@ from resources.colours import HUES, LIGHT_HUES
 from resources.units import KIB
 from spark_reports.page import text
 from spark_reports.page.charts import HEAT_STEPS_PER_DECADE, OTHERS
+from spark_reports.page.text import bare
 
 Data = Mapping[str, Any]
 
@@ -347,10 +348,8 @@ def _partitions(ax: Axes, topic: Data) -> None:
 
 
 def printable(text: str) -> str:
-    """Without anything that no font has; what ties a number to its unit is a space on paper, and what only tells a
-    browser the direction of writing is nothing.
-    """
-    known = text.translate({0x00A0: " ", 0x2068: None, 0x2069: None})
+    """Without anything that no font has."""
+    known = bare(text)
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in known)
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from spark_reports import schema_document
 from spark_reports.exports import dated, inert, write_table
 from spark_reports.findings import find
+from spark_reports.findings.finding import INFO, Finding
 from spark_reports.schema_document import Meaning
 from spark_reports.tables import TABLES, comparison, runs
 from spark_reports.tables.schema import columns
@@ -143,3 +144,10 @@ def test_other_programs_read_them(tmp_path: Path) -> None:
         assert duckdb.execute(asked).fetchall() == [(0, TEN_MS, 0.5), (1_500_000_000, TEN_MS + 1_500, None)]
     frame = pl.read_csv(tmp_path / "effects.csv", try_parse_dates=True)
     assert frame["cause"].to_list() == [None, "'=x"] and frame["time_at"].dtype == pl.Datetime
+
+
+def test_findings_for_other_programs_have_nothing_that_only_browsers_need() -> None:
+    """A spreadsheet that reads UTF-8 as something else shows more than a space for a space that breaks no line."""
+    told = Finding(INFO, "It took 3\u00a0s", "Most of \u2068shop\u2069.", "latency")
+    (row,) = find.findings_table([told]).to_pylist()
+    assert (row["headline"], row["detail"]) == ("It took 3 s", "Most of shop.")
