@@ -341,9 +341,9 @@ class Consumer:
         return listener, partitions
 
     @staticmethod
-    async def _tell(told: tuple[Listener, Sequence[TopicPartition]] | None) -> None:
-        if told is not None:
-            waited = told[0](told[1])
+    async def _tell(call: tuple[Listener, Sequence[TopicPartition]] | None) -> None:
+        if call is not None:
+            waited = call[0](call[1])
             if isinstance(waited, Reply):
                 await waited
 

@@ -73,7 +73,7 @@ class GroupConsumer:
         self._on_revoked = on_revoked
         self._serializer, self._key_serializer = serializer, key_serializer
         self._wake = threading.Event()
-        self._told: deque[tuple[Callable[[], object], Reply[None]]] = deque()
+        self._pending_calls: deque[tuple[Callable[[], object], Reply[None]]] = deque()
         self._polling: Reply[list[StoredMessage]] | None = None
         self._buffer: deque[StoredMessage] = deque()
         self._busy = threading.Lock()
@@ -306,12 +306,12 @@ class GroupConsumer:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"another thread polls {self.client_id} already")
         return self._busy
 
-    def _listener(self, told: Listener) -> Callable[[Sequence[TopicPartition]], Reply[None]]:
-        """A listener for the coroutine: the polling thread calls `told`, and the coroutine waits for that."""
+    def _listener(self, listener: Listener) -> Callable[[Sequence[TopicPartition]], Reply[None]]:
+        """A listener for the coroutine: the polling thread calls `listener`, and the coroutine waits for that."""
 
         def tell(partitions: Sequence[TopicPartition]) -> Reply[None]:
             reply: Reply[None] = Reply()
-            self._told.append((partial(told, tuple(partitions)), reply))
+            self._pending_calls.append((partial(listener, tuple(partitions)), reply))
             self._wake.set()
             return reply
 
@@ -342,10 +342,10 @@ class GroupConsumer:
         return found
 
     def _run_listeners(self) -> None:
-        while self._told:
-            told, reply = self._told.popleft()
+        while self._pending_calls:
+            call, reply = self._pending_calls.popleft()
             try:
-                told()
+                call()
             finally:
                 self._host.call(lambda _now, reply=reply: reply.resolve(None))  # type: ignore[misc]
 

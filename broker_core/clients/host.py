@@ -1,4 +1,4 @@
-"""What clients need of a host: a broker by itself (`BrokerHost`), or in a session that an engine runs."""
+"""The host as clients use it: `BrokerHost`, or the host of a session that an engine runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Host(Protocol):
 
     @property
     def loop(self) -> Loop:
-        """What runs the host's clients."""
+        """The loop that runs the coroutines of clients."""
 
     @property
     def lock(self) -> AbstractContextManager[bool]:
@@ -35,7 +35,7 @@ class Host(Protocol):
 
     @property
     def open_batches(self) -> OpenBatches | None:
-        """The shortest way in, where there is one."""
+        """The open batches of a broker in memory, otherwise None."""
 
     @property
     def now_ns(self) -> int:
@@ -46,34 +46,34 @@ class Host(Protocol):
         """True once it is being closed."""
 
     def call(self, action: Callable[[int], T]) -> T:
-        """`action(now_ns)` under the lock."""
+        """Run `action(now_ns)` under the lock. Raises its error, or CLOSED."""
 
     def admin(self, action: Callable[[int], T]) -> T:
-        """`call` that changes what there is; it returns when that is saved."""
+        """`call` for an administrative change; it returns once the change is saved."""
 
     def ask(self, request: Request[T], timeout_s: float | None = None) -> T:
         """The result of an operation of the catalogue."""
 
     def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:
-        """Run a coroutine of a client."""
+        """Start a coroutine. The reply gets its result or error."""
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        """Sleep until `reply` is there; its result."""
+        """Block until `reply` is settled. Returns its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
 
     def waking(self, reply: Reply[Any], event: threading.Event) -> AbstractContextManager[None]:
-        """While inside, `event` is set when `reply` comes or when the host closes."""
+        """Within the context, `event` is set when `reply` is settled or the host closes."""
 
     def kept(self) -> Reply[None]:
-        """There when all commits so far are on the disk."""
+        """A reply that is settled when all commits so far are durable."""
 
     def tell(self, callback: Callable[[], object]) -> None:
-        """Run a callback of a user, without the lock."""
+        """Run a callback of the application in another thread, without the lock."""
 
     def ensure_topic(self, name: str) -> None:
-        """Create the topic where it is missing and that is configured."""
+        """Create the topic where it is missing and `auto_create_partitions` is set."""
 
     def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
-        """Close `client` before the host; with `close(timeout_s)` where that may have to wait for something."""
+        """Have `client` closed before the host; by `close(timeout_s)` where it may have to wait."""
 
     def unregister(self, client: Closable) -> None:
-        """`client` is closed."""
+        """Forget a closed client."""

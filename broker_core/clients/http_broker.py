@@ -1,4 +1,4 @@
-"""A broker elsewhere, reached through its HTTP listener: what it can be asked, and the errors, are those in process."""
+"""A client of a remote broker's HTTP listener, with the operations and errors of a broker in process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CONNECT_S = 10.0
 _PAUSES_S = (0.05, 0.2, 0.8)  # before repeating what is safe to repeat
 _PIECE_BYTES = 1 << 16
 _MOST_BYTES = 256 * 1_048_576  # of one response
-# Problems that HTTP names and the broker does not.
+# Problems of HTTP without an error code of the broker.
 _BY_STATUS = {
     401: ErrorCode.UNAUTHORIZED,
     403: ErrorCode.FORBIDDEN,
@@ -50,7 +50,7 @@ Waiting = Callable[[BrokerError, float], object]
 
 
 class _BrokenOffError(BrokerError):
-    """The connection ended before the answer."""
+    """The connection ended before the response."""
 
 
 class _Response(NamedTuple):
@@ -61,11 +61,11 @@ class _Response(NamedTuple):
 
 @checked_class(fast=("ask",))
 class HttpBroker:
-    """The broker whose HTTP listener is at `url`: http:// or https:// with host and port. From any thread.
+    """A client of the HTTP listener at `url` (http:// or https:// with host and port). Thread-safe.
 
-    `ca_file` holds the certificates that are trusted for https, in PEM; without, the system's are. `timeout_s` is how
-    long a request may take beside the time for which it asks to wait itself. `on_wait(error, seconds)` is called before
-    each wait for a broker that cannot serve a request yet. Raises INVALID_CONFIG for what is no such URL or token.
+    `ca_file` holds the trusted certificates for https, in PEM; the default are the system's. `timeout_s` limits each
+    request, on top of a wait that the request itself asks for. `on_wait(error, seconds)` is called before each wait for
+    a broker that cannot serve a request yet. Raises INVALID_CONFIG for an invalid URL or token.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class HttpBroker:
         return self._decoded(response, Any) if response.data else None
 
     def close(self) -> None:
-        """Close the connections. The second call does nothing."""
+        """Close the connections. A second call does nothing."""
         self._closed = True
         self._pool.close()
 
@@ -152,7 +152,7 @@ class HttpBroker:
             time.sleep(pause_s)
 
     def _sent(self, parts: HttpParts, ends_s: float, *, repeatable: bool) -> _Response:
-        """The whole response. Raises CONNECTION_LOST, REQUEST_TIMED_OUT."""
+        """Send a request. Returns the complete response. Raises CONNECTION_LOST, REQUEST_TIMED_OUT."""
         if self._closed:
             raise BrokerError(ErrorCode.CLOSED, f"the client of {self.url}")
         headers = self._headers if parts.body is None else {**self._headers, "Content-Type": "application/json"}
@@ -210,7 +210,7 @@ class HttpBroker:
 
 
 def checked_url(text: str) -> str:
-    """`text` as a URL, http:// where it names no scheme. Raises INVALID_CONFIG."""
+    """`text` as a URL; the default scheme is http. Raises INVALID_CONFIG."""
     try:
         found = parse_url(text if "://" in text else f"http://{text}")
     except LocationParseError as error:
@@ -244,13 +244,13 @@ def _trust(url: str, ca_file: Path | str | None) -> dict[str, Any]:
 
 
 def _own_wait_s(entry: Entry, request: Request[Any]) -> float:
-    """How long the request itself asks to wait."""
+    """The wait in seconds that the request itself asks for."""
     holder = getattr(request, entry.body) if entry.body else request
     return float(getattr(holder, "timeout_ms", 0)) / 1_000
 
 
 def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
-    """The body, in time and within bounds. Raises TimeoutError, HTTPError."""
+    """The body, limited in time and size. Raises TimeoutError, HTTPError."""
     pieces: list[bytes] = []
     size_bytes = 0
     with contextlib.ExitStack() as undo:

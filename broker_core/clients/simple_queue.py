@@ -245,8 +245,14 @@ class SimpleQueue:
         return self._host.call(read)
 
     def _dead(self) -> set[Place]:
-        letters = self._host.call(lambda _now: self._host.broker.queues.queue(self.name).dead_letters.list(limit=None))
-        return {(letter.origin_partition, letter.origin_offset) for letter in letters if letter.queue == self.name}
+        dead_letters = self._host.call(
+            lambda _now: self._host.broker.queues.queue(self.name).dead_letters.list(limit=None)
+        )
+        return {
+            (dead_letter.origin_partition, dead_letter.origin_offset)
+            for dead_letter in dead_letters
+            if dead_letter.queue == self.name
+        }
 
     def _persisted(self, stored: StoredMessage, message: Consumption, dead: set[Place]) -> Persisted:
         place = (stored.partition, stored.offset)

@@ -127,9 +127,11 @@ class BrokerHost(HostLoop):
 
     def _restore(self, directory: DataDirectory, *, resumes: bool) -> None:
         self.broker.restore(0, directory.catalog())
-        bins = {letters.name: letters for letters in self.broker.logs.dead_letters().values()}
+        dead_letter_queues = {
+            dead_letters.name: dead_letters for dead_letters in self.broker.logs.dead_letters().values()
+        }
         states: dict[str, KeptQueue | None] = {}
-        for name in (*self.broker.queues.names(), *bins):
+        for name in (*self.broker.queues.names(), *dead_letter_queues):
             try:
                 states[name] = directory.queue_state(name)
             except BrokerError as error:
@@ -137,17 +139,19 @@ class BrokerHost(HostLoop):
         known_to = {
             name: 0 if kept is None or kept.queue is None else kept.queue.journal_offset
             for name, kept in states.items()
-            if name not in bins
+            if name not in dead_letter_queues
         }
-        told = self.broker.durability.journal.entries(min(known_to.values(), default=0))
+        entries = self.broker.durability.journal.entries(min(known_to.values(), default=0))
         for name, kept in states.items():
             if kept is not None and kept.queue is not None:
                 self.broker.queues.queue(name).restore(0, kept.queue)
             if name in known_to:
-                self.broker.queues.queue(name).replay(0, unknown_to(told.get(name, []), known_to[name]))
+                self.broker.queues.queue(name).replay(0, unknown_to(entries.get(name, []), known_to[name]))
             if kept is not None:
-                letters = bins[name] if name in bins else self.broker.queues.dead_letters(name)
-                letters.restore(kept.dead_letters)
+                dead_letters = (
+                    dead_letter_queues[name] if name in dead_letter_queues else self.broker.queues.dead_letters(name)
+                )
+                dead_letters.restore(kept.dead_letters)
         if resumes:
             self.broker.transactions.resume(0)
         self.broker.count_from_now()

@@ -191,11 +191,11 @@ class Writer:
             else:
                 self._marks[name] = mark
                 self._unwritable.discard(name)
-        bins = {letters.name for letters in self._broker.logs.dead_letters().values()}
-        for name in self._marks.keys() - set(self._broker.queues.names()) - bins:
+        dead_letter_queues = {dead_letters.name for dead_letters in self._broker.logs.dead_letters().values()}
+        for name in self._marks.keys() - set(self._broker.queues.names()) - dead_letter_queues:
             directory.forget_queue(name)
             del self._marks[name]
-        self._unwritable &= {*self._broker.queues.names(), *bins}
+        self._unwritable &= {*self._broker.queues.names(), *dead_letter_queues}
         if refused is not None:
             raise refused
         if not self._unwritable:
@@ -215,16 +215,16 @@ class Writer:
         changed = {}
         for name in self._broker.queues.names():
             queue = self._broker.queues.queue(name)
-            letters = queue.dead_letters
+            dead_letters = queue.dead_letters
             counts = msgspec.structs.astuple(queue.counts)
-            mark = (*counts, queue.ready, queue.delayed, queue.in_flight, letters.purged, letters.restored)
-            mark += (letters.count(), letters.redriven())
+            mark = (*counts, queue.ready, queue.delayed, queue.in_flight, dead_letters.purged, dead_letters.restored)
+            mark += (dead_letters.count(), dead_letters.redriven())
             if mark != self._marks.get(name):
                 state = queue.state(now_ns)
                 known = msgspec.structs.replace(state, journal_offset=self._broker.durability.journal.end_offset)
-                changed[name] = (mark, KeptQueue(known, letters.state()))
-        for letters in self._broker.logs.dead_letters().values():
-            mark = (letters.purged, letters.restored, letters.count(), letters.redriven())
-            if mark != self._marks.get(letters.name):
-                changed[letters.name] = (mark, KeptQueue(None, letters.state()))
+                changed[name] = (mark, KeptQueue(known, dead_letters.state()))
+        for dead_letters in self._broker.logs.dead_letters().values():
+            mark = (dead_letters.purged, dead_letters.restored, dead_letters.count(), dead_letters.redriven())
+            if mark != self._marks.get(dead_letters.name):
+                changed[dead_letters.name] = (mark, KeptQueue(None, dead_letters.state()))
         return changed, self._broker.durability.journal.end_offset

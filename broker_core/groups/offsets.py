@@ -157,11 +157,11 @@ class OffsetStore:
 
     @property
     def awaited(self) -> bool:
-        """True where somebody waits for the next flush."""
+        """Whether a reply waits for the next flush."""
         return bool(self._awaited_by)
 
     def flushed(self) -> Reply[None]:
-        """There when everything committed so far is in the file, at once in memory; fails with STORAGE_ERROR."""
+        """A reply that is settled when all commits so far are in the file; it fails with STORAGE_ERROR."""
         if self._path == MEMORY or not (self._changed or self._changed_groups or self._flushing):
             return Reply.of(None)
         reply: Reply[None] = Reply()

@@ -130,14 +130,14 @@ class _Balance:
         if not owned:
             return False
         numbers = sorted({self._class_of[topic] for topic, _ in owned})
-        (count, taker), number = min((self._least(number), number) for number in numbers)
+        (count, receiver), number = min((self._least(number), number) for number in numbers)
         if count + 1 >= len(owned):
             return False
         alike = [each for each in owned if self._class_of[each[0]] == number]
         # Prefer a partition that the member did not own before.
         given = max(alike, key=lambda each: (self._kept.get(each) != place, each))
         owned.remove(given)
-        self._owned[taker].append(given)
+        self._owned[receiver].append(given)
         self._counted(place)
-        self._counted(taker)
+        self._counted(receiver)
         return True

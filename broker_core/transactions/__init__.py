@@ -1,1 +1,1 @@
-"""Transactions: who has one open, what belongs to it, and how it ends, as in Kafka (KIP-98)."""
+"""Transactions of producers, as in Kafka (KIP-98)."""

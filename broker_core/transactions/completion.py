@@ -1,4 +1,4 @@
-"""What a decided transaction still needs: a marker in each partition, the offsets of groups, and its last state."""
+"""The completion of a decided transaction: a marker in each partition, offsets of groups, and the final state."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from broker_core.transactions.state_log import StateLog
 from broker_core.transactions.states import ENDING, TransactionState
 from broker_core.transactions.transaction import Identity, Place, Transaction
 
-_AGAIN_NS = 500 * NS_PER_MS  # after which a disk that has refused is asked again
+_AGAIN_NS = 500 * NS_PER_MS  # the delay of a retry after a disk error
 
 
 class Completion:
-    """Does it, again and again where the disk refuses: what is decided is never taken back."""
+    """Completes transactions, with retries after disk errors: a decision is never reverted."""
 
     def __init__(self, events: EventStream, timers: Timers, states: StateLog, ports: Ports) -> None:
         self._events = events
@@ -28,9 +28,9 @@ class Completion:
         self._ports = ports
 
     def run(self, now_ns: int, found: Transaction, producer_id: int, *, restored: bool = False) -> Reply[None]:
-        """There when everything is written; `producer_id` is whose batches the logs have.
+        """A reply that is settled when everything is written. `producer_id` is the one of the batches in the logs.
 
-        Where it is `restored`, a group that has gone on since keeps what it has.
+        With `restored`, offsets that a group has committed since are kept.
         """
         done: Reply[None] = Reply()
         self._try(now_ns, found, producer_id, restored, done)
@@ -71,7 +71,7 @@ class Completion:
         cause, markers = found.cause, list(found.markers)
         found.move(ENDING[commits][1])
         found.clear()
-        # Where the disk refuses, it stays prepared there: a restart finds nothing left to do.
+        # After a disk error it stays prepared in the log of states: a restart finds nothing left to do.
         with contextlib.suppress(BrokerError):
             self._states.write(now_ns, found)
         self.tell(now_ns, found.transactional_id, identity, found.client, cause, commits, markers)
@@ -90,7 +90,7 @@ class Completion:
         commits: bool,
         markers: Sequence[tuple[str, int, int]],
     ) -> None:
-        """A transaction has ended; `markers` are (topic, partition, offset)."""
+        """Emit the end of a transaction; `markers` are (topic, partition, offset)."""
         self._events.emit(
             now_ns,
             EventKind.TRANSACTION_ENDED,

@@ -50,7 +50,7 @@ class TransactionCoordinator:
         self._ports = ports
         self._epoch_ms = epoch_ms
         self._completion = Completion(events, timers, states, ports)
-        self._by_id: dict[str, Transaction] = {}  # those used last at the end
+        self._by_id: dict[str, Transaction] = {}  # the most recently used last
         self._by_producer: dict[int, Transaction] = {}
 
     # -- a producer
@@ -58,10 +58,11 @@ class TransactionCoordinator:
     def begin_session(
         self, now_ns: int, transactional_id: str, timeout_ms: int, *, client: str, known: Identity = NOBODY
     ) -> Reply[Identity]:
-        """A producer comes with its id (InitProducerId); what it shows from now on. An older one is fenced off.
+        """Initialize a producer (InitProducerId). The reply has its identity. An older producer of the id is fenced.
 
-        What that one has left open is aborted first. `known` is the identity of a producer that goes on after an error
-        (KIP-360). Raises INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS, PRODUCER_FENCED.
+        An open transaction of that producer is aborted first. `known` is the identity of a producer that continues
+        after an error (KIP-360). Raises INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS,
+        PRODUCER_FENCED.
         """
         if not transactional_id:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "an empty transactional id")
@@ -107,7 +108,7 @@ class TransactionCoordinator:
     def add_partitions(
         self, now_ns: int, transactional_id: str, identity: Identity, places: Iterable[Place]
     ) -> Reply[None]:
-        """These partitions belong to its transaction, which begins where there is none; there when that is kept.
+        """Add partitions to the transaction, which begins if needed. The reply is settled when that is stored.
 
         Raises INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS, STORAGE_ERROR.
         """
@@ -120,7 +121,7 @@ class TransactionCoordinator:
         return self._write(now_ns, found)
 
     def add_group(self, now_ns: int, transactional_id: str, identity: Identity, group: str) -> Reply[None]:
-        """Offsets of `group` belong to its transaction; as `add_partitions`."""
+        """Add the offsets of `group` to the transaction; as `add_partitions`."""
         found = self._checked(transactional_id, identity)
         if group in found.groups and found.state is TransactionState.ONGOING:
             return Reply.of(None)
@@ -131,7 +132,7 @@ class TransactionCoordinator:
     def put_offsets(
         self, now_ns: int, transactional_id: str, identity: Identity, offsets: Sequence[PendingOffset]
     ) -> Reply[None]:
-        """These offsets are committed when the transaction commits; there when that is kept.
+        """Set offsets to commit with the transaction. The reply is settled when they are stored.
 
         Raises as `add_partitions`, and INVALID_TXN_STATE where the group was not added.
         """
@@ -146,9 +147,7 @@ class TransactionCoordinator:
         return self._write(now_ns, found)
 
     def check_append(self, stamp: ProducerStamp, topic: str, partition: int) -> None:
-        """Raises what is wrong with a batch of this producer: INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH,
-        INVALID_TXN_STATE where the partition does not belong to its transaction.
-        """
+        """Raises INVALID_PRODUCER_ID_MAPPING, INVALID_PRODUCER_EPOCH, or INVALID_TXN_STATE for an unknown partition."""
         found = self._by_producer.get(stamp.producer_id)
         if found is None:
             if stamp.transactional:
@@ -167,10 +166,11 @@ class TransactionCoordinator:
     def end(
         self, now_ns: int, transactional_id: str, identity: Identity, *, commits: bool, bumps: bool = False
     ) -> Reply[Identity]:
-        """Commit or abort; there when everything of it is written, with what the producer shows from then on.
+        """Commit or abort. The reply is settled when everything is written, with the producer's identity.
 
-        `bumps`: with a new epoch (KIP-890), so that nothing late of this transaction gets into the next. Said again, it
-        is answered again. Raises as `add_partitions`, and INVALID_TXN_STATE where there is nothing to end.
+        With `bumps` the producer gets a new epoch (KIP-890), so that late batches of this transaction cannot get into
+        the next. A repeated call gets the same reply. Raises as `add_partitions`, and INVALID_TXN_STATE without a
+        transaction.
         """
         prepared, complete = ENDING[commits]
         found = self._known(transactional_id)
@@ -180,7 +180,7 @@ class TransactionCoordinator:
             and identity in {Identity(found.producer_id, found.previous_epoch), found.replaced}
         ):
             self._not_prepared(found)
-            return Reply.of(found.identity)  # its answer was lost
+            return Reply.of(found.identity)  # the reply was lost
         self._match(found, identity)
         if found.state in PREPARED and found.state is not prepared:
             raise _wrong_state(found, commits)
@@ -194,7 +194,7 @@ class TransactionCoordinator:
     def _end(
         self, now_ns: int, found: Transaction, *, commits: bool, bumped: bool, cause: str = "", keeps: bool = False
     ) -> Reply[Identity]:
-        """Decide, write that down, and do it. `keeps` the epoch before as one that may ask again."""
+        """Write the decision, then complete it. `keeps` accepts retries with the previous epoch."""
         prepared, _ = ENDING[commits]
         before = found.stored()
         found.move(prepared)
@@ -223,13 +223,13 @@ class TransactionCoordinator:
 
     def _timed_out(self, now_ns: int, found: Transaction) -> None:
         if found.state is TransactionState.ONGOING:
-            # Whoever it was may come back with the epoch it had, and gets the new one (KIP-588).
+            # The producer may return with its old epoch, and gets the new one (KIP-588).
             self._end(now_ns, found, commits=False, bumped=True, cause=_TIMED_OUT, keeps=True)
 
-    # -- looking
+    # -- queries
 
     def views(self) -> tuple[TransactionView, ...]:
-        """The transactions that have not ended, the oldest first."""
+        """The unfinished transactions, the oldest first."""
         found = [
             TransactionView(
                 each.transactional_id, each.producer_id, each.epoch, each.client, each.started_ns, each.timeout_ms
@@ -240,11 +240,11 @@ class TransactionCoordinator:
         return tuple(sorted(found, key=lambda each: (each.started_ns, each.producer_id)))
 
     def ids(self) -> Mapping[str, Transaction]:
-        """Every transactional id; to be read only."""
+        """All transactional ids; read-only."""
         return self._by_id
 
     def age_ms(self, now_ns: int, found: Transaction) -> int:
-        """How long its transaction is open; 0 where none is."""
+        """The age of its open transaction in milliseconds; 0 without one."""
         return max(0, self._unix_ms(now_ns) - found.started_ms) if found.is_unfinished else 0
 
     def unstable_offsets(self, group: str) -> Collection[tuple[str, int]]:
@@ -257,7 +257,7 @@ class TransactionCoordinator:
             if reader == group
         }
 
-    # -- over a restart
+    # -- restart
 
     def restore(self) -> None:
         """Read the log of states."""
@@ -266,7 +266,7 @@ class TransactionCoordinator:
             each.started_ns = (each.started_ms - self._epoch_ms) * NS_PER_MS
 
     def resume(self, now_ns: int) -> None:
-        """After `restore`: complete what was prepared, and abort what logs have open and nobody knows."""
+        """After `restore`: complete prepared transactions, and abort open ones in logs that are unknown here."""
         for each in list(self._by_id.values()):
             if each.state is TransactionState.ONGOING:
                 self._await_end(now_ns, each)
@@ -288,7 +288,7 @@ class TransactionCoordinator:
                 self._completion.tell(now_ns, "", identity, "", _UNKNOWN, False, markers)
 
     def expire(self, now_ns: int) -> None:
-        """Forget the ids that nobody has used for long. Raises STORAGE_ERROR."""
+        """Forget ids that have not been used for `id_expiration_ms`. Raises STORAGE_ERROR."""
         before_ms = self._unix_ms(now_ns) - self.config.id_expiration_ms
         while self._by_id:
             oldest = next(iter(self._by_id.values()))
@@ -341,7 +341,7 @@ class TransactionCoordinator:
         return self._ports.new_identity(max(self._by_producer, default=NO_PRODUCER_ID))
 
     def _bump(self, found: Transaction, *, keeps: bool) -> None:
-        """The next epoch, or a new producer id where there is none left."""
+        """Advance to the next epoch, or to a new producer id where epochs are exhausted."""
         old = found.identity
         if found.epoch + 1 < MAX_EPOCH:
             found.epoch += 1

@@ -1,4 +1,4 @@
-"""What the coordinator needs of partitions, groups and producer ids; the broker has it."""
+"""The broker's parts as the transaction coordinator uses them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from broker_core.transactions.transaction import Identity, PendingOffset, Place
 
 
 class OpenPart(NamedTuple):
-    """What a partition's log has of a producer whose transaction has no marker there."""
+    """An open transaction in a partition's log."""
 
     place: Place
     identity: Identity
 
 
 class Ports(Protocol):
-    """The rest of the broker, as the coordinator sees it."""
+    """Partitions, groups and producer ids."""
 
     def new_identity(self, above: int) -> Identity:
-        """A producer id greater than `above` that nobody has, at epoch 0."""
+        """A new producer id greater than `above`, at epoch 0."""
 
     def open_parts(self) -> Iterable[OpenPart]:
-        """What is open in any log."""
+        """The open transactions in all logs."""
 
     def write_marker(self, now_ns: int, place: Place, identity: Identity, *, commits: bool) -> int | None:
-        """Append the marker and give its offset; None where the partition has nothing open of the producer, or is
-        gone. Raises STORAGE_ERROR.
+        """Append the marker. Returns its offset, None where the producer has no open transaction there.
+
+        None also for a deleted partition. Raises STORAGE_ERROR.
         """
 
     def durable(self, place: Place, end_offset: int) -> Reply[None]:
-        """There when everything below `end_offset` is as durable as the partition promises."""
+        """A reply that is settled when all messages below `end_offset` are durable."""
 
     def commit_offsets(
         self, now_ns: int, client: str, offsets: Sequence[PendingOffset], *, backwards: bool
     ) -> Reply[None]:
-        """Commit; there when that survives the process. What is behind is left out unless `backwards`."""
+        """Commit offsets. The reply is settled when they are stored. Lower offsets are ignored unless `backwards`."""

@@ -1,4 +1,4 @@
-"""The log of transactions: a compacted log of its own, by transactional id, as Kafka's `__transaction_state`."""
+"""The log of transaction states: a compacted log by transactional id, like Kafka's `__transaction_state`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.transactions.transaction import StoredTransaction, Transaction
 
-DIRECTORY = "transaction-state"  # no topic's: those end with a number
+DIRECTORY = "transaction-state"  # cannot be a topic's, which ends with a partition number
 _SEGMENT_BYTES = 1_048_576
 _PAGE = 10_000
 _ENCODER = msgspec.msgpack.Encoder()
@@ -23,7 +23,7 @@ _DECODER = msgspec.msgpack.Decoder(StoredTransaction)
 
 
 class StateLog:
-    """One for a data directory, as durable as that is; it is made when the first transactional id comes."""
+    """The log of a data directory, as durable as the directory. It is created with the first transactional id."""
 
     def __init__(self, files: FileSystem, syncs: GroupCommit, config: LogConfig, epoch_ms: int) -> None:
         self._files = files
@@ -40,18 +40,18 @@ class StateLog:
 
     @property
     def logs(self) -> tuple[PartitionLog, ...]:
-        """Its log, where it has one."""
+        """Its log, () before the first write."""
         return () if self._log is None else (self._log,)
 
     def _opened(self) -> PartitionLog:
         return PartitionLog(self._files, DIRECTORY, DIRECTORY, 0, config=self._config, epoch_ms=self._epoch_ms)
 
     def write(self, now_ns: int, transaction: Transaction) -> Reply[None]:
-        """Append its state; there when that is as durable as the directory. Raises or fails with STORAGE_ERROR."""
+        """Append the state. The reply is settled when it is durable. Raises or fails with STORAGE_ERROR."""
         return self._append(now_ns, transaction.transactional_id, _ENCODER.encode(transaction.stored()))
 
     def forget(self, now_ns: int, transactional_id: str) -> None:
-        """The id is dead. Raises STORAGE_ERROR."""
+        """Delete the state of an id. Raises STORAGE_ERROR."""
         self._append(now_ns, transactional_id, None)
 
     def _append(self, now_ns: int, transactional_id: str, value: bytes | None) -> Reply[None]:
@@ -61,7 +61,7 @@ class StateLog:
         return self._syncs.durable(self._log, self._log.end_offset)
 
     def read(self) -> dict[str, Transaction]:
-        """The last state of each id, in the order in which the ids came."""
+        """The last state of each id, in the order of the ids' first records."""
         found: dict[str, Transaction] = {}
         for key, value in self._records():
             transactional_id = key.decode()
@@ -80,12 +80,12 @@ class StateLog:
             except BrokerError as error:
                 if error.code is not ErrorCode.DAMAGED:
                     raise
-                page = []  # it is told with the damage of all logs
+                page = []  # reported with the corruption of all logs
             offset = page[-1].offset + 1 if page else offset + 1
             for record in page:
                 yield record.key or b"", record.value
 
     def close(self) -> None:
-        """Give back its files. Raises STORAGE_ERROR."""
+        """Close its log. Raises STORAGE_ERROR."""
         if self._log is not None:
             self._log.close()

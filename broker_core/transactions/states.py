@@ -1,4 +1,4 @@
-"""The states of a transactional id, and which may follow which (KIP-98, KIP-890)."""
+"""The states of a transactional id and their transitions (KIP-98, KIP-890)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 
 class TransactionState(enum.StrEnum):
-    """Kafka's states under Kafka's names.
+    """The states of Kafka, with its names.
 
-    EMPTY: the id has a producer, and no transaction yet.
-    ONGOING: partitions or groups belong to its transaction, which ends by the producer's word, by its time-out, or
-        because another producer comes with the same id.
-    PREPARE_COMMIT, PREPARE_ABORT: it is decided and written down; markers and offsets follow, over a restart too.
-    COMPLETE_COMMIT, COMPLETE_ABORT: everything of it is written.
-    DEAD: forgotten, because nobody has used the id for long; nothing follows.
+    EMPTY: the id has a producer and no transaction yet.
+    ONGOING: the transaction has partitions or groups. It ends by the producer, by its timeout, or when another producer
+        is initialized with the same id.
+    PREPARE_COMMIT, PREPARE_ABORT: the decision is written; markers and offsets follow, also after a restart.
+    COMPLETE_COMMIT, COMPLETE_ABORT: everything is written.
+    DEAD: forgotten, because the id has expired. Final.
     """
 
     EMPTY = "Empty"
@@ -29,7 +29,7 @@ class TransactionState(enum.StrEnum):
 _S = TransactionState
 PREPARED = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
 UNFINISHED = PREPARED | {_S.ONGOING}
-#: How it ends, by whether it commits: the state that is written down first, and the one when all is done.
+#: By whether it commits: (prepared state, complete state).
 ENDING: Mapping[bool, tuple[TransactionState, TransactionState]] = {
     True: (_S.PREPARE_COMMIT, _S.COMPLETE_COMMIT),
     False: (_S.PREPARE_ABORT, _S.COMPLETE_ABORT),
@@ -37,10 +37,10 @@ ENDING: Mapping[bool, tuple[TransactionState, TransactionState]] = {
 
 _AT_REST = frozenset({_S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT})
 VALID_PREVIOUS: Mapping[TransactionState, frozenset[TransactionState]] = {
-    _S.EMPTY: _AT_REST,  # a producer comes, or comes back
+    _S.EMPTY: _AT_REST,  # a producer is initialized
     _S.ONGOING: _AT_REST | {_S.ONGOING},
     _S.PREPARE_COMMIT: frozenset({_S.ONGOING}),
-    _S.PREPARE_ABORT: _AT_REST | {_S.ONGOING},  # since KIP-890 a producer may abort what has not begun
+    _S.PREPARE_ABORT: _AT_REST | {_S.ONGOING},  # since KIP-890 a producer may abort without a transaction
     _S.COMPLETE_COMMIT: frozenset({_S.PREPARE_COMMIT}),
     _S.COMPLETE_ABORT: frozenset({_S.PREPARE_ABORT}),
     _S.DEAD: _AT_REST,

@@ -1,4 +1,4 @@
-"""A transactional id with its producer and its transaction, as it is and as it is written down."""
+"""A transactional id with its producer and its transaction, in memory and as stored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_EPOCH = -1
 
 
 class Identity(NamedTuple):
-    """What a producer shows with each request of a transaction."""
+    """The producer id and epoch, which a producer sends with each request of a transaction."""
 
     producer_id: int
     epoch: int
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 class PendingOffset(NamedTuple):
-    """An offset that a group has committed when the transaction commits; `leader_epoch` is -1 where none was named."""
+    """An offset that is committed with the transaction. `leader_epoch` is -1 where the client sent none."""
 
     group: str
     topic: str
@@ -38,7 +38,7 @@ class PendingOffset(NamedTuple):
 
 
 class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):
-    """The value of a record of the state log; times are Unix milliseconds, `started_ms` is 0 where none is open."""
+    """The value of a record of the state log. Times are Unix milliseconds; `started_ms` is 0 without a transaction."""
 
     producer_id: int
     epoch: int
@@ -56,19 +56,19 @@ class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Transaction:
-    """One transactional id. `cause` says why its transaction ends as it does: "" where the producer has said so."""
+    """A transactional id. `cause` is the reason of the end of its transaction, "" where the producer ended it."""
 
     def __init__(self, transactional_id: str, identity: Identity, timeout_ms: int, client: str) -> None:
         self.transactional_id = transactional_id
         self.producer_id, self.epoch = identity
-        self.previous_epoch = NO_EPOCH  # with which the producer may ask again for what it has got
-        self.replaced: Identity | None = None  # the same, where it has got another producer id
-        self.ends_at_epoch = NO_EPOCH  # of its markers, once it is decided
+        self.previous_epoch = NO_EPOCH  # with which the producer may repeat its last request
+        self.replaced: Identity | None = None  # the same, with its previous producer id
+        self.ends_at_epoch = NO_EPOCH  # the epoch of its markers, once it is decided
         self.timeout_ms = timeout_ms
         self.client = client
         self.state = TransactionState.EMPTY
         self.started_ms = self.updated_ms = 0
-        self.started_ns = 0  # the same in session time, as precise as it came
+        self.started_ns = 0  # the start in session time
         self.cause = ""
         self.partitions: dict[Place, None] = {}
         self.groups: dict[str, None] = {}
@@ -78,21 +78,21 @@ class Transaction:
 
     @property
     def identity(self) -> Identity:
-        """Of the producer that has the id now."""
+        """The identity of the present producer."""
         return Identity(self.producer_id, self.epoch)
 
     @property
     def is_unfinished(self) -> bool:
-        """True where there is a transaction that has not ended."""
+        """Whether there is a transaction that has not ended."""
         return self.state in UNFINISHED
 
     def move(self, state: TransactionState) -> None:
-        """Enter a state that may follow the present one."""
+        """Enter a state. AssertionError for an invalid transition."""
         assert self.state in VALID_PREVIOUS[state], (self.transactional_id, self.state, state)
         self.state = state
 
     def clear(self) -> None:
-        """Nothing belongs to it any more."""
+        """Remove everything from the transaction."""
         self.started_ms = 0
         self.cause = ""
         self.ends_at_epoch = NO_EPOCH
@@ -102,7 +102,7 @@ class Transaction:
         self.markers.clear()
 
     def stored(self) -> StoredTransaction:
-        """For the state log."""
+        """The form for the state log."""
         return StoredTransaction(
             self.producer_id,
             self.epoch,
@@ -121,7 +121,7 @@ class Transaction:
 
     @classmethod
     def of(cls, transactional_id: str, stored: StoredTransaction) -> Transaction:
-        """What the state log holds."""
+        """The transaction of a stored state."""
         found = cls(transactional_id, Identity(stored.producer_id, stored.epoch), stored.timeout_ms, stored.client)
         found.previous_epoch = stored.previous_epoch
         found.ends_at_epoch = stored.ends_at_epoch

@@ -20,7 +20,7 @@ _WHAT = {
     409: "The state of things does not allow it",
     413: "The request or a message is too large",
     415: "The body is not JSON",
-    422: "The request is not as it must be",
+    422: "The request is malformed",
     429: "A limit is reached; the header Retry-After says when to try again",
     503: "The broker is closing, or its disk refuses",
 }

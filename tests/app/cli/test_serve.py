@@ -210,7 +210,7 @@ def test_the_plain_clients_say_in_one_sentence_what_the_broker_has_against_it(ca
         place = where["http"].removeprefix("http://")
         assert main(["http-produce", "--broker", place, "--topic", "a b"]) == 2
         told = capsys.readouterr().err
-        assert "The request is not as it must be" in told
+        assert "The request is malformed" in told
         assert "{" not in told
     assert main(["http-consume", "--broker", place, "--topic", "t"]) == Exit.UNREACHABLE
     assert "nothing listens at http://" in capsys.readouterr().err
