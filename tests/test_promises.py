@@ -169,7 +169,9 @@ ROWS: dict[str, str] = {
     # promises
     "1 the death of the process": """
         ../crash/test_kill_nine.py test_nothing_acknowledged_is_lost_in_200_kills
-        ../crash/test_host_kill_nine.py test_whatever_was_acknowledged_is_there_after_each_kill""",
+        ../crash/test_host_kill_nine.py test_whatever_was_acknowledged_is_there_after_each_kill
+        listeners/http/test_kill.py test_what_was_acknowledged_with_fsync_survives_kill_9
+        ../app/cli/test_elsewhere.py test_a_broker_that_is_killed_while_messages_are_published_is_one_sentence""",
     "2 a power cut": """
         log/test_power_cut.py test_a_power_cut_anywhere_in_a_long_script_loses_nothing_that_was_acknowledged""",
     "3 a torn tail": """

@@ -170,7 +170,9 @@ class HttpGroupReader(GroupReader):
         places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in self._done.items()]
         self._done.clear()
         if places and self._member is not None:
-            self._broker.ask(CommitOffsets(group=self._group, member=self._member, offsets=places))
+            request = CommitOffsets(group=self._group, member=self._member, offsets=places)
+            if self._connection.tried(lambda: self._broker.ask(request)) is None:
+                self._leave()  # what was printed last comes again
 
     def _leave(self) -> None:
         member, self._member = self._member, None
@@ -252,11 +254,17 @@ class HttpQueueReader(QueueReader):
         """See `QueueReader.ack`."""
         for lease in held:
             self._held.pop(lease, None)
-        _check(self._broker.ask(leases.Ack(queue=self._queue, leases=list(held))))
+        request = leases.Ack(queue=self._queue, leases=list(held))
+        done = self._connection.tried(lambda: self._broker.ask(request))
+        if done is not None:  # else they come again when their leases end
+            _check(done)
 
     def extend(self, held: Sequence[str]) -> None:
         """See `QueueReader.extend`."""
-        _check(self._broker.ask(leases.Extend(queue=self._queue, leases=list(held))))
+        request = leases.Extend(queue=self._queue, leases=list(held))
+        done = self._connection.tried(lambda: self._broker.ask(request))
+        if done is not None:
+            _check(done)
 
     def close(self) -> None:
         """See `Reader.close`."""
