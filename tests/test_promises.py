@@ -259,6 +259,10 @@ ROWS: dict[str, str] = {
     "35 a real client loses nothing that it was told is stored": """
         ../crash/test_kafka_kill_nine.py test_what_was_acknowledged_to_a_kafka_client_survives_each_kill
         listeners/kafka/test_produce_and_consume.py test_what_was_acknowledged_is_there_after_a_restart""",
+    "36 a transaction is all or nothing": """
+        ../crash/test_transaction_kill_nine.py test_a_transaction_is_all_or_nothing_over_a_kill
+        transactions/test_law.py TestTransactions
+        listeners/kafka/test_transactions.py test_what_is_committed_is_seen_and_what_is_aborted_is_not""",
     "37 what is opened for one is closed to others": """
         engine/test_private.py test_a_data_directory_is_its_owners_alone
         ../app/cli/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_nothing_written""",
@@ -268,7 +272,7 @@ WANTED = [
     *(f"A{number}" for number in range(1, 25) if number != 20),
     *(f"C{number}" for number in range(1, 9)),
     *(f"D{number}" for number in range(1, 6)),
-    *map(str, (*range(1, 19), 23, 24, 28, 29, 31, 32, 33, 34, 35, 37)),
+    *map(str, (*range(1, 19), 23, 24, 28, 29, 31, 32, 33, 34, 35, 36, 37)),
 ]
 
 

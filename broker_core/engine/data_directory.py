@@ -5,6 +5,7 @@ catalog.json           topics, queues and their settings, see `broker_core.broke
 offsets.sqlite         committed offsets
 queue-journal/         changes of queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
+transaction-state/     transactional ids, see `broker_core.transactions.state_log`
 <topic>-<partition>/   the logs
 reserve                disk space that is released when a full disk would prevent deleting messages
 
@@ -26,8 +27,10 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, FileSystem, ReadOnlyFiles, ReservedFiles, private
 from broker_core.files.reserved_files import RESERVE_FILE
 from broker_core.groups.offsets import OffsetStore
+from broker_core.queues import journal
 from broker_core.queues.dead_letters import DeadLettersState
 from broker_core.queues.queue_state import QueueState
+from broker_core.transactions import state_log
 
 OFFSETS_FILE = "offsets.sqlite"
 _LOCK_FILE = "broker.lock"
@@ -93,7 +96,7 @@ def offsets_of(files: ReservedFiles | ReadOnlyFiles, root: Path | str, *, durabl
 
 
 def _close_to_others(root: Path) -> None:
-    own = {_LOCK_FILE, _CATALOG_FILE, _STATES, RESERVE_FILE, "lost+found"}
+    own = {_LOCK_FILE, _CATALOG_FILE, _STATES, RESERVE_FILE, journal.DIRECTORY, state_log.DIRECTORY, "lost+found"}
     foreign = [
         path.name
         for path in root.iterdir()

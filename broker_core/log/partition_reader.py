@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -51,6 +51,10 @@ class PartitionReader:
     def markers_between(self, offset: int, end_offset: int) -> int:
         """The number of markers between the two offsets; they are not messages."""
         return self._segments.markers_between(offset, end_offset)
+
+    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
+        """Which of these offsets are those of markers."""
+        return self._segments.markers(offset, end_offset)
 
     def messages_between(self, offset: int, end_offset: int) -> int:
         """The number of offsets between the two that are not markers, including removed messages."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from broker_core.log.batch_index import BatchIndex
@@ -45,6 +45,12 @@ class SegmentList:
             if segment.base_offset <= offset:
                 break
         return found
+
+    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
+        """The markers among these offsets, in order; nearly always there are none."""
+        if not self.markers_between(offset, end_offset):
+            return ()
+        return [at for each in self._segments for at in each.transactions.markers if offset <= at < end_offset]
 
     def aborted(self, offset: int, end_offset: int) -> list[AbortedTransaction]:
         """Aborted transactions with messages between the two offsets, in the order of their markers."""

@@ -84,8 +84,7 @@ class LeaseTable:
 
     def heads(self) -> list[tuple[int, int, int]]:
         """(priority, published_ns, offset) of the next message of each priority."""
-        if self.has_priorities:
-            self._sort()
+        self._sort()
         spans = [(priority, self._ready.first(priority)) for priority in self._ready.filled()]
         found = [(at, span.published_ns, next(self.index.segments(span))[0]) for at, span in spans if span is not None]
         if not found and self.next_offset < self.end_offset:
@@ -101,8 +100,7 @@ class LeaseTable:
 
     def newest_ready(self) -> tuple[int, int] | None:
         """(priority, offset) of the newest among the least urgent ready messages."""
-        if self.has_priorities:
-            self._sort()
+        self._sort()
         if self.next_offset < self.end_offset:
             return 0, self.end_offset - 1
         filled = self._ready.filled()
@@ -115,24 +113,28 @@ class LeaseTable:
 
     def ready_offsets(self, most: int) -> list[int]:
         """Up to `most` offsets in the order of delivery."""
-        if self.has_priorities:
-            self._sort()
+        self._sort()
         returned = [offset for span in self._ready for part in self.index.segments(span) for offset in range(*part)]
         return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
 
     # -- growth
 
     def grow(self) -> int:
-        """Include the messages up to the log's high watermark. Returns their number."""
-        end_offset = self.log.high_watermark
-        added = end_offset - self.end_offset
-        if added:
-            self._fresh_bytes += self._share(self.end_offset, end_offset)
-            self.end_offset = end_offset
-        return added
+        """Add the messages that became readable. Returns their number."""
+        start, self.end_offset = self.end_offset, self.log.high_watermark
+        self._fresh_bytes += self._share(start, self.end_offset)
+        markers = self.log.markers(start, self.end_offset)
+        for marker in markers:  # no message: what lies before it is entered by itself
+            while self.next_offset < marker:
+                self.insert(self._pop_fresh(marker - self.next_offset))
+            self.next_offset = marker + 1
+        return self.end_offset - start - len(markers)
 
     def skip_to(self, next_offset: int) -> None:
         """Start at `next_offset`; only for a table that has delivered nothing."""
+        first = self.index.first_offset()
+        if first is not None:
+            self.take_out(first, next_offset)
         self.next_offset = min(max(next_offset, self.next_offset), self.end_offset)
         self._fresh_bytes = self._share(self.next_offset, self.end_offset)
 
@@ -161,8 +163,7 @@ class LeaseTable:
         skipped: list[Skipped] = []
         if self.log.start_offset > self._trimmed_to:
             self.trim()
-        if self.has_priorities:
-            self._sort()
+        self._sort()
         while wanted > 0 and self.ready and (priority is None or self._ready.first(priority) is not None):
             piece = self._pop_ready(wanted, priority)
             try:
@@ -221,8 +222,7 @@ class LeaseTable:
 
     def withdraw(self, offset: int) -> Span | None:
         """Remove one message; None where it is leased or finished."""
-        if self.has_priorities:
-            self._sort()
+        self._sort()
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
                 self.insert(self._pop_fresh(offset - self.next_offset))
@@ -236,8 +236,7 @@ class LeaseTable:
 
     def take_out(self, first: int, end: int) -> tuple[int, int]:
         """Remove the messages from `first` up to `end` in any state. Returns the part of the range that the log has."""
-        if self.has_priorities:
-            self._sort()
+        self._sort()
         first, end = max(first, self.log.start_offset), min(end, self.end_offset)
         while self.next_offset < first:
             self.insert(self._pop_fresh(first - self.next_offset))
@@ -357,7 +356,7 @@ class LeaseTable:
 
     def _sort(self) -> None:
         """With priorities: move new messages to ready spans by their priority."""
-        while self.next_offset < self.end_offset:
+        while self.has_priorities and self.next_offset < self.end_offset:
             piece = self._pop_fresh(self.end_offset - self.next_offset)
             for span in by_priority(self.log, piece, len(self._ready) - 1):
                 self.insert(span)

@@ -61,6 +61,9 @@ class MemoryPartition:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.topic}")
         return found[0]
 
+    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
+        return ()
+
     def runs(self, offset: int, end_offset: int) -> list[Run]:
         runs: list[Run] = []
         for message in self.stored[max(offset, self.start_offset) : end_offset]:

@@ -3,9 +3,11 @@
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.producer_ids import MAX_EPOCH
+from broker_core.queues.config import QueueConfig
 from broker_core.transactions.states import TransactionState
 from broker_core.transactions.transaction import Identity, PendingOffset, Place
 
@@ -274,3 +276,21 @@ def test_a_topic_that_was_deleted_holds_up_no_transaction():
     world.broker.topics.delete(0, "orders")
     world.end(identity, commits=True)
     assert state(world) is TransactionState.COMPLETE_COMMIT
+
+
+@pytest.mark.parametrize("priorities", [1, 3])
+def test_a_subscription_gets_no_marker(priorities):
+    world = World()
+    queues, identity = world.broker.queues, world.init()
+    queues.subscribe(0, "audit", "orders", QueueConfig(priorities=priorities), from_end=False)
+    for name in "abc":
+        world.send(identity, 0, name)
+        world.end(identity, commits=name != "b")
+    queue = queues.queue("audit")
+    assert queue.ready == 3
+    leases = queues.take(0, "audit", "worker", max_messages=10).result()
+    assert [lease.message.value for lease in leases] == [b"a", b"b", b"c"]
+    world.send(identity, 0, "d")
+    world.end(identity, commits=True)
+    assert (queue.ready, queue.in_flight) == (1, 3)
+    assert not [event for event in world.events if event.kind is EventKind.DAMAGE]
