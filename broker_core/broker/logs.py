@@ -166,8 +166,8 @@ class Logs:
         return self.partition(topic, partition).published_from_ns(offset)
 
     def dead_letters(self) -> dict[str, DeadLetters]:
-        """The dead letters of topics whose schema dead-letters, by topic."""
-        return {topic.name: topic.dead_letters for topic in self if topic.dead_letters is not None}
+        """The dead letters of topics whose schema dead-letters, by the name of the dead-letter queue."""
+        return {found.name: found for topic in self if (found := topic.dead_letters) is not None}
 
     # -- names
 

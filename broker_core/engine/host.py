@@ -127,11 +127,9 @@ class BrokerHost(HostLoop):
 
     def _restore(self, directory: DataDirectory, *, resumes: bool) -> None:
         self.broker.restore(0, directory.catalog())
-        dead_letter_queues = {
-            dead_letters.name: dead_letters for dead_letters in self.broker.logs.dead_letters().values()
-        }
+        of_topics = self.broker.logs.dead_letters()
         states: dict[str, KeptQueue | None] = {}
-        for name in (*self.broker.queues.names(), *dead_letter_queues):
+        for name in (*self.broker.queues.names(), *of_topics):
             try:
                 states[name] = directory.queue_state(name)
             except BrokerError as error:
@@ -139,7 +137,7 @@ class BrokerHost(HostLoop):
         known_to = {
             name: 0 if kept is None or kept.queue is None else kept.queue.journal_offset
             for name, kept in states.items()
-            if name not in dead_letter_queues
+            if name not in of_topics
         }
         entries = self.broker.durability.journal.entries(min(known_to.values(), default=0))
         for name, kept in states.items():
@@ -148,9 +146,7 @@ class BrokerHost(HostLoop):
             if name in known_to:
                 self.broker.queues.queue(name).replay(0, unknown_to(entries.get(name, []), known_to[name]))
             if kept is not None:
-                dead_letters = (
-                    dead_letter_queues[name] if name in dead_letter_queues else self.broker.queues.dead_letters(name)
-                )
+                dead_letters = of_topics[name] if name in of_topics else self.broker.queues.dead_letters(name)
                 dead_letters.restore(kept.dead_letters)
         if resumes:
             self.broker.transactions.resume(0)

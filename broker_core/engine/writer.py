@@ -191,11 +191,11 @@ class Writer:
             else:
                 self._marks[name] = mark
                 self._unwritable.discard(name)
-        dead_letter_queues = {dead_letters.name for dead_letters in self._broker.logs.dead_letters().values()}
-        for name in self._marks.keys() - set(self._broker.queues.names()) - dead_letter_queues:
+        there = {*self._broker.queues.names(), *self._broker.logs.dead_letters()}
+        for name in self._marks.keys() - there:
             directory.forget_queue(name)
             del self._marks[name]
-        self._unwritable &= {*self._broker.queues.names(), *dead_letter_queues}
+        self._unwritable &= there
         if refused is not None:
             raise refused
         if not self._unwritable:
@@ -223,8 +223,8 @@ class Writer:
                 state = queue.state(now_ns)
                 known = msgspec.structs.replace(state, journal_offset=self._broker.durability.journal.end_offset)
                 changed[name] = (mark, KeptQueue(known, dead_letters.state()))
-        for dead_letters in self._broker.logs.dead_letters().values():
+        for name, dead_letters in self._broker.logs.dead_letters().items():
             mark = (dead_letters.purged, dead_letters.restored, dead_letters.count(), dead_letters.redriven())
-            if mark != self._marks.get(dead_letters.name):
-                changed[dead_letters.name] = (mark, KeptQueue(None, dead_letters.state()))
+            if mark != self._marks.get(name):
+                changed[name] = (mark, KeptQueue(None, dead_letters.state()))
         return changed, self._broker.durability.journal.end_offset

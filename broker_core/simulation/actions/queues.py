@@ -19,7 +19,7 @@ class CreateQueue(queues.CreateQueue, Action, frozen=True, kw_only=True, tag="cr
 
 
 class CreateSubscription(queues.CreateSubscription, Action, frozen=True, kw_only=True, tag="create_subscription"):
-    """A fan-out subscription, which gets every message of `topic` from now on; see `Broker.subscribe`."""
+    """A fan-out subscription, which gets every message of `topic` from now on; see `Queues.subscribe`."""
 
     name: str
 
