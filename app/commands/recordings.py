@@ -82,7 +82,7 @@ class RecordingHandlers(QObject):
 
         def call() -> None:
             stored = self._controller.open_session(folder, at_ns)
-            self._context.say(stored.told())
+            self._context.say(stored.summary())
             if stored.problems:
                 self._context.window.hint.say(" ".join(stored.problems))
 
@@ -120,7 +120,7 @@ class RecordingHandlers(QObject):
     def _close_all(self, folders: list[Path]) -> None:
         def close(work: Work) -> int:
             for place, folder in enumerate(folders):
-                work.say(place / len(folders), folder.name)
+                work.report(place / len(folders), folder.name)
                 try:
                     seal(folder)
                 except BrokerError:
@@ -154,7 +154,7 @@ class RecordingHandlers(QObject):
         def copy(work: Work) -> Path:
             if recorder is not None:
                 recorder.flush()
-            return copy_session(folder, target, lambda part, name: work.say(part, tr("Copying {name}", name=name)))
+            return copy_session(folder, target, lambda part, name: work.report(part, tr("Copying {name}", name=name)))
 
         self._context.jobs.work(
             tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)

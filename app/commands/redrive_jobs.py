@@ -80,7 +80,7 @@ class Redrives(QObject):
                 while waiting:
                     left = len(waiting)
                     done = tr("{done} of {total} parts", done=f"{parts - left:,}", total=f"{parts:,}")
-                    work.say(max(0.0, 1 - left / parts), done)
+                    work.report(max(0.0, 1 - left / parts), done)
                     time.sleep(WATCH_S)
             except Cancelled:
                 waiting.clear()

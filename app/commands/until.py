@@ -52,7 +52,7 @@ class UntilHandlers(QObject):
         if live is None:
             return
         task = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
-        self._controller.run_background(task.go_on, task.told)
+        self._controller.run_background(task.go_on, task.summary)
         self._context.say(tr("Running until {words}; Space stops it.", words=text))
 
 

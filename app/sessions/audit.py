@@ -16,7 +16,7 @@ from widgets.dialogs.facts_table import FactsTable
 from widgets.i18n import tr
 
 CHECKED_EVENTS = 2_000_000  # beyond, the checker's memory would outgrow the machine's
-SAY_EVERY = 5_000
+REPORT_EVERY = 5_000
 
 
 @dataclass
@@ -41,8 +41,8 @@ def audit(events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work:
     accounts = Accounts()
     for event in events:
         found.events += 1
-        if found.events % SAY_EVERY == 0:
-            work.say(
+        if found.events % REPORT_EVERY == 0:
+            work.report(
                 found.events / max(1, snapshot.events),
                 tr("{done:,} of {whole:,} events", done=found.events, whole=snapshot.events),
             )

@@ -29,16 +29,16 @@ class Branch:
     actions: tuple[RecordedAction, ...]
     moment: Snapshot
     by_event: bool
-    told: str
+    origin: str
     extra: dict[str, Any]
 
     def task(self, simulation: Simulation) -> BackgroundTask:
-        """What the engine does: the same again, up to the moment."""
+        """The rerun up to the moment, for the engine."""
         events = max(1, self.moment.events) if self.by_event else None
-        again = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)
+        replayed = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)
 
         def go_on(enough: Any) -> bool:
-            done = again.go_on(enough)
+            done = replayed.go_on(enough)
             if done and simulation.events.count != self.moment.events:
                 raise BrokerError(
                     ErrorCode.INVALID_REQUEST,
@@ -58,7 +58,7 @@ class Branch:
         """The sentence for the end of the task: it stays in the status bar, and true, when the branch runs on."""
         at = session_time(self.moment.time_ns)
         if finished:
-            return tr("This is a branch: live from {at}, {told}.", at=at, told=self.told)
+            return tr("This is a branch: live from {at}, {told}.", at=at, told=self.origin)
         return tr("This branch was stopped before it came to {at}: it is live from where it stands.", at=at)
 
 

@@ -61,14 +61,14 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
     if recorder is not None:
         recorder.flush()
     playback = FolderPlayback(folder, recorder)
-    work.say(part[0], tr("Reading {name}", name=folder.name))
+    work.report(part[0], tr("Reading {name}", name=folder.name))
     end = playback.end()
     reduced = SessionFigures()
     index = EventIndex(folder, None if recorder is None else recorder.unsealed)
     for batch in index.batches(schema.CONTROL):
         for event in events_of(batch):
             reduced.control(event)
-    work.say(part[0] + (part[1] - part[0]) * 0.3, tr("Reading the messages of {name}", name=folder.name))
+    work.report(part[0] + (part[1] - part[0]) * 0.3, tr("Reading the messages of {name}", name=folder.name))
     for batch in index.batches(schema.MESSAGES):
         reduced.messages(batch)
     for name, value in reduced.values(end.time_ns if metadata.duration_ns is None else metadata.duration_ns).items():
@@ -81,7 +81,7 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
     for group, counts in reduced.groups.items():
         for name in ("rebalances", "moved", "rebalancing_ns"):
             found.add(MEASURES[name], group, counts[name])
-    work.say(part[1], folder.name)
+    work.report(part[1], folder.name)
     return found
 
 

@@ -37,20 +37,17 @@ class Run(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What comes of a run. `counts` holds how much had happened before each action, as `Told` counts."""
+    """The results of a run. `effects` is an `EffectsDigest`, `counts` its count before each action."""
 
     totals: Totals
     digest: str
-    told: str
+    effects: str
     events: int
     counts: tuple[int, ...]
 
 
-class Told:
-    """A sink: a digest of all that happened, and how much that was, without the notes of what a person did.
-
-    On a schedule the same things happen, but nobody does them.
-    """
+class EffectsDigest:
+    """A sink: the number and a digest of all events except the user's actions, which a schedule does not repeat."""
 
     def __init__(self, stream: EventStream) -> None:
         self.count = 0
@@ -70,25 +67,25 @@ class Told:
 
 
 def outcome_of(run: Run, work: Work) -> Outcome:
-    """Run it again, and see. Raises BrokerError, ScenarioError where it cannot be."""
+    """Rerun it. Raises BrokerError, ScenarioError where that is not possible."""
     simulation = Simulation(parse_scenario(run.text), seed=run.seed, find_file=DataFiles(run.scenario_path))
-    digest, told = EventDigest(simulation.events), Told(simulation.events)
+    digest, effects = EventDigest(simulation.events), EffectsDigest(simulation.events)
     counts: list[int] = []
     simulation.start()
-    again = Rerun(
+    replayed = Rerun(
         simulation,
         run.actions,
         until_ns=run.end_ns,
-        before=lambda _recorded: counts.append(told.count),
+        before=lambda _recorded: counts.append(effects.count),
     )
 
-    def look() -> bool:
+    def report() -> bool:
         now_ns = simulation.loop.now_ns
-        work.say(now_ns / max(1, run.end_ns), f"Running it again, {s_from_ns(now_ns):.0f} s")
+        work.report(now_ns / max(1, run.end_ns), f"Running it again, {s_from_ns(now_ns):.0f} s")
         return False
 
-    again.go_on(look)
-    found = Outcome(simulation.totals(), digest.hex, told.hex, simulation.events.count, tuple(counts))
+    replayed.go_on(report)
+    found = Outcome(simulation.totals(), digest.hex, effects.hex, simulation.events.count, tuple(counts))
     simulation.close()
     return found
 
@@ -115,12 +112,12 @@ def save_scenario(run: Run, target: Path, work: Work) -> Path:
     text = scenario_of(run, outcome)
     scenario = parse_scenario(text, target.name)
     _check_place(scenario, run.scenario_path, target)
-    work.say(0.9, "Comparing")
+    work.report(0.9, "Comparing")
     again = Simulation(scenario, find_file=DataFiles(run.scenario_path))
-    told = Told(again.events)
+    effects = EffectsDigest(again.events)
     again.run(s_from_ns(run.end_ns))
     again.close()
-    if told.hex != outcome.told:
+    if effects.hex != outcome.effects:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST,
             "on a schedule, what was done by hand gives another run, for it came in the middle of a moment; a test "

@@ -62,7 +62,7 @@ class SessionController(ShownSession):
         self.record = record
         self.sessions = sessions
         self._reading: Reading | None = None
-        self._told_failure = False
+        self._failure_reported = False
         self.travel.failed.connect(self.failed)
         self._acted.connect(self._tell)
         self._stepped.connect(self._tell_step)
@@ -98,7 +98,7 @@ class SessionController(ShownSession):
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.take_due_keyframe)
         self.travel.follow(live.playback)
-        self.stopped = self._told_failure = self.fast = False
+        self.stopped = self._failure_reported = self.fast = False
         self.branched_from = ""
         self.opened.emit()
         return live
@@ -114,7 +114,7 @@ class SessionController(ShownSession):
         self._stored, self.scenario = stored, stored.scenario
         self._path, self._seed = stored.scenario_path, stored.seed
         self.collectors = Collectors(stored.scenario)
-        self.stopped, self._told_failure, self.fast = True, True, False
+        self.stopped, self._failure_reported, self.fast = True, True, False
         self.branched_from = ""
         self.travel.follow(lambda: stored.playback, has_present=False)
         series = self.collectors.series
@@ -135,7 +135,7 @@ class SessionController(ShownSession):
         branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
         assert self._path is not None
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
-        self.branched_from, self.rerun_until_ns = branch.told, branch.moment.time_ns
+        self.branched_from, self.rerun_until_ns = branch.origin, branch.moment.time_ns
         self.run_background(branch.task(live.simulation), branch.done)
 
     def restart(self, *, new_seed: bool = False) -> None:
@@ -255,12 +255,12 @@ class SessionController(ShownSession):
 
     def check(self) -> None:
         """Tell once that the engine has failed, or that the recording has stopped."""
-        if self._told_failure or self._live is None or self.stopped:
+        if self._failure_reported or self._live is None or self.stopped:
             return
         recorder = self._live.recorder
         error = self.status.error or (str(recorder.error) if recorder is not None and recorder.error else "")
         if error:
-            self._told_failure = True
+            self._failure_reported = True
             self.failed.emit(error)
         elif self.status.mode is Mode.FINISHED:
             # The scenario is over: its recording is sealed, and a report can be made of it.
@@ -310,8 +310,8 @@ class SessionController(ShownSession):
         self.background_tasks -= 1
         error = done.exception()
         if error is None:
-            if told := then(done.result()):
-                self.said.emit(told)
+            if message := then(done.result()):
+                self.said.emit(message)
         elif isinstance(error, BrokerError):
             if error.code is not ErrorCode.CLOSED:
                 self.failed.emit(str(error))

@@ -77,7 +77,7 @@ class StoredSession:
         """Why this session cannot be run again, and so not branched; "" where it can."""
         return why_no_rerun(self.metadata, self._scenario_problem, self.scenario, self.scenario_path, self.actions)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """What it is and what is wrong with it, in a sentence or two."""
         what = tr(
             "Opened {title}, {seconds:.0f} s recorded.",

@@ -147,7 +147,7 @@ class RunUntil:
         self._pending.clear()
         return self.found is not None
 
-    def told(self, done: bool) -> str:
+    def summary(self, done: bool) -> str:
         """The sentence for the end."""
         if self.found is not None:
             return tr("Stopped right after {found}", found=event_line(self.found))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Cancelled(Exception):
-    """Raised by `Work.say` once the job was cancelled: the work tidies up and lets it pass."""
+    """Raised by `Work.report` once the job was cancelled: the work tidies up and lets it pass."""
 
 
 class Work:
@@ -16,8 +16,8 @@ class Work:
         self._tell = tell
         self.cancelled = False
 
-    def say(self, fraction: float, message: str) -> None:
-        """So much is done, and this comes next. Raises `Cancelled` where nobody wants it any more."""
+    def report(self, fraction: float, message: str) -> None:
+        """`fraction` is done, `message` comes next. Raises `Cancelled` after a cancellation."""
         if self.cancelled:
             raise Cancelled
         self._tell(fraction, message)

@@ -255,14 +255,21 @@ class Ownership:
         places = _places(event)
         ended = []
         for place in places:
-            spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
-            spans.append(_OwnedSpan(event.client, event.time_ns, event.seq))
+            self._begin_span(place, event)
             self._taken.settled(place)
             gap = self._gap(place)
             if gap is not None and gap.assigned_ns is None:
                 self._replace(gap, assigned_ns=event.time_ns)
                 ended.append(place)
         self._given.add((event.group, event.client), places, ended)
+
+    def _begin_span(self, place: Place, event: Event) -> None:
+        spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
+        if spans and spans[-1].end_seq is None:
+            if spans[-1].owner == event.client:
+                return  # it keeps what it has, since then
+            spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
+        spans.append(_OwnedSpan(event.client, event.time_ns, event.seq))
 
     def _read_on(self, place: Place, event: Event) -> None:
         """A delivery to the old owner: it reads on until its next heartbeat."""

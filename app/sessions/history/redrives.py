@@ -59,10 +59,10 @@ def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int, un
             & before
         )
         later = recorded.events(wanted)
-    return told_of(moves, [*later, *(event for event in kept if event.kind in FATES)])
+    return redriven_of(moves, [*later, *(event for event in kept if event.kind in FATES)])
 
 
-def told_of(moves: Sequence[Event], events: Iterable[Event]) -> list[RedrivenMessage]:
+def redriven_of(moves: Sequence[Event], events: Iterable[Event]) -> list[RedrivenMessage]:
     """Each move with its fate; `events` in their order."""
     by_partition: dict[tuple[str, int | None], dict[int, int]] = {}
     for number, move in enumerate(moves):

@@ -13,7 +13,7 @@ import pytest
 
 from app.commands.recordings import RecordingHandlers
 from app.environment.paths import DataFiles, find_scenario
-from app.sessions.export import Run, Told, outcome_of, save_scenario, save_test, scenario_of
+from app.sessions.export import EffectsDigest, Run, outcome_of, save_scenario, save_test, scenario_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
@@ -71,9 +71,9 @@ def test_the_saved_scenario_gives_the_same_events(name: str, steps: bool, tmp_pa
     scenario, text = load_scenario(saved)
     assert scenario.seed == 5 and len(scenario.schedule) >= 3
     again = Simulation(scenario, find_file=DataFiles(run.scenario_path))
-    found = Told(again.events)
+    found = EffectsDigest(again.events)
     again.run(25)
-    assert found.hex == outcome_of(run, work()).told
+    assert found.hex == outcome_of(run, work()).effects
     if name == "first-session":
         assert "#" in text and "done by hand" in text
 

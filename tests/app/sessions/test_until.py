@@ -56,7 +56,7 @@ def test_it_stops_at_the_first_event_that_fits(text: str, fits: Callable[[Event]
     assert not any(fits(event) for event in events if event.seq < task.found.seq)
     # Nothing after the step that brought it has happened.
     assert {event.time_ns for event in events if event.seq >= task.found.seq} == {simulation.loop.now_ns}
-    assert f"#{task.found.seq:,} " in task.told(True)
+    assert f"#{task.found.seq:,} " in task.summary(True)
 
 
 def test_it_stops_when_the_state_fits() -> None:
@@ -79,7 +79,7 @@ def test_it_stops_when_the_state_fits() -> None:
 def test_what_never_happens_comes_to_the_end_and_says_so() -> None:
     task, simulation, _ = stopped_by('topic = "nowhere"', until_s=5)
     assert task.found is None and simulation.loop.now_ns == 5 * NS_PER_S
-    assert "never happened" in task.told(True)
+    assert "never happened" in task.summary(True)
 
 
 def test_in_slots_it_stops_at_the_same_event() -> None:

@@ -20,7 +20,7 @@ def busy(hand: Hand) -> Iterator[Hand]:
 
     def work(job: Work) -> None:
         while not ended.wait(0.01):
-            job.say(0.5, "half")
+            job.report(0.5, "half")
 
     hand.workbench.jobs.work("Report of <b>today</b>", work, lambda _result: "done")
     yield hand

@@ -85,6 +85,15 @@ def test_who_is_given_back_what_was_revoked_owns_it_since_then() -> None:
     assert told.ownership.since_ns(PLACE, "a", 8 * NS_PER_S) == 7 * NS_PER_S
 
 
+def test_an_owner_that_is_assigned_what_it_has_keeps_it_since_then() -> None:
+    told = Written()
+    told.rebalance(0, 1, "", "a")
+    told.rebalance(5, 7, "", "a")
+    assert told.spans(8) == [("a", 1, None)]
+    told.rebalance(9, 10, "", "b")
+    assert told.spans(11) == [("a", 1, 10), ("b", 10, None)], "a broken coordinator leaves the revocation out"
+
+
 def test_the_history_of_a_partition_is_bounded() -> None:
     told = Written()
     for start in range(3 * SPANS_KEPT):
