@@ -26,7 +26,7 @@ from broker_core.plurals import counted
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("groups", "Consumer groups of a broker.")
-    verbs.add("list", "List all groups.", _list, reads=True)
+    verbs.add("list", ListGroups, _list, reads=True)
     _add_group(verbs.add("describe", "Show state, offsets and lag of a group.", _describe, reads=True))
     _add_group(verbs.add("members", "Show the members of a group and their partitions.", _members, reads=True))
     reset = verbs.add(
@@ -43,7 +43,7 @@ def command() -> Command:
     to.add_argument("--shift-by", type=integer, metavar="N", help="so many messages on; may be negative")
     to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
     reset.add_argument("--apply", action="store_true", help="without it nothing is changed")
-    _add_group(verbs.add("delete", "Delete an empty group and its offsets.", _delete, asks=_delete_question))
+    _add_group(verbs.add("delete", DeleteGroup, _delete, asks=_delete_question))
     return verbs.command()
 
 

@@ -25,7 +25,7 @@ def command() -> Command:
     slow = verbs.add("slow", "List groups and queues that are far behind.", _slow, reads=True)
     add_field(slow, ListSlowReaders, "max_lag", default=1_000, help="messages (default: 1000)")
     slow.add_argument("--max-lag-s", type=above_zero, metavar="SECONDS", help="how long the oldest message may wait")
-    verbs.add("damage", "List what was found damaged on the disk.", _damage, reads=True)
+    verbs.add("damage", ListDamage, _damage, reads=True)
     return verbs.command()
 
 

@@ -38,14 +38,14 @@ _RETRY_FLAGS = {
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("queues", "Queues and subscriptions of a broker.")
-    verbs.add("list", "List all queues.", _list, reads=True)
+    verbs.add("list", ListQueues, _list, reads=True)
     _add_queue(verbs.add("describe", "Show counts, settings, limits and leases of a queue.", _describe, reads=True))
-    create = verbs.add("create", "Create a queue.", _create)
+    create = verbs.add("create", CreateQueue, _create)
     create.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
     _add_settings(create)
     add_log(create)
     add_flow(create)
-    subscribe = verbs.add("subscribe", "Create a subscription: a queue of its own over a topic (fan-out).", _subscribe)
+    subscribe = verbs.add("subscribe", CreateSubscription, _subscribe)
     subscribe.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
     subscribe.add_argument("--topic", required=True, metavar="TOPIC", help="topic whose messages it gets from now on")
     add_field(subscribe, CreateSubscription, "max_messages")
@@ -55,14 +55,12 @@ def command() -> Command:
     _add_queue(change)
     add_log(change)
     add_flow(change)
-    _add_queue(
-        verbs.add("delete", "Delete a queue, its messages and its dead letters.", _delete, asks=_delete_question)
-    )
-    peek = verbs.add("peek", "Show the next messages without taking them.", _peek, reads=True)
+    _add_queue(verbs.add("delete", DeleteQueue, _delete, asks=_delete_question))
+    peek = verbs.add("peek", Peek, _peek, reads=True)
     _add_queue(peek)
     add_field(peek, Peek, "max_messages", "--count")
-    _add_queue(verbs.add("purge", "Delete all messages that no consumer holds.", _purge, asks=_purge_question))
-    _add_queue(verbs.add("undo-purge", "Bring back the messages of the last purge.", _undo))
+    _add_queue(verbs.add("purge", PurgeQueue, _purge, asks=_purge_question))
+    _add_queue(verbs.add("undo-purge", UndoPurgeQueue, _undo))
     return verbs.command()
 
 

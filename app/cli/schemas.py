@@ -39,7 +39,7 @@ _STDIN = "-"
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("schemas", "Schemas of a broker.")
-    verbs.add("list", "List all subjects.", _list, reads=True)
+    verbs.add("list", ListSubjects, _list, reads=True)
     describe = verbs.add("describe", "Show a version of a subject, and which others there are.", _describe, reads=True)
     _add_subject(describe)
     describe.add_argument("--version", type=whole(1), metavar="N", help="default: the latest")
@@ -47,7 +47,7 @@ def command() -> Command:
     _add_text(register)
     check = verbs.add("check", "Show what keeps a text from becoming the next version.", _check, reads=True)
     _add_text(check)
-    diff = verbs.add("diff", "Show what differs between two versions.", _diff, reads=True)
+    diff = verbs.add("diff", DiffSchemas, _diff, reads=True)
     _add_subject(diff)
     diff.add_argument("before", type=whole(1), metavar="BEFORE", help="a version")
     diff.add_argument("after", type=whole(1), nargs="?", metavar="AFTER", help="another one (default: the latest)")

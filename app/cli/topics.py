@@ -38,10 +38,10 @@ PUBLISHED = "Published since start"
 def command() -> Command:
     """The parser of the command, and what runs it."""
     verbs = Verbs("topics", "Topics of a broker.")
-    verbs.add("list", "List all topics.", _list, reads=True)
+    verbs.add("list", ListTopics, _list, reads=True)
     describe = verbs.add("describe", "Show partitions, configuration and limits of a topic.", _describe, reads=True)
     _add_topic(describe)
-    create = verbs.add("create", "Create a topic.", _create)
+    create = verbs.add("create", CreateTopic, _create)
     create.add_argument("topic", metavar="TOPIC", help="letters, digits and . _ -")
     add_field(create, CreateTopic, "partitions")
     add_field(create, CreateTopic, "partitioner")
@@ -50,17 +50,15 @@ def command() -> Command:
     schema = create.add_argument_group("schema")
     add_field(schema, Rule, "subject", "--schema", required=False, default=argparse.SUPPRESS, metavar="SUBJECT")
     add_field(schema, Rule, "mode", "--schema-mode")
-    _add_topic(verbs.add("delete", "Delete a topic and its messages.", _delete, asks=_delete_question))
+    _add_topic(verbs.add("delete", DeleteTopic, _delete, asks=_delete_question))
     configure = verbs.add("configure", "Change settings of a topic; the others stay.", _configure)
     _add_topic(configure)
     add_log(configure)
     add_flow(configure)
-    more = verbs.add("add-partitions", "Give a topic more partitions.", _add_partitions)
+    more = verbs.add("add-partitions", AddPartitions, _add_partitions)
     _add_topic(more)
     add_field(more, AddPartitions, "total")
-    trim = verbs.add(
-        "delete-records", "Delete the oldest messages of partitions.", _delete_records, asks=_delete_records_question
-    )
+    trim = verbs.add("delete-records", DeleteRecords, _delete_records, asks=_delete_records_question)
     _add_topic(trim)
     trim.add_argument("--partition", type=whole(0), metavar="P", help="only this one (default: all)")
     trim.add_argument(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 from app.cli.asking import Question, add_yes, agreed
 from app.cli.parser import Parser, with_exits
 from app.cli.target import Broker, add_target, opened
 from app.environment.exits import Exit
+from broker_core.operations.catalogue import entry_of
+from broker_core.operations.request import Request
 
 Run = Callable[[argparse.Namespace], int]
 Verb = Callable[[Broker, argparse.Namespace], object]
@@ -23,13 +26,24 @@ class Verbs:
         self._verbs = self.parser.add_subparsers(metavar="VERB", required=True)
 
     def add(
-        self, name: str, about: str, run: Verb, *, reads: bool = False, asks: Question | None = None
+        self,
+        name: str,
+        about: str | type[Request[Any]],
+        run: Verb,
+        *,
+        reads: bool = False,
+        asks: Question | None = None,
     ) -> argparse.ArgumentParser:
         """A verb, which `reads` and changes nothing; its own arguments are added to the parser that is returned.
 
-        One that `asks` is done when a person at a terminal has agreed to it.
+        `about` is its help, or the operation that it asks for, whose entry has the help. One that `asks` is done when
+        a person at a terminal has agreed to it.
         """
-        parser = self._verbs.add_parser(name, help=about, description=about)
+        if isinstance(about, str):
+            parser = self._verbs.add_parser(name, help=about, description=about)
+        else:
+            entry = entry_of(about)
+            parser = self._verbs.add_parser(name, help=f"{entry.title}.", description=entry.help)
         add_target(parser)
         if asks is not None:
             add_yes(parser)

@@ -237,9 +237,10 @@ ENTRIES = (
     _look(
         ListGroups,
         "GET /v1/groups",
-        "List the groups that the caller may read",
+        "List groups",
         rights=(),
         visible=Visible("groups", "group"),
+        details="Only those that the caller may read.",
     ),
     _look(DescribeGroup, "GET /v1/groups/{group}", "Describe a group: its state, members, offsets and lag"),
     _look(ListMembers, "GET /v1/groups/{group}/members", "List a group's members and their ids"),

@@ -150,7 +150,7 @@ ENTRIES = (
         served_by="listener",
         repeatable=True,
     ),
-    _look(ListDamage, "GET /v1/damage", "What was found damaged on the disk"),
+    _look(ListDamage, "GET /v1/damage", "List corruption found on the disk"),
     _look(
         ListSlowReaders,
         "GET /v1/slow-readers",

@@ -253,9 +253,10 @@ ENTRIES = (
     _look(
         ListQueues,
         "GET /v1/queues",
-        "List the queues and subscriptions that the caller may read",
+        "List queues and subscriptions",
         rights=(),
         visible=Visible("queues", "queue"),
+        details="Only those that the caller may read.",
     ),
     _change(CreateQueue, "POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True),
     _change(

@@ -184,9 +184,10 @@ ENTRIES = (
     _look(
         ListSubjects,
         "GET /v1/schemas",
-        "List the subjects that the caller may read",
+        "List subjects",
         rights=(),
         visible=Visible("subjects", "subject", "subject"),
+        details="Only those that the caller may read.",
     ),
     _change(
         SetDefaultCompatibility,

@@ -338,9 +338,10 @@ ENTRIES = (
     _look(
         ListTopics,
         "GET /v1/topics",
-        "List the topics that the caller may read",
+        "List topics",
         rights=(),
         visible=Visible("topics", "topic"),
+        details="Only those that the caller may read.",
     ),
     _change(
         CreateTopic,
