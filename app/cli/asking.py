@@ -1,4 +1,4 @@
-"""What cannot be brought back easily is asked for again, where a person sits at a terminal."""
+"""Destructive commands ask at a terminal whether they are meant."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with it
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:
-    """The option that answers before it is asked."""
+    """--yes, which answers in advance."""
     parser.add_argument("--yes", action="store_true", help="do not ask at a terminal whether it is meant")
 
 
 def agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:
-    """Whether it is to be done: True without a terminal, for a program knows what it wants."""
+    """Whether to go on; True without a terminal, where no person can answer."""
     if options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     print(f"{question(broker, options)}? [y/N] ", end="", file=sys.stderr, flush=True)

@@ -11,12 +11,12 @@ from app.cli.verbs import Command
 # Name: module of app.cli, function that makes the command, and one line about it.
 _TABLE: dict[str, tuple[str, str, str]] = {
     "scenarios": ("scenarios", "command", "list, describe, check"),
-    "serve": ("serve", "command", "a broker without a window, open to other programs"),
+    "serve": ("serve", "command", "run a broker without a window"),
     "topics": ("topics", "command", "list, describe, create, configure, trim, delete"),
     "groups": ("groups", "command", "list, describe, reset offsets, delete"),
     "queues": ("queues", "command", "list, describe, create, subscribe, configure, peek, purge, delete"),
     "dlq": ("dead_letters", "command", "dead letters: list, describe, redrive, purge"),
-    "schemas": ("schemas", "command", "list, describe, register, check, diff, hold topics to them"),
+    "schemas": ("schemas", "command", "list, describe, register, check, diff, rules of topics"),
     "produce": ("produce", "command", "publish messages"),
     "consume": ("consume", "command", "read messages"),
     "metrics": ("metrics", "command", "figures of a broker"),

@@ -34,10 +34,10 @@ def command() -> Command:
     parser = Parser(
         prog="brokerscope consume",
         description="Read a topic, as a member of a group (--group) or without one, or take messages of a queue.",
-        **with_exits("Ctrl+C or a polite kill ends it; what was printed is committed, or acknowledged."),
+        **with_exits("Ctrl+C or SIGTERM ends it; printed messages are committed, or acknowledged."),
     )
     parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="name of the topic or queue")
-    parser.add_argument("--group", metavar="GROUP", help="member of this group; what was printed is committed")
+    parser.add_argument("--group", metavar="GROUP", help="group to join; printed messages are committed")
     parser.add_argument(
         "--from", dest="start", choices=("earliest", "latest"), help="where to begin in a topic (default: earliest)"
     )

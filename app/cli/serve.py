@@ -18,6 +18,7 @@ from app.cli.target import check_directory
 from app.cli.tokens import add_token, token_of
 from app.cli.verbs import Command
 from broker_core import BrokerHost, HostConfig, LogConfig
+from broker_core.clients.http_broker import DEFAULT_PORT
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
@@ -25,7 +26,6 @@ from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import Durability
 
-HTTP_PORT = 8_080
 LOOPBACK = "127.0.0.1"
 
 
@@ -33,28 +33,35 @@ def command() -> Command:
     """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope serve",
-        description="A broker without a window. Ctrl+C or a polite kill closes it well; with --data everything is "
-        "there again at the next start.",
+        description="Run a broker without a window. Ctrl+C or SIGTERM closes it; with --data everything is there again "
+        "at the next start.",
         **with_exits(),
     )
-    parser.add_argument("--data", type=folder, metavar="DIR", help="without it everything is kept in memory, and lost")
+    parser.add_argument("--data", type=folder, metavar="DIR", help="data directory (default: none, in memory)")
     parser.add_argument(
         "--durability",
         choices=("file", "fsync"),
         default="fsync",
-        help="file survives the process, fsync a power cut (default)",
+        help="file survives a crash of the process, fsync a power cut (default)",
     )
     parser.add_argument(
-        "--address", default=LOOPBACK, metavar="ADDRESS", help=f"default: {LOOPBACK}; any other needs a token"
+        "--address",
+        default=LOOPBACK,
+        metavar="ADDRESS",
+        help=f"any but {LOOPBACK}, the default, needs a token",
     )
     parser.add_argument(
-        "--http", type=_port, default=HTTP_PORT, metavar="PORT", help=f"default: {HTTP_PORT}; 0 any, off none"
+        "--http",
+        type=_port,
+        default=DEFAULT_PORT,
+        metavar="PORT",
+        help=f"0 is any, off none (default: {DEFAULT_PORT})",
     )
     parser.add_argument(
-        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka's clients; 0 any (default: none)"
+        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka clients; 0 is any (default: none)"
     )
-    add_token(parser, "who knows the token may do everything, nobody else anything")
-    parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with tokens, and what each may")
+    add_token(parser, "token that clients need; it allows everything")
+    parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with their tokens and rights")
     parser.add_argument(
         "--tls-certificate", type=Path, metavar="FILE", help="PEM: every listener speaks TLS; goes with --tls-key"
     )
@@ -64,19 +71,19 @@ def command() -> Command:
         action="append",
         default=[],
         metavar="NAME",
-        help="another name of this machine for clients; repeatable",
+        help="another host name of this machine that clients use; repeatable",
     )
     parser.add_argument(
-        "--origin", action="append", default=[], metavar="URL", help="a site whose pages may use the broker; repeatable"
+        "--origin", action="append", default=[], metavar="URL", help="site whose pages may use the broker; repeatable"
     )
     parser.add_argument(
         "--create-topics",
         type=whole(0),
         default=0,
         metavar="N",
-        help="unknown topics are made, with N partitions (default: 0, they are not)",
+        help="create unknown topics with N partitions (default: 0, do not create them)",
     )
-    parser.add_argument("--json", action="store_true", help="say where the listeners are as one JSON line")
+    parser.add_argument("--json", action="store_true", help="print where the listeners are as one JSON line")
     return parser, serve
 
 

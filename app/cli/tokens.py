@@ -1,4 +1,4 @@
-"""Where a token comes from: a file or the environment, which others on the machine do not see, or the command line."""
+"""Tokens of the command line: from a file or the environment, which other users do not see, or from an option."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
 
 
 def add_token(parser: argparse.ArgumentParser, about: str) -> None:
-    """--token and --token-file; without them the environment is asked."""
+    """--token and --token-file; the default is the environment."""
     parser.add_argument(
         "--token-file", type=Path, metavar="FILE", help=f"{about}; its first line (default: ${TOKEN_VARIABLE})"
     )
-    parser.add_argument("--token", metavar="TOKEN", help="the same, seen by everybody on this machine")
+    parser.add_argument("--token", metavar="TOKEN", help="the same; other users of this machine can see it")
 
 
 def token_of(options: argparse.Namespace) -> str | None:
-    """The token that is meant, None for none. Raises CommandError for a file that has none, or cannot be read."""
+    """The given token, or None. Raises CommandError for a file without one, or that cannot be read."""
     if options.token is not None and options.token_file is not None:
         raise CommandError("--token and --token-file are two tokens; leave one out.")
     if options.token is not None:

@@ -26,7 +26,7 @@ class Exit(enum.IntEnum):
     UNREACHABLE = (5, "there is no broker, or it did not answer in time")
     HUNG_UP = (129, "its terminal was closed")
     INTERRUPTED = (130, "Ctrl+C has ended it")
-    BROKEN_PIPE = (141, "who reads its output has seen enough")
+    BROKEN_PIPE = (141, "the reader of its output has ended")
     TERMINATED = (143, "it was asked to end (SIGTERM)")
 
 

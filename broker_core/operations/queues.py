@@ -52,7 +52,7 @@ class QueueSettings(Input, frozen=True, kw_only=True):
         Literal["first-come", "round-robin", "weighted", "least-loaded"],
         about("which waiting consumer gets the next message"),
     ] = "first-come"
-    dead_letter_topic: Annotated[Name | None, about("of the dead letters (default: the queue's name and .dlq)")] = None
+    dead_letter_topic: Annotated[Name | None, about("queue of its dead letters (default: its name and .dlq)")] = None
     durable_acks: Annotated[bool, about("answer acknowledgements when a crash cannot undo them")] = False
 
     def config(self) -> QueueConfig:

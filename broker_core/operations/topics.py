@@ -79,8 +79,8 @@ class FlowSettings(Input, frozen=True, kw_only=True):
     `max_messages` and `max_bytes` limit what the slowest reader has not finished, `rate_per_s` the messages a second.
     """
 
-    max_messages: Annotated[Positive | None, about("messages that the slowest reader has not finished")] = None
-    max_bytes: Annotated[Positive | None, about("bytes that the slowest reader has not finished")] = None
+    max_messages: Annotated[Positive | None, about("most unfinished messages of the slowest reader")] = None
+    max_bytes: Annotated[Positive | None, about("most unfinished bytes of the slowest reader")] = None
     policy: Annotated[
         Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"], about("what happens at a limit")
     ] = "block"
