@@ -104,6 +104,8 @@ def _part(field: Field[Any]) -> tuple[Callable[[Any], Any], Any, bool]:
         return lambda values: None if values is None else tuple(values), None if optional else (), needed
     kafka_type = field.metadata.get("kafka_type", "")
     convert, default = _PLAIN.get(kafka_type, (_same, 0))
+    if convert is _time and not optional:
+        convert = _always
     return convert, None if optional else default, needed
 
 
@@ -112,7 +114,12 @@ def _same(value: Any) -> Any:
 
 
 def _time(milliseconds: int) -> datetime | None:
-    return None if milliseconds < 0 else _EPOCH + timedelta(milliseconds=milliseconds)
+    return None if milliseconds < 0 else _always(milliseconds)
+
+
+def _always(milliseconds: int) -> datetime:
+    """For a field that is never null: -1 is no time there, too."""
+    return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def _span(milliseconds: int) -> timedelta:

@@ -26,7 +26,7 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
             "error_code": kafka_code(error),
             "transactional_id": transactional_id,
             "transaction_state": "",
-            "transaction_start_time": -1,
+            "transaction_start_time": 0,
             "producer_id": -1,
             "producer_epoch": -1,
         }
