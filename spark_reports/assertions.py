@@ -18,7 +18,7 @@ Tables = Mapping[str, Rows]
 Values = Mapping[str, float]
 
 
-class Figure(NamedTuple):
+class AssertedFigure(NamedTuple):
     """What may be asserted: `values` are nanoseconds where `kind` is duration. `part` is the part of the report whose
     tables it is read from, `of` what it may be asked of, "" for nothing.
     """
@@ -104,13 +104,13 @@ def _longest(table: str, name: str, column: str) -> Callable[[Tables], Values]:
 _GROUP, _QUEUE, _TOPIC = "a group or queue", "a queue", "a topic"
 FIGURES: Final = (
     *(
-        Figure(name, "duration", f"{word}, publish to first delivery", "latency", _percentile(column), _GROUP)
+        AssertedFigure(name, "duration", f"{word}, publish to first delivery", "latency", _percentile(column), _GROUP)
         for name, word, column in (
             *(("p50", "median", "p50_ns"), ("p90", "p90", "p90_ns"), ("p99", "p99", "p99_ns")),
             *(("p999", "p99.9", "p999_ns"), ("max", "longest", "max_ns")),
         )
     ),
-    Figure(
+    AssertedFigure(
         "acknowledged_p99",
         "duration",
         "p99, publish to acknowledgement",
@@ -118,10 +118,10 @@ FIGURES: Final = (
         _percentile("p99_ns", "acknowledged"),
         _GROUP,
     ),
-    Figure(
+    AssertedFigure(
         "lag", "number", "most that a group was behind", "lag", _at_ends("lag", "group", "lag", last=False), "a group"
     ),
-    Figure(
+    AssertedFigure(
         "last_lag",
         "number",
         "what it was behind at the end",
@@ -129,7 +129,7 @@ FIGURES: Final = (
         _at_ends("lag", "group", "lag", last=True),
         "a group",
     ),
-    Figure(
+    AssertedFigure(
         "waiting",
         "number",
         "most that waited in a queue",
@@ -137,7 +137,7 @@ FIGURES: Final = (
         _at_ends("queues", "queue", "waiting", last=False),
         _QUEUE,
     ),
-    Figure(
+    AssertedFigure(
         "last_waiting",
         "number",
         "what waited at the end",
@@ -145,15 +145,17 @@ FIGURES: Final = (
         _at_ends("queues", "queue", "waiting", last=True),
         _QUEUE,
     ),
-    Figure("expired_leases", "number", "leases that ran out", "queues", _sum("leases", "queue", "expired"), _QUEUE),
-    Figure("published", "number", "messages published", "throughput", _published("messages"), _TOPIC),
-    Figure(
+    AssertedFigure(
+        "expired_leases", "number", "leases that ran out", "queues", _sum("leases", "queue", "expired"), _QUEUE
+    ),
+    AssertedFigure("published", "number", "messages published", "throughput", _published("messages"), _TOPIC),
+    AssertedFigure(
         "published_per_s", "number", "messages published a second", "throughput", _published("messages_per_s"), _TOPIC
     ),
-    Figure("delivered", "number", "deliveries", "throughput", _total("delivered")),
-    Figure("acknowledged", "number", "messages acknowledged", "throughput", _total("acknowledged")),
-    Figure("redelivered", "number", "deliveries that were repeats", "throughput", _total("redelivered")),
-    Figure(
+    AssertedFigure("delivered", "number", "deliveries", "throughput", _total("delivered")),
+    AssertedFigure("acknowledged", "number", "messages acknowledged", "throughput", _total("acknowledged")),
+    AssertedFigure("redelivered", "number", "deliveries that were repeats", "throughput", _total("redelivered")),
+    AssertedFigure(
         "dead_letters",
         "number",
         "messages that died",
@@ -161,7 +163,7 @@ FIGURES: Final = (
         _sum("dead_letters", "group", "dead_lettered"),
         _GROUP,
     ),
-    Figure(
+    AssertedFigure(
         "turned_away",
         "number",
         "messages refused, dropped, evicted or expired",
@@ -169,7 +171,7 @@ FIGURES: Final = (
         _sum("backpressure_series", "topic", "rejected", "dropped", "evicted", "expired"),
         _TOPIC,
     ),
-    Figure(
+    AssertedFigure(
         "blocked",
         "duration",
         "producers' time blocked",
@@ -177,8 +179,8 @@ FIGURES: Final = (
         _sum("backpressure", "client", "blocked_ns"),
         "a producer",
     ),
-    Figure("rebalances", "number", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
-    Figure(
+    AssertedFigure("rebalances", "number", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
+    AssertedFigure(
         "unread",
         "duration",
         "longest that nobody read a partition",
@@ -186,14 +188,16 @@ FIGURES: Final = (
         _longest("unserved", "group", "pause_ns"),
         "a group",
     ),
-    Figure(
+    AssertedFigure(
         "broken",
         "number",
         "messages that broke a rule of the audit",
         "audit",
         lambda tables: {"": sum(row["messages"] - row["explained"] for row in tables["audit"] if not row["ok"])},
     ),
-    Figure("missing", "number", "events missing from the recording", "recording", _sum("recording", "", "missing")),
+    AssertedFigure(
+        "missing", "number", "events missing from the recording", "recording", _sum("recording", "", "missing")
+    ),
 )
 _BY_NAME: Final = {figure.name: figure for figure in FIGURES}
 FIELDS: Final = Fields(Field(figure.name, figure.kind, f"{figure.about}.", figure.of) for figure in FIGURES)
@@ -231,7 +235,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {"assertions": pa.Table.from_pylist([one._asdict() for one in verdicts], schema)} if verdicts else {}
 
 
-def _has(figure: Figure, tables: Tables) -> bool:
+def _has(figure: AssertedFigure, tables: Tables) -> bool:
     from spark_reports.parts import PARTS
 
     return all(name in tables for name in PARTS[figure.part].tables)
@@ -267,7 +271,7 @@ def _always(value: float | None) -> Callable[[object], Any]:
     return lambda _row: value
 
 
-def _unknown(figure: Figure, of: str, values: Values) -> str:
+def _unknown(figure: AssertedFigure, of: str, values: Values) -> str:
     names = sorted(name for name in values if name)
     there = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     return f"{of} has no {figure.name} here; {f'there are {there}' if names else 'nothing has'}"

@@ -18,7 +18,7 @@ _MOST: Final = 2**63
 _GONE = "its events are missing"
 
 
-class Part(NamedTuple):
+class RecordedPart(NamedTuple):
     """A sealed segment by its footer: `events` rows, numbered from `first_seq` to `last_seq`, of some `kinds` (the
     first and the last of them by the alphabet). None and empty where the footer does not say.
     """
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 class Judged(NamedTuple):
     """`parts` of a folder are to be read, `problems` are sentences about the others and about what is not there."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[RecordedPart, ...]
     problems: tuple[str, ...]
 
 
@@ -52,7 +52,7 @@ def judged(session: Path, folder: str) -> Judged:
         for path in sorted((session / folder).glob("*.parquet"))
         if path not in parts
     ]
-    kept: list[Part] = []
+    kept: list[RecordedPart] = []
     expected = 0
     for path in parts:
         number = schema.part_number(path)
@@ -69,10 +69,10 @@ def judged(session: Path, folder: str) -> Judged:
     return Judged(tuple(kept), tuple(problems))
 
 
-def _part(path: Path) -> Part:
+def _part(path: Path) -> RecordedPart:
     footer = pq.read_metadata(path)
     numbers, kinds = (_ends(footer, column) for column in ("seq", "kind"))
-    return Part(path, footer.num_rows, min(numbers, default=None), max(numbers, default=None), frozenset(kinds))
+    return RecordedPart(path, footer.num_rows, min(numbers, default=None), max(numbers, default=None), frozenset(kinds))
 
 
 def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
@@ -82,14 +82,14 @@ def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
     return [end for known in groups if known is not None and known.has_min_max for end in (known.min, known.max)]
 
 
-def _misplaced(part: Part, folder: str) -> str:
+def _misplaced(part: RecordedPart, folder: str) -> str:
     other = next(name for name in schema.FOLDERS if name != folder)
     if part.kinds & schema.KINDS[other]:
         return f"{part.name} holds what belongs into the folder {other}; it is left out."
     return ""
 
 
-def _repeated(part: Part, before: list[Part]) -> str:
+def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
     """Numbers only grow from part to part."""
     if part.first_seq is None:
         return ""

@@ -1,4 +1,4 @@
-"""The card that a rebalance leaves behind: cause, generation, what moved, what stayed, and how long nobody read."""
+"""The card of a rebalance: cause, generation, what moved, what stayed, and the time without a reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """An owner as a chip: name, hue, letter; name "" for nobody."""
+    """An owner as a chip: name, hue, letter; name "" for no owner."""
 
     name: str = ""
     hue: int = -1
@@ -30,7 +30,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One partition: who had it, who has it now. The same party twice is one that stayed."""
+    """One partition with its old and new owner. The same party twice is one that stayed."""
 
     place: str
     old: Party
@@ -41,7 +41,7 @@ class Move:
 class RebalanceFacts:
     """A rebalance as texts. `state` is a state word.
 
-    `no_reader` is a sentence, growing while nobody reads; `gaps` says it of each partition.
+    `no_reader` is a sentence, growing until a reader is back; `gaps` has it for each partition.
     """
 
     key: tuple[str, int]
@@ -228,9 +228,9 @@ class RebalanceCard(QFrame):
         set_plain_tip(self._no_reader, facts.gaps)
         self._started.setText(facts.started)
         set_plain_tip(self._started, facts.started_hint)
-        self._dress()
+        self._restyle()
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         if self._facts is None:
             return
         style, theme = state_style(self._facts.state), current_theme()
@@ -284,4 +284,4 @@ class RebalanceCard(QFrame):
         """Another theme, another icon."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_icon"):
-            self._dress()
+            self._restyle()

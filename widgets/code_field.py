@@ -61,7 +61,7 @@ class CodeField(QPlainTextEdit):
             self._margin.update(0, area.y(), self._margin.width(), area.height())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """No more than can be judged while somebody writes."""
+        """As much as can be checked while it is typed."""
         chars = len(text_after_paste(self, source.text()))
         if chars > MOST_CHARS:
             self.pasteRefused.emit(chars)

@@ -56,23 +56,23 @@ class FilterField(QLineEdit):
         self._open = self.addAction(
             icon("chevron-down", current_theme(), "muted"), QLineEdit.ActionPosition.TrailingPosition
         )
-        self._open.setToolTip(tr("Fields, examples and kept filters (Down)"))
+        self._open.setToolTip(tr("Fields, examples and saved filters (Down)"))
         self._open.triggered.connect(self.helpWanted)
         down = QShortcut(QKeySequence(Qt.Key.Key_Down), self)
         down.setContext(Qt.ShortcutContext.WidgetShortcut)
         down.activated.connect(self.helpWanted)
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """The arrow in the colour of the theme."""
         self._open.setIcon(icon("chevron-down", current_theme(), "muted"))
 
 
 class FilterPopup(QFrame):
-    """Help and kept filters below a field. `picked(text)`, `keepWanted(name)`, `dropWanted(name)`."""
+    """Help and kept filters below a field. `picked(text)`, `saveWanted(name)`, `deleteWanted(name)`."""
 
     picked = Signal(str)
-    keepWanted = Signal(str)
-    dropWanted = Signal(str)
+    saveWanted = Signal(str)
+    deleteWanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -83,8 +83,8 @@ class FilterPopup(QFrame):
         self._kept: Sequence[tuple[str, str]] = ()
         self._text = ""
         self.name = QLineEdit(self)
-        self.name.setPlaceholderText(tr("Keep this filter as..."))
-        self.name.setAccessibleName(tr("Name of the kept filter"))
+        self.name.setPlaceholderText(tr("Save this filter as..."))
+        self.name.setAccessibleName(tr("Name of the saved filter"))
         self.keep = QPushButton(tr("Keep"), self)
         self.keep.clicked.connect(self._keep)
         self.name.returnPressed.connect(self._keep)
@@ -129,7 +129,7 @@ class FilterPopup(QFrame):
         column.setContentsMargins(2, 0, 10, 24)
         column.setSpacing(6)
         if self._kept:
-            column.addWidget(plain_label(tr("Kept filters"), "section", inner))
+            column.addWidget(plain_label(tr("Saved filters"), "section", inner))
             for name, text in self._kept:
                 column.addLayout(self._kept_row(name, text, inner))
         column.addWidget(plain_label(tr("Fields"), "section", inner))
@@ -149,9 +149,9 @@ class FilterPopup(QFrame):
         told.setMinimumWidth(40)
         drop = QToolButton(parent)
         drop.setIcon(icon("close", current_theme(), "muted"))
-        drop.setToolTip(tr("Do not keep it any more"))
-        drop.setAccessibleName(tr("Drop the kept filter {name}", name=name))
-        drop.clicked.connect(lambda: self.dropWanted.emit(name))
+        drop.setToolTip(tr("Delete this filter"))
+        drop.setAccessibleName(tr("Delete the saved filter {name}", name=name))
+        drop.clicked.connect(lambda: self.deleteWanted.emit(name))
         row.addWidget(pick)
         row.addWidget(told, 1)
         row.addWidget(drop)
@@ -189,5 +189,5 @@ class FilterPopup(QFrame):
 
     def _keep(self) -> None:
         if self.keep.isEnabled():
-            self.keepWanted.emit(self.name.text().strip())
+            self.saveWanted.emit(self.name.text().strip())
             self.name.clear()

@@ -83,7 +83,7 @@ def _escaped(char: str) -> str:
 
 
 class Times:
-    """Writes session times; knows when the session began on the wall clock once it is told."""
+    """Formats session times; `wall_start` is the wall time of session time 0, where it is known."""
 
     def __init__(self, wall_start: datetime | None = None) -> None:
         self.wall_start = wall_start

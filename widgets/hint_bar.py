@@ -13,9 +13,9 @@ from widgets.i18n import tr
 
 
 class HintBar(QFrame):
-    """One sentence, perhaps an offer, and a way to send it away. Offers wait for each other.
+    """One sentence, an optional offer, and a close button. Offers queue.
 
-    `answered` when somebody has pressed one of its buttons, before anything comes of it.
+    `answered` when one of its buttons was pressed, before the offer runs.
     """
 
     answered = Signal()
@@ -38,7 +38,7 @@ class HintBar(QFrame):
         row.addWidget(self.dismiss)
         self.hide()
 
-    def say(
+    def show_message(
         self,
         sentence: str,
         offer: str = "",

@@ -177,19 +177,19 @@ class MainWindow(QMainWindow):
     def toggle_left(self, on: bool) -> None:
         """Show or hide the navigator."""
         self.parts.navigator.setVisible(on)
-        self._tell_sides()
+        self._report_sides()
 
     def toggle_right(self, on: bool) -> None:
         """Show or hide inspector and rebalances."""
         self.right.setVisible(on)
-        self._tell_sides()
+        self._report_sides()
 
     def toggle_bottom(self, on: bool) -> None:
         """Show or hide the tabs."""
         self.tabs.setVisible(on)
-        self._tell_sides()
+        self._report_sides()
 
-    def _tell_sides(self) -> None:
+    def _report_sides(self) -> None:
         sides = (self.parts.navigator, self.right, self.tabs)
         self.sidesShown.emit(*(side.isVisibleTo(self) for side in sides))
 
@@ -259,7 +259,7 @@ class MainWindow(QMainWindow):
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Keep the layout, then tell who wired the window; nothing where that one says that it may not close yet."""
+        """Save the layout and emit `closing`; ignored while `may_close()` is False."""
         if not self.may_close():
             event.ignore()
             return

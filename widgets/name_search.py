@@ -1,4 +1,4 @@
-"""How well a text that somebody types fits a name: the palette and the list of scenarios sort by it."""
+"""How well typed text matches a name: the palette and the list of scenarios sort by it."""
 
 from __future__ import annotations
 

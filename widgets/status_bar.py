@@ -17,7 +17,7 @@ _FIELDS = (
     ("rate", mark("Messages published in each session second.")),
     ("in_flight", mark("Messages under a lease, and those that a group was delivered and has not committed.")),
     ("recording", mark("Size of the session folder.")),
-    ("frame", mark("What a picture of this window costs.")),
+    ("frame", mark("The cost of drawing this window.")),
 )
 
 
@@ -81,6 +81,6 @@ class StatusBar(QStatusBar):
         set_plain_tip(self.undo_button, tr("Not now: {reason}", reason=why_not) if why_not else can)
         self.undo_button.setAccessibleName(tr("Undo: {what}", what=what))
 
-    def say(self, text: str) -> None:
+    def show_message(self, text: str) -> None:
         """The last action, or one sentence of an error."""
         self.last_action.set_whole(text)

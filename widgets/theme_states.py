@@ -79,7 +79,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("failure", "blocked", "Producer blocked"),
         StateStyle("stable", "producer", "Producer unblocked"),
         StateStyle("failure", "warning", "Fault"),
-        StateStyle("failure", "warning", "Damage"),
+        StateStyle("failure", "warning", "Corruption"),
         StateStyle("active", "command", "My action"),
         # segments
         StateStyle("active", "record", "Active"),

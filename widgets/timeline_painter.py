@@ -49,7 +49,7 @@ class TimelinePainter:
         painter.setFont(tabular_font(10))
         if facts.now_ns <= facts.start_ns:
             painter.setPen(qcolour(theme.muted))
-            text = tr("Throughput and what happened appear here once the session runs.")
+            text = tr("Throughput and events appear here once the session runs.")
             painter.drawText(strip.rect(), _CENTRE, text)
             return
         self._lanes()

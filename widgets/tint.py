@@ -1,4 +1,4 @@
-"""A coloured frame around the window's content, so that nobody takes the past for now."""
+"""A coloured frame around the window's content while it shows the past or a branch."""
 
 from __future__ import annotations
 

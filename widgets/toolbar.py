@@ -198,16 +198,16 @@ class Toolbar(QToolBar):
         """Whether the session is being recorded."""
         if on != self._recording:
             self._recording = on
-            self._dress()
+            self._restyle()
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         theme, on = current_theme(), bool(self._recording)
         colour = theme.failure if on else theme.disabled
         self.record.setIcon(QIcon(icon_pixmap("record", colour, 16, self.devicePixelRatioF())))
         words = tr("Recording") if on else tr("Not recording")
         self.record.setText(words)
         self.record.setAccessibleName(words)
-        tip = tr("Every event goes to the session folder.") if on else tr("This session is not kept.")
+        tip = tr("Every event goes to the session folder.") if on else tr("This session is not recorded.")
         self.record.setToolTip(
             words + "\n" + tip + "\n" + tr("Press to choose whether new sessions are recorded (Ctrl+G).")
         )
@@ -277,4 +277,4 @@ class Toolbar(QToolBar):
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "badge"):
             self._fit()
-            self._dress()
+            self._restyle()

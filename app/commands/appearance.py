@@ -30,7 +30,7 @@ class AppearanceHandlers(QObject):
         Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "Everything, with the events in front."),
         Command("layout_dead_letters", "Dead letters", "Layout", "Ctrl+Alt+3", "", "A large table of dead letters."),
         Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of those that you have named."),
-        Command("layout_save", "Save this layout as...", "Layout", "", "", "What is shown now, under a name."),
+        Command("layout_save", "Save this layout as...", "Layout", "", "", "Saves the present layout under a name."),
         Command("layout_forget", "Forget a layout...", "Layout", "", "", "A shipped one becomes as it was."),
         Command(
             "arrange",
@@ -76,7 +76,7 @@ class AppearanceHandlers(QObject):
         """Show the layout of that name."""
         layout = self._context.settings.layout(name)
         if layout is None:
-            self._context.say(tr("There is no layout {name}.", name=name))
+            self._context.show_message(tr("There is no layout {name}.", name=name))
             return
         window, before = self._context.window, self._context.window.present_layout()
         window.set_layout(layout)
@@ -100,7 +100,7 @@ class AppearanceHandlers(QObject):
         names = list(self._context.settings.layout_names())
         if name := self._ask_name(tr("Save this layout as"), tr("Name"), names, editable=True):
             self._context.settings.keep_layout(name, self._context.window.present_layout())
-            self._context.say(tr("The layout is kept as {name}.", name=tr(name)))
+            self._context.show_message(tr("The layout is saved as {name}.", name=tr(name)))
 
     def _forgettable(self) -> list[str]:
         settings = self._context.settings
@@ -113,14 +113,14 @@ class AppearanceHandlers(QObject):
         name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
         if name:
             self._context.settings.forget_layout(name)
-            self._context.say(tr("The layout {name} is forgotten.", name=tr(name)))
+            self._context.show_message(tr("The layout {name} is deleted.", name=tr(name)))
 
     # -- boxes moved by hand
 
     def _arrange(self) -> None:
         on = self._context.registry.action("arrange").isChecked()
         self._context.canvas.arranging.on = on
-        self._context.say(
+        self._context.show_message(
             tr("Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.")
             if on
             else tr("Dragging moves consumers again.")

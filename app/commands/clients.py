@@ -79,10 +79,10 @@ class ClientHandlers(QObject):
             "Clients",
             "Ctrl+Del",
             "close",
-            "Stops the selected client and takes it out.",
+            "Stops and removes the selected client.",
         ),
         Command("set_rate", "Set rate...", "Clients", "", "producer", "How fast a producer sends."),
-        Command("set_processing", "Set processing time...", "Clients", "", "clock", "How long a message takes it."),
+        Command("set_processing", "Set processing time...", "Clients", "", "clock", "Processing time of a message."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -162,7 +162,7 @@ class ClientHandlers(QObject):
                         ("with_effect", tr("with its effect: effectively once")),
                     ),
                 ),
-                Field("static", tr("Static member: keeps its place over a restart"), "check", False),
+                Field("static", tr("Static member: keeps its partitions over a restart"), "check", False),
             ),
             tr("Add"),
             lambda v: AddConsumer(
@@ -279,7 +279,7 @@ class ClientHandlers(QObject):
                     max(0.1, round(sends(chosen), 1)) if chosen in actors else 10,
                     most=100_000,
                     suffix=tr(" messages/s"),
-                    none=tr("as its scenario says"),
+                    none=tr("as in its scenario"),
                 ),
             ),
             tr("Set"),
@@ -288,12 +288,12 @@ class ClientHandlers(QObject):
         )
         if dialog is not None:
 
-            def look(simulation: Simulation) -> float | None:
+            def query(simulation: Simulation) -> float | None:
                 found = simulation.actors.get(chosen)
                 return found.rate_per_s if isinstance(found, ProducerActor) else None
 
             self._answers.drop()
-            self._answers.ask(look, lambda rate: dialog.set_values({"rate": rate}) if rate is not None else None)
+            self._answers.ask(query, lambda rate: dialog.set_values({"rate": rate}) if rate is not None else None)
 
     def ask_processing(self, client: str) -> None:
         """The dialog for how long a message takes a consumer or worker."""
@@ -307,7 +307,7 @@ class ClientHandlers(QObject):
         )
         if dialog is not None:
 
-            def look(simulation: Simulation) -> Duration | None:
+            def query(simulation: Simulation) -> Duration | None:
                 found = simulation.actors.get(client)
                 return None if found is None else found.takes
 
@@ -316,7 +316,7 @@ class ClientHandlers(QObject):
                     dialog.set_values({"kind": usual.kind, "mean_ms": usual.mean_ms})
 
             self._answers.drop()
-            self._answers.ask(look, fill)
+            self._answers.ask(query, fill)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action

@@ -26,7 +26,14 @@ class CompareHandlers(QObject):
     """Comparisons of recorded sessions, as jobs."""
 
     COMMANDS = (
-        Command("compare_last", "Compare with the last run", "Session", "Ctrl+Alt+C", "", "What differs this time."),
+        Command(
+            "compare_last",
+            "Compare with the last run",
+            "Session",
+            "Ctrl+Alt+C",
+            "",
+            "Differences from the previous run.",
+        ),
         Command("compare", "Compare two sessions...", "Session", "", "", "Any two that were recorded."),
     )
 
@@ -58,7 +65,7 @@ class CompareHandlers(QObject):
     def _compare_last(self) -> None:
         entry, folder = self.last(), self._controller.folder
         if entry is None or folder is None:
-            self._context.say(
+            self._context.show_message(
                 tr("There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.")
             )
             return

@@ -11,11 +11,14 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.ghost import ghost
-from app.presenters.moves import current_group, group_name_error, move_choices
+from broker_core.errors import BrokerError
+from broker_core.names import check_name
 from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.snapshots import Snapshot
 from widgets.canvas.view import NEW_GROUP
-from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
 from widgets.i18n import tr
+from widgets.theme_states import state_style
 
 
 class ConsumerHandlers(QObject):
@@ -64,7 +67,7 @@ class ConsumerHandlers(QObject):
         """The dialog that every drag has as its twin."""
         context = self._context
         if why := context.why_ended():
-            context.say(why)
+            context.show_message(why)
             return
         snapshot = context.controller.snapshot
         taken = {group.name for group in snapshot.groups}
@@ -98,3 +101,41 @@ class ConsumerHandlers(QObject):
 
     def _move_from_menu(self, consumer: str, group: str, _checked: bool = False) -> None:
         self.move(consumer, group)
+
+
+def current_group(snapshot: Snapshot, consumer: str) -> str:
+    """The group that a consumer belongs to or is on its way to; "" on the bench."""
+    actor = next((one for one in snapshot.actors if one.name == consumer), None)
+    if actor is not None:
+        return actor.target
+    return next((group.name for group in snapshot.groups if any(one.client == consumer for one in group.members)), "")
+
+
+def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
+    """Every group, the bench, and a new group; where the consumer already is says so."""
+    now = current_group(snapshot, consumer)
+    choices = []
+    for group in snapshot.groups:
+        members = len(group.members)
+        reads = ", ".join(group.topics) or tr("nothing")
+        about = tr(
+            "{state}, {members}, reads {topics}",
+            state=state_style(group.state).word,
+            members=tr("1 member") if members == 1 else tr("{count} members", count=members),
+            topics=reads,
+        )
+        reason = tr("{consumer} is in this group already.", consumer=consumer) if group.name == now else ""
+        choices.append(MoveChoice(group.name, group.name, about, reason))
+    benched = tr("{consumer} is on the bench already.", consumer=consumer) if not now else ""
+    choices.append(MoveChoice(BENCH, tr("The bench"), tr("Reads nothing until it is moved again"), benched))
+    choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))
+    return choices
+
+
+def group_name_error(name: str) -> str:
+    """The sentence against a name for a new group; "" for none."""
+    try:
+        check_name(name, "group")
+    except BrokerError as error:
+        return str(error)
+    return ""

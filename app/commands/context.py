@@ -1,4 +1,4 @@
-"""What handlers of commands work with: the window and what stands behind it, in one place."""
+"""The parts of a workbench that command handlers use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDED = mark("The session has ended. Start it again (Ctrl+R) to change it.")
 
 PAST = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
 
-# Adds what can be done to (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
+# Adds the commands for (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
 MenuPart = Callable[[str, str, QMenu], object]
 
 
@@ -49,9 +49,9 @@ class CommandContext:
     undo: UndoStack = field(default_factory=UndoStack)
     menu_parts: list[MenuPart] = field(default_factory=list)
 
-    def say(self, sentence: str) -> None:
-        """A sentence in the status bar."""
-        self.window.status.say(sentence)
+    def show_message(self, sentence: str) -> None:
+        """Show a sentence in the status bar."""
+        self.window.status.show_message(sentence)
 
     def why_ended(self) -> str:
         """Why nothing in the session can be changed now; "" where it can."""
@@ -65,12 +65,12 @@ class CommandContext:
     def perform(self, action: UserAction) -> None:
         """Do `action` in the session, or say why it cannot be done now."""
         if why := self.why_ended():
-            self.say(why)
+            self.show_message(why)
         else:
             self.controller.perform(action)
 
     def attempt(self, call: Callable[[], object]) -> bool:
-        """Whether `call` went well; else its error is told, and everything is as it was."""
+        """Whether `call` succeeded; otherwise its error is shown and nothing has changed."""
         try:
             call()
         except (ScenarioError, ArrivalError, BrokerError, OSError) as error:

@@ -12,8 +12,8 @@ from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.filters.help import help_rows
-from app.presenters.dead_letters import DeadLettersPresenter, letter_facts
-from app.presenters.letter_sync import LetterSync
+from app.presenters.dead_letter_sync import DeadLetterSync
+from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.redriven import place_of
 from app.sessions.history.redrives import RedrivenMessage
 from app.sessions.queries import Answers
@@ -22,7 +22,7 @@ from broker_core.queues.dead_letters import RedrivePreview
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import DeadLetterView
-from widgets.dialogs.edit_letter import EditLetterDialog
+from widgets.dialogs.edit_dead_letter import EditDeadLetterDialog
 from widgets.dialogs.message_form import MessageText
 from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.formats import plain_text
@@ -38,13 +38,24 @@ class DeadLetterHandlers(QObject):
 
     COMMANDS = (
         Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
-        Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All that are listed."),
-        Command("try_redrive", "Redrive...", "Dead letters", "Ctrl+Alt+D", "redrive", "A dry run first, and a rate."),
-        Command("edit_letter", "Edit...", "Dead letters", "", "message", "Changes what a redrive appends."),
-        Command("purge_selected", "Purge selected...", "Dead letters", "", "close", "Takes them out of the bin."),
-        Command("purge_all", "Purge all...", "Dead letters", "", "close", "Takes all that are listed out of the bin."),
-        Command("stop_redrive", "Stop the redrive", "Dead letters", "", "stop", "The rest stays where it is."),
-        Command("show_redriven", "What was redriven", "Dead letters", "Ctrl+Shift+R", "redrive", "What became of it."),
+        Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All listed dead letters."),
+        Command("try_redrive", "Redrive...", "Dead letters", "Ctrl+Alt+D", "redrive", "With a dry run and a rate."),
+        Command("edit_letter", "Edit...", "Dead letters", "", "message", "Changes the message that a redrive appends."),
+        Command(
+            "purge_selected", "Purge selected...", "Dead letters", "", "close", "Deletes the selected dead letters."
+        ),
+        Command("purge_all", "Purge all...", "Dead letters", "", "close", "Deletes all listed dead letters."),
+        Command(
+            "stop_redrive", "Stop the redrive", "Dead letters", "", "stop", "The remaining messages stay dead letters."
+        ),
+        Command(
+            "show_redriven",
+            "What was redriven",
+            "Dead letters",
+            "Ctrl+Shift+R",
+            "redrive",
+            "The result of each redrive.",
+        ),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -53,7 +64,7 @@ class DeadLetterHandlers(QObject):
         self._answers = Answers(context.controller, self)
         self._redriven_ns = -1
         self._redrives = Redrives(context, self)
-        self.sync = LetterSync(context.controller, self)
+        self.sync = DeadLetterSync(context.controller, self)
         context.views.presenter(DeadLettersPresenter).model.source = self.sync.rows
         context.views.presenter(DeadLettersPresenter).model.size_of = self.sync.size_of
         self.sync.changed.connect(self._show_more)
@@ -69,10 +80,10 @@ class DeadLetterHandlers(QObject):
         # A filter asks the table that is shown: the other has other fields.
         panel.filterChanged.disconnect(context.views.presenter(DeadLettersPresenter).model.set_filter)
         panel.filterChanged.connect(self._filter)
-        context.views.presenter(DeadLettersPresenter).redriven.filter_judged.connect(panel.set_filter_problem)
+        context.views.presenter(DeadLettersPresenter).redriven.filter_checked.connect(panel.set_filter_problem)
         meeting = QTimer(self)
         meeting.setInterval(REFRESH_MS)
-        meeting.timeout.connect(self.meet)
+        meeting.timeout.connect(self.update)
         meeting.start()
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
@@ -112,17 +123,17 @@ class DeadLetterHandlers(QObject):
             return
         queue, offset = str(key[0]), int(key[1])
 
-        def told(letter: DeadLetterView) -> None:
+        def answered(letter: DeadLetterView) -> None:
             if self._panel.current_key() == key:
-                self._panel.set_details(letter_facts(letter, self._context.views.times))
+                self._panel.set_details(dead_letter_facts(letter, self._context.views.times))
 
-        self._answers.ask(lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), told)
+        self._answers.ask(lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), answered)
 
-    def meet(self) -> None:
+    def update(self) -> None:
         """Ask for what a full bin holds beyond the snapshot, while the panel is seen and the present is shown."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._context.controller.live and self._panel.isVisible():
-            self.sync.meet(snapshot)
+            self.sync.update(snapshot)
 
     def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:
         """The panel's own reason; but of dead letters that it has not been asked to show it knows nothing."""
@@ -131,7 +142,7 @@ class DeadLetterHandlers(QObject):
             why = why_not()
             unseen = not self._panel.isVisible() and not self._context.why_ended()
             if why and unseen and any(queue.dead for queue in self._context.controller.snapshot.queues):
-                return tr("Look at them first: the panel Dead letters (Ctrl+4) shows which ones.")
+                return tr("The panel Dead letters (Ctrl+4) lists them; open it first.")
             return why
 
         return reason
@@ -172,15 +183,17 @@ class DeadLetterHandlers(QObject):
             return
         queue, offset = str(key[0]), int(key[1])
 
-        def told(letter: DeadLetterView) -> None:
+        def answered(letter: DeadLetterView) -> None:
             origin = f"{letter.origin_topic}/{letter.origin_partition}"
-            dialog = EditLetterDialog(letter.cause, origin, self._context.window)
+            dialog = EditDeadLetterDialog(letter.cause, origin, self._context.window)
             dialog.form.set_message(letter.value, letter.key, letter.headers)
             dialog.editRequested.connect(lambda text, redrive: self._edit(queue, offset, text, redrive))
             dialog.open()
 
         self._answers.ask(
-            lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), told, self._context.say
+            lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset),
+            answered,
+            self._context.show_message,
         )
 
     def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
@@ -200,7 +213,7 @@ class DeadLetterHandlers(QObject):
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle(tr("Purge"))
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(tr("Take {count} dead letters out of the bin?", count=f"{len(keys):,}"))
+        box.setText(tr("Purge {count} dead letters?", count=f"{len(keys):,}"))
         brings = tr(
             "Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.", minutes=UNDO_WINDOW_MINUTES
         )
@@ -248,10 +261,10 @@ class DeadLetterHandlers(QObject):
             return
         self._redriven_ns = now_ns
 
-        def told(found: list[RedrivenMessage]) -> None:
+        def answered(found: list[RedrivenMessage]) -> None:
             self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(tuple(found))
 
-        self._context.history.redriven(now_ns, told)
+        self._context.history.redriven(now_ns, answered)
 
     def _look_at_redriven(self, seq: object) -> None:
         row = next(

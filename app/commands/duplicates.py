@@ -70,7 +70,7 @@ class DuplicateHandlers(QObject):
                     simulation.broker.backpressure.config(name),
                 ),
                 lambda known: self._ask_topic(name, *known),
-                self._context.say,
+                self._context.show_message,
             )
 
     def _name_field(self, name: str, taken: list[str]) -> Field:

@@ -20,7 +20,7 @@ class EventHandlers(QObject):
     """The panel Events."""
 
     COMMANDS = (
-        Command("my_actions", "What I changed", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
+        Command("my_actions", "My actions", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
         Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
     )
 

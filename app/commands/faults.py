@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
@@ -10,7 +12,7 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.forms import choices, open_form, queue_names, topic_names
 from app.commands.registry import Command
-from app.presenters.lasting import lasting_words
+from app.presenters.active_faults import fault_text
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import (
     Crash,
@@ -31,41 +33,111 @@ from widgets.formats import sentence
 from widgets.i18n import mark, tr
 
 CLIENTS = ("consumer", "producer", "worker")
+READERS = ("consumer", "worker")
 _SELECT = {
     CLIENTS: mark("Select a client on the canvas first."),
-    ("consumer", "worker"): mark("Select a consumer or a worker on the canvas first."),
+    READERS: mark("Select a consumer or a worker on the canvas first."),
     ("consumer",): mark("Select a consumer on the canvas first."),
 }
 DISK = ""
+Values = dict[str, Any]
+
+
+class Fault(NamedTuple):
+    """A fault as the window offers it: its command, its targets, its form, and the action.
+
+    `roles` are those of clients that can be selected for it, () for a fault of the whole broker; `title` may name
+    {name}.
+    """
+
+    command: Command
+    roles: tuple[str, ...]
+    title: str
+    about: str
+    fields: Callable[[], tuple[Field, ...]]
+    make: Callable[[str, Values], UserAction]
+    accept: str = ""
+    why_not: Callable[[Values], str] = lambda _values: ""
+
+
+# A new fault is added here: menus, the palette and its dialog come from its entry.
+FAULTS = (
+    Fault(
+        Command("crash", "Crash...", "Faults", "Ctrl+Alt+X", "crashed", "Ends the client without a word to anybody."),
+        CLIENTS,
+        mark("Crash {name}"),
+        mark("Its leases expire and its group misses it. It comes back after this long."),
+        lambda: (_for_s(10),),
+        lambda name, v: Crash(name, v["for_s"]),
+    ),
+    Fault(
+        Command("pause_client", "Pause client...", "Faults", "", "paused", "Stops the client, heartbeats included."),
+        CLIENTS,
+        mark("Pause {name}"),
+        mark("As in a long garbage collection: then it continues where it stood."),
+        lambda: (_for_s(10),),
+        lambda name, v: Pause(name, v["for_s"]),
+    ),
+    Fault(
+        Command("slow_client", "Slow down...", "Faults", "", "waiting", "Multiplies the processing time."),
+        READERS,
+        mark("Slow {name} down"),
+        mark("Processing takes so many times as long."),
+        lambda: (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), _for_s(20)),
+        lambda name, v: SlowDown(name, v["factor"], v["for_s"]),
+        mark("Slow down"),
+    ),
+    Fault(
+        Command("drop_heartbeats", "Drop heartbeats...", "Faults", "", "warning", "Heartbeats get lost on their way."),
+        ("consumer",),
+        mark("Drop the heartbeats of {name}"),
+        mark("Its group considers it dead while it continues to process."),
+        lambda: (_for_s(10),),
+        lambda name, v: DropHeartbeats(name, v["for_s"]),
+    ),
+    Fault(
+        Command("fill_disk", "Fill the disk...", "Faults", "", "layers", "The broker can store nothing more."),
+        (),
+        mark("Fill the disk"),
+        mark("Nothing more can be stored; reading continues."),
+        lambda: (_for_s(10),),
+        lambda _name, v: FillDisk(v["for_s"]),
+    ),
+    Fault(
+        Command("jump_clock", "Set the wall clock...", "Faults", "", "clock", "Session time does not change."),
+        (),
+        mark("Set the wall clock"),
+        mark("Leases, sessions and retention follow session time, which does not change."),
+        lambda: (Field("by_s", tr("By"), "decimal", 3_600, least=-10_000_000, most=10_000_000, suffix=" s"),),
+        lambda _name, v: JumpClock(v["by_s"]),
+        mark("Set"),
+        lambda v: "" if v["by_s"] else tr("Enter how far the clock jumps."),
+    ),
+)
 
 
 class FaultHandlers(QObject):
     """The menu Faults."""
 
     COMMANDS = (
-        Command("crash", "Crash...", "Faults", "Ctrl+Alt+X", "crashed", "It dies without a word."),
-        Command("restart_client", "Restart client", "Faults", "", "restart", "It comes back with nothing in memory."),
-        Command("pause_client", "Pause client...", "Faults", "", "paused", "It stands still, heartbeats included."),
-        Command("slow_client", "Slow down...", "Faults", "", "waiting", "Whatever it processes takes longer."),
-        Command("drop_heartbeats", "Drop heartbeats...", "Faults", "", "warning", "They get lost on their way."),
-        Command("fail_matching", "Make messages fail...", "Faults", "Ctrl+Alt+F", "filter", "A rule for messages."),
-        Command("fill_disk", "Fill the disk...", "Faults", "", "layers", "The broker can store nothing more."),
-        Command("jump_clock", "Set the wall clock...", "Faults", "", "clock", "Session time does not notice."),
-        Command("end_faults", "End faults and rules...", "Faults", "Ctrl+Alt+E", "check", "What still lasts is over."),
+        *(fault.command for fault in FAULTS),
+        Command("restart_client", "Restart client", "Faults", "", "restart", "Starts it with nothing in memory."),
+        Command(
+            "fail_matching", "Make messages fail...", "Faults", "Ctrl+Alt+F", "filter", "Sets a rule for messages."
+        ),
+        Command(
+            "end_faults", "End faults and rules...", "Faults", "Ctrl+Alt+E", "check", "Ends faults that still last."
+        ),
     )
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context = context
         bind = context.registry.bind
-        bind("crash", lambda: self.ask("crash"), lambda: self._why_not_client(CLIENTS))
+        for fault in FAULTS:
+            bind(fault.command.id, partial(self.ask, fault), partial(self._why_not, fault))
         bind("restart_client", self.restart, self._why_no_restart)
-        bind("pause_client", lambda: self.ask("pause_client"), lambda: self._why_not_client(CLIENTS))
-        bind("slow_client", self.ask_slow, lambda: self._why_not_client(("consumer", "worker")))
-        bind("drop_heartbeats", lambda: self.ask("drop_heartbeats"), lambda: self._why_not_client(("consumer",)))
         bind("fail_matching", self.ask_rule, context.why_ended)
-        bind("fill_disk", lambda: self.ask("fill_disk"), self._why_no_disk)
-        bind("jump_clock", self.ask_clock, context.why_ended)
         bind("end_faults", self.ask_end, self._why_no_end)
         context.menu_parts.append(self._add_to_menu)
 
@@ -75,12 +147,15 @@ class FaultHandlers(QObject):
         name = next((name for role in roles if (name := self._context.selected(role))), "")
         return next((actor for actor in self._context.controller.snapshot.actors if actor.name == name), None)
 
-    def _why_not_client(self, roles: tuple[str, ...]) -> str:
+    def _why_not(self, fault: Fault) -> str:
         if why := self._context.why_ended():
             return why
-        actor = self._client(roles)
+        if not fault.roles:
+            full = any(lasting.client == DISK for lasting in self._context.controller.snapshot.faults)
+            return tr("The disk is full already.") if full and fault.command.id == "fill_disk" else ""
+        actor = self._client(fault.roles)
         if actor is None:
-            return tr(_SELECT[roles])
+            return tr(_SELECT[fault.roles])
         return tr("{name} has crashed; restart it first.", name=actor.name) if actor.state == "crashed" else ""
 
     def _why_no_restart(self) -> str:
@@ -91,13 +166,9 @@ class FaultHandlers(QObject):
             return tr("Select a client that has crashed first.")
         return "" if actor.state == "crashed" else tr("{name} has not crashed.", name=actor.name)
 
-    def _why_no_disk(self) -> str:
-        full = any(fault.client == DISK for fault in self._context.controller.snapshot.faults)
-        return self._context.why_ended() or (tr("The disk is full already.") if full else "")
-
     def _why_no_end(self) -> str:
         lasts = self._context.controller.snapshot.faults if self._context.controller.scenario is not None else ()
-        return self._context.why_ended() or ("" if lasts else tr("Nothing is wrong."))
+        return self._context.why_ended() or ("" if lasts else tr("No fault is active."))
 
     # -- what is done
 
@@ -107,60 +178,19 @@ class FaultHandlers(QObject):
         if actor is not None:
             self._context.perform(Restart(actor.name))
 
-    def ask(self, what: str) -> None:
-        """How long a fault is to last."""
-        actor = self._client()
+    def ask(self, fault: Fault) -> None:
+        """The form of a fault."""
+        actor = self._client(fault.roles) if fault.roles else None
         name = "" if actor is None else actor.name
-        make: dict[str, tuple[str, str, Callable[[float | None], UserAction]]] = {
-            "crash": (
-                tr("Crash {name}", name=name),
-                tr("Its leases expire, its group misses it. It comes back after this long."),
-                lambda for_s: Crash(name, for_s),
-            ),
-            "pause_client": (
-                tr("Pause {name}", name=name),
-                tr("As in a long garbage collection: then it goes on where it stood."),
-                lambda for_s: Pause(name, for_s),
-            ),
-            "drop_heartbeats": (
-                tr("Drop the heartbeats of {name}", name=name),
-                tr("Its group takes it for dead, while it works on."),
-                lambda for_s: DropHeartbeats(name, for_s),
-            ),
-            "fill_disk": (
-                tr("Fill the disk"),
-                tr("Nothing more can be stored; reading goes on."),
-                FillDisk,
-            ),
-        }
-        title, about, made = make[what]
-        open_form(self._context, title, about, (_for_s(10),), title, lambda v: made(v["for_s"]))
-
-    def ask_slow(self) -> None:
-        """How much slower, and how long."""
-        actor = self._client(("consumer", "worker"))
-        if actor is None:
-            return
-        name = actor.name
+        title = tr(fault.title, name=name)
         open_form(
             self._context,
-            tr("Slow {name} down", name=name),
-            tr("Whatever it processes takes so many times as long."),
-            (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), _for_s(20)),
-            tr("Slow down"),
-            lambda v: SlowDown(name, v["factor"], v["for_s"]),
-        )
-
-    def ask_clock(self) -> None:
-        """By how much the wall clock jumps."""
-        open_form(
-            self._context,
-            tr("Set the wall clock"),
-            tr("Leases, sessions and retention go by session time, which does not notice."),
-            (Field("by_s", tr("By"), "decimal", 3_600, least=-10_000_000, most=10_000_000, suffix=" s"),),
-            tr("Set"),
-            lambda v: JumpClock(v["by_s"]),
-            why_not=lambda v: "" if v["by_s"] else tr("Give it a jump."),
+            title,
+            tr(fault.about),
+            fault.fields(),
+            tr(fault.accept) if fault.accept else title,
+            lambda v: fault.make(name, v),
+            why_not=fault.why_not,
         )
 
     def ask_rule(self, at: str = "") -> None:
@@ -170,13 +200,13 @@ class FaultHandlers(QObject):
         readers = [actor.name for actor in snapshot.actors if actor.role != "producer"]
         groups = [group.name for group in snapshot.groups]
         places = list(dict.fromkeys([*queue_names(snapshot), *groups, *topic_names(snapshot), *readers]))
-        actor = self._client(("consumer", "worker"))
+        actor = self._client(READERS)
         selected = [context.selected(kind) for kind in ("queue", "workers", "group", "topic")]
         chosen = at or ("" if actor is None else actor.name) or next((name for name in selected if name), "")
         open_form(
             context,
             tr("Make messages fail"),
-            tr("A rule that lasts: every n-th message that fits fails, for whoever processes it there."),
+            tr("Every n-th matching message fails in processing there, until the rule ends."),
             (
                 Field("at", tr("At"), "choice", chosen, choices=choices(places)),
                 Field("every", tr("Every n-th message"), "whole", 10, least=1, most=1_000_000),
@@ -207,7 +237,7 @@ class FaultHandlers(QObject):
                 v["cause"] or "failed by rule",
                 v["for_s"],
             ),
-            tell=lambda v: _told(v["at"], v["every"], v["key"], v["text"], v["outcome"]),
+            tell=lambda v: _rule_text(v["at"], v["every"], v["key"], v["text"], v["outcome"]),
         )
 
     def ask_end(self) -> None:
@@ -219,14 +249,14 @@ class FaultHandlers(QObject):
         open_form(
             self._context,
             tr("End faults and rules"),
-            tr("What lasts on a client ends together; a rule ends alone."),
+            tr("All faults of a client end together; a rule ends alone."),
             (
                 Field(
                     "fault",
                     tr("What lasts"),
                     "choice",
                     chosen or next(iter(faults), None),
-                    choices=tuple((key, lasting_words(fault, snapshot.time_ns)) for key, fault in faults.items()),
+                    choices=tuple((key, fault_text(fault, snapshot.time_ns)) for key, fault in faults.items()),
                 ),
             ),
             tr("End it"),
@@ -235,21 +265,18 @@ class FaultHandlers(QObject):
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action
-        if kind in CLIENTS:
-            faults = menu.addMenu(tr("Faults"))
-            faults.setToolTipsVisible(True)
-            commands = ["crash", "restart_client", "pause_client"]
-            commands += ["slow_client", "fail_matching"] if kind != "producer" else []
-            commands += ["drop_heartbeats"] if kind == "consumer" else []
-        elif kind in {"queue", "workers", "group", "topic", "lane"}:
+        if kind in {"queue", "workers", "group", "topic", "lane"}:
             menu.addAction(action("fail_matching"))
             return
+        if kind in CLIENTS:
+            commands = [fault.command.id for fault in FAULTS if kind in fault.roles]
+            commands += ["restart_client"] if kind == "producer" else ["restart_client", "fail_matching"]
         elif not name:
-            faults = menu.addMenu(tr("Faults"))
-            faults.setToolTipsVisible(True)
-            commands = ["fail_matching", "fill_disk", "jump_clock"]
+            commands = ["fail_matching", *(fault.command.id for fault in FAULTS if not fault.roles)]
         else:
             return
+        faults = menu.addMenu(tr("Faults"))
+        faults.setToolTipsVisible(True)
         for command in (*commands, "end_faults"):
             faults.addAction(action(command))
 
@@ -260,7 +287,7 @@ def _for_s(value: float | None) -> Field:
     )
 
 
-def _told(at: str, every: int, key: str, text: str, outcome: str) -> str:
+def _rule_text(at: str, every: int, key: str, text: str, outcome: str) -> str:
     rule = FailMatching(at, every, key or None, text, outcome)  # type: ignore[arg-type]
     return sentence(rule.what)
 

@@ -1,4 +1,4 @@
-"""Filters that are kept by name, for every panel that can be filtered."""
+"""Filters that are saved by name, for every panel that can be filtered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.filters.kept import KeptFilters
+from app.filters.saved import SavedFilters
 from widgets.i18n import tr
 
 
@@ -14,23 +14,23 @@ class FilterHandlers(QObject):
     """What the popup of a filter field asks for."""
 
     COMMANDS = (
-        Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and kept filters."),
+        Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and saved filters."),
     )
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context = context
-        self.kept = KeptFilters(context.settings, self)
-        self.kept.changed.connect(self._show)
+        self.saved = SavedFilters(context.settings, self)
+        self.saved.changed.connect(self._show)
         for panel in context.window.parts.panels:
-            panel.filterKept.connect(self.kept.keep)
-            panel.filterDropped.connect(self.kept.drop)
+            panel.filterSaved.connect(self.saved.save)
+            panel.filterDeleted.connect(self.saved.delete)
         context.registry.bind("filter_help", self._help, self._why_no_filter)
         self._show()
 
     def _show(self) -> None:
         for panel in self._context.window.parts.panels:
-            panel.set_kept_filters(list(self.kept))
+            panel.set_saved_filters(list(self.saved))
 
     def _help(self) -> None:
         window = self._context.window

@@ -32,7 +32,9 @@ class FlowHandlers(QObject):
     """Limits of topics and queues, and the panel Backpressure."""
 
     COMMANDS = (
-        Command("set_flow", "Limits...", "Topics", "Ctrl+Alt+M", "backpressure", "Depth, rate, and what happens then."),
+        Command(
+            "set_flow", "Limits...", "Topics", "Ctrl+Alt+M", "backpressure", "Depth, rate, and the policy at the limit."
+        ),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -112,7 +114,7 @@ class FlowHandlers(QObject):
         if dialog is None:
             return
 
-        def look() -> None:
+        def query() -> None:
             name = dialog.values()["target"]
             self._answers.drop()
             self._answers.ask(lambda simulation: simulation.broker.backpressure.config(name), fill)
@@ -121,13 +123,13 @@ class FlowHandlers(QObject):
             found = flow or FlowConfig()
             dialog.set_values({name: getattr(found, name) for name in LIMITS})
 
-        dialog.widgets["target"].currentIndexChanged.connect(lambda _place: look())  # type: ignore[attr-defined]
-        look()
+        dialog.widgets["target"].currentIndexChanged.connect(lambda _place: query())  # type: ignore[attr-defined]
+        query()
 
     def _set_limits(self, target: str, limits: Limits) -> None:
         """Changed in place: what the gauge does not show stays as it is."""
 
-        def look(simulation: Simulation) -> FlowConfig:
+        def query(simulation: Simulation) -> FlowConfig:
             return simulation.broker.backpressure.config(target) or FlowConfig()
 
         def change(flow: FlowConfig) -> None:
@@ -140,7 +142,7 @@ class FlowHandlers(QObject):
             )
             self._context.perform(SetFlow(topic=target, flow=FlowSettings(**msgspec.structs.asdict(made))))
 
-        self._answers.ask(look, change)
+        self._answers.ask(query, change)
 
     def _follow(self, link: str) -> None:
         """A link of a chain leads to the thing on the canvas."""

@@ -31,7 +31,7 @@ def open_form(
     What `make` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
     """
     if why := context.why_ended():
-        context.say(why)
+        context.show_message(why)
         return None
 
     def judge(values: Values) -> str:
@@ -54,7 +54,7 @@ def open_form(
 def name_error(name: str, what: str, taken: Iterable[str]) -> str:
     """The sentence against a new name; "" for none."""
     if not name:
-        return tr("Give it a name.")
+        return tr("Enter a name.")
     try:
         check_name(name, what)
     except BrokerError as error:
@@ -91,7 +91,7 @@ def choices(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 def free_name(snapshot: Snapshot, base: str) -> str:
-    """`base`-1, or the next number that nobody has."""
+    """`base`-1, or the next number that is free."""
     taken = {name.lower() for name in client_names(snapshot)}
     number = 1
     while f"{base}-{number}".lower() in taken:

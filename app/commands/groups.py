@@ -31,10 +31,8 @@ class GroupHandlers(QObject):
             "subscribe_group", "Subscribe group to topic...", "Groups", "Ctrl+Alt+S", "group", "It reads one more."
         ),
         Command("unsubscribe_group", "Unsubscribe group...", "Groups", "", "", "It reads one topic less."),
-        Command(
-            "what_if", "What would other assignors do?...", "Groups", "Ctrl+Alt+A", "assignments", "Who owns what."
-        ),
-        Command("delete_group", "Delete group", "Groups", "", "close", "Forgets it, and what it has committed."),
+        Command("what_if", "Compare assignors...", "Groups", "Ctrl+Alt+A", "assignments", "Owners of partitions."),
+        Command("delete_group", "Delete group", "Groups", "", "close", "Deletes the group and its committed offsets."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -145,7 +143,7 @@ class GroupHandlers(QObject):
         open_form(
             self._context,
             tr("Unsubscribe group"),
-            tr("What it has committed stays, so that it can go on from there."),
+            tr("Its committed offsets stay, so that it can continue from there."),
             (
                 Field("group", tr("Group"), "choice", chosen, choices=choices(reads)),
                 Field(
@@ -175,7 +173,7 @@ class GroupHandlers(QObject):
         snapshot = context.controller.snapshot
         found = group_of(snapshot, group or self._only_or_selected())
         if found is None:
-            context.say(self._why_none())
+            context.show_message(self._why_none())
             return
         places, now, plans = assignor_plans(snapshot, found)
         dialog = AssignorsDialog(

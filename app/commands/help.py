@@ -15,9 +15,14 @@ class HelpHandlers(QObject):
     """The menu Help, and the first hint."""
 
     COMMANDS = (
-        Command("help_panel", "Help for this panel", "Help", "F1", "help", "What the panel in front shows."),
+        Command("help_panel", "Help for this panel", "Help", "F1", "help", "Explains the open panel."),
         Command(
-            "help_canvas", "Help for the canvas", "Help", "Shift+F1", "help", "What is drawn, and what can be done."
+            "help_canvas",
+            "Help for the canvas",
+            "Help",
+            "Shift+F1",
+            "help",
+            "What the canvas shows, and how to use it.",
         ),
         Command("help_filters", "Filters", "Help", "", "filter", "The language that every filter speaks."),
         Command("help_keys", "Keys", "Help", "", "command", "All keys, by menu."),
@@ -35,7 +40,7 @@ class HelpHandlers(QObject):
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
         self._hinted = ""
         context.controller.opened.connect(self._hint)
-        context.controller.acted.connect(lambda *_told: context.window.hint.take_back(self._hinted))
+        context.controller.acted.connect(lambda *_args: context.window.hint.take_back(self._hinted))
 
     def _help_panel(self) -> None:
         window = self._context.window
@@ -55,14 +60,14 @@ class HelpHandlers(QObject):
         self._read(tr("Keys"), "\n".join(rows))
 
     def _hint(self) -> None:
-        """The first time: one thing to try, and nothing more; who has done anything needs it no longer."""
+        """At the first start: one thing to try. It disappears after the first action."""
         scenario, context = self._context.controller.scenario, self._context
         context.window.hint.clear()
         if not context.settings.hints or scenario is None or not scenario.try_:
             return
         context.settings.hints = False
         self._hinted = tr("Try this first: {what}", what=scenario.try_[0])
-        context.window.hint.say(
+        context.window.hint.show_message(
             self._hinted,
             tr("More scenarios..."),
             lambda: context.registry.trigger("pick_scenario"),

@@ -10,8 +10,7 @@ from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
-from app.presenters.schema_facts import SchemaLookup
-from app.presenters.schemas import SchemasPresenter
+from app.presenters.schemas import SchemaLookup, SchemasPresenter
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from widgets.i18n import tr
@@ -26,7 +25,7 @@ class InspectorHandlers(QObject):
     """Ways into the inspector, and through it."""
 
     COMMANDS = (
-        Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "What was shown before."),
+        Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "The previous item."),
         Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
     )
 
@@ -48,7 +47,7 @@ class InspectorHandlers(QObject):
         for lookup in (message, lane, event):
             lookup.changed.connect(views.show_selected)
         panel = window.parts.inspector
-        panel.followed.connect(self.follow)
+        panel.followed.connect(self.open_link)
         panel.momentChosen.connect(views.momentChosen)
         panel.backWanted.connect(self.back)
         views.momentChosen.connect(context.controller.travel.to)
@@ -60,13 +59,13 @@ class InspectorHandlers(QObject):
         window.tab(DeadLettersPanel).currentChanged.connect(self._letter)
         window.tab(SchemasPanel).currentChanged.connect(self._schema)
         context.registry.bind(
-            "inspect_back", self.back, lambda: "" if views.trail.has_back else tr("There is nothing before.")
+            "inspect_back", self.back, lambda: "" if views.visits.has_back else tr("There is nothing before.")
         )
         context.registry.bind(
-            "inspect_forward", self.forward, lambda: "" if views.trail.has_forward else tr("There is nothing after.")
+            "inspect_forward", self.forward, lambda: "" if views.visits.has_forward else tr("There is nothing after.")
         )
 
-    def follow(self, target: str) -> None:
+    def open_link(self, target: str) -> None:
         """Go where a link leads."""
         kind, _, name = target.partition(":")
         way = self._context.views.ways.get(kind)
@@ -77,12 +76,12 @@ class InspectorHandlers(QObject):
             self._context.registry.refresh()
 
     def back(self) -> None:
-        """What was shown before."""
-        self._context.views.look_at(self._context.views.trail.back())
+        """The previous item."""
+        self._context.views.inspect(self._context.views.visits.back())
 
     def forward(self) -> None:
         """On again."""
-        self._context.views.look_at(self._context.views.trail.forward())
+        self._context.views.inspect(self._context.views.visits.forward())
 
     def _lane(self, key: Hashable) -> None:
         if isinstance(key, tuple) and len(key) >= 2:

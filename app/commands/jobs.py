@@ -1,4 +1,4 @@
-"""Long work beside the window: each job has a thread, progress, and an end that is told in one sentence."""
+"""Long work beside the window: each job has a thread, progress, and an end that is describe in one sentence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ReportJob(QObject):
     """A report on its way. `changed` comes in the window's thread; `page` is what opens it, once it is there."""
 
     changed = Signal()
-    _said = Signal(dict)
+    _progressed = Signal(dict)
     _ended = Signal(str, str)
 
     def __init__(
@@ -38,7 +38,7 @@ class ReportJob(QObject):
         self.folder = Path(request.out)
         self.page: Path | None = None
         self.facts = JobFacts(job_id, title, "Running", tr("Starting Spark"), progress=None, cancellable=True)
-        self._said.connect(self._show_progress)
+        self._progressed.connect(self._show_progress)
         self._ended.connect(self._show_end)
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
 
@@ -61,7 +61,7 @@ class ReportJob(QObject):
 
     def _work(self) -> None:
         try:
-            page = self._process.run(self._said.emit)
+            page = self._process.run(self._progressed.emit)
         except ReportError as error:
             self._log = error.log
             self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error))
@@ -70,9 +70,9 @@ class ReportJob(QObject):
         else:
             self._ended.emit("Done", str(page))
 
-    def _show_progress(self, said: dict[str, Any]) -> None:
+    def _show_progress(self, progress: dict[str, Any]) -> None:
         if not self._cancelling:
-            self._show(message=str(said["stage"]), progress=float(said["fraction"]))
+            self._show(message=str(progress["stage"]), progress=float(progress["fraction"]))
 
     def _show_end(self, state: str, message: str) -> None:
         if state == "Done":
@@ -107,7 +107,7 @@ class WorkJob(QObject):
     """A function in a thread. `changed` comes in the window's thread; `result` is what it returned, once it is done."""
 
     changed = Signal()
-    _said = Signal(float, str)
+    _progressed = Signal(float, str)
     _ended = Signal(str, str, object)
 
     def __init__(
@@ -115,18 +115,18 @@ class WorkJob(QObject):
         job_id: str,
         title: str,
         work: Callable[[Work], object],
-        told: Callable[[Any], str],
+        describe: Callable[[Any], str],
         parent: QObject | None = None,
     ) -> None:
-        """`told(result)` is the sentence of a good end."""
+        """`describe(result)` is the sentence of a good end."""
         super().__init__(parent)
         self._function = work
-        self._told = told
-        self._work = Work(self._said.emit)
+        self._describe = describe
+        self._work = Work(self._progressed.emit)
         self.page: Path | None = None
         self.result: Any = None
         self.facts = JobFacts(job_id, title, "Running", tr("Starting"), progress=None, cancellable=True)
-        self._said.connect(self._show_progress)
+        self._progressed.connect(self._show_progress)
         self._ended.connect(self._show_end)
         self._thread = threading.Thread(target=self._run, name=job_id, daemon=True)
 
@@ -162,7 +162,7 @@ class WorkJob(QObject):
     def _show_end(self, state: str, message: str, result: object) -> None:
         if state == "Done":
             self.result = result
-            self._show(state=state, message=self._told(result), progress=1.0, cancellable=False)
+            self._show(state=state, message=self._describe(result), progress=1.0, cancellable=False)
         else:
             self._show(state=state, message=message, cancellable=False)
 
@@ -184,7 +184,7 @@ class Jobs(QObject):
         super().__init__(parent)
         self._jobs: list[Job] = []
         self._warm: WarmSpark | None = None
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def report(self, request: Request, title: str) -> ReportJob:
         """Start the report that `request` describes."""
@@ -210,9 +210,9 @@ class Jobs(QObject):
         if warm is not None:
             warm.close()
 
-    def work(self, title: str, work: Callable[[Work], object], told: Callable[[Any], str]) -> WorkJob:
-        """Start `work` in a thread; `told(result)` is the sentence of its good end."""
-        job = WorkJob(f"work-{len(self._jobs) + 1}", title, work, told, self)
+    def work(self, title: str, work: Callable[[Work], object], describe: Callable[[Any], str]) -> WorkJob:
+        """Start `work` in a thread; `describe(result)` is the sentence of its good end."""
+        job = WorkJob(f"work-{len(self._jobs) + 1}", title, work, describe, self)
         self._begin(job)
         return job
 
@@ -237,6 +237,6 @@ class Jobs(QObject):
 
     def _job_changed(self, job: Job) -> None:
         self.changed.emit()
-        if job.facts.state == "Done" and job.facts.id not in self._told:
-            self._told.add(job.facts.id)
+        if job.facts.state == "Done" and job.facts.id not in self._reported:
+            self._reported.add(job.facts.id)
             self.done.emit(job)

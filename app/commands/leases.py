@@ -1,4 +1,4 @@
-"""What a person does with messages in flight, in the place of their holders."""
+"""Commands on messages in flight, on behalf of their holders."""
 
 from __future__ import annotations
 
@@ -33,11 +33,15 @@ class LeaseHandlers(QObject):
     """Commands of the menu Messages, and the buttons of the panel In flight."""
 
     COMMANDS = (
-        Command("ack_lease", "Acknowledge", "Messages", "", "check", "Finished, in the place of the holder."),
-        Command("nack_lease", "Nack", "Messages", "", "undo", "Failed: tried again as the retry policy says."),
-        Command("dead_lease", "Dead-letter", "Messages", "", "dead-letter", "Given up on at once."),
-        Command("extend_lease", "Extend", "Messages", "", "clock", "The lease ends later by a whole lease."),
-        Command("release_lease", "Release", "Messages", "", "undo", "Back to the queue; the attempt does not count."),
+        Command("ack_lease", "Acknowledge", "Messages", "", "check", "Acknowledged on behalf of the holder."),
+        Command(
+            "nack_lease", "Nack", "Messages", "", "undo", "Processing failed: retried according to the retry policy."
+        ),
+        Command("dead_lease", "Dead-letter", "Messages", "", "dead-letter", "Dead-lettered at once."),
+        Command("extend_lease", "Extend", "Messages", "", "clock", "The lease is extended by its full length."),
+        Command(
+            "release_lease", "Release", "Messages", "", "undo", "Returned to the queue; the attempt does not count."
+        ),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -50,18 +54,18 @@ class LeaseHandlers(QObject):
         context.controller.opened.connect(self.sweep.restart)
         meeting = QTimer(self)
         meeting.setInterval(REFRESH_MS)
-        meeting.timeout.connect(self.meet)
+        meeting.timeout.connect(self.update)
         meeting.start()
         panel.actWanted.connect(self.act)
         for act in _MAKES:
             context.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not)
         panel.selectionChanged.connect(lambda _count: context.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
 
-    def meet(self) -> None:
+    def update(self) -> None:
         """Ask for what a busy queue holds beyond the snapshot, while the panel is seen and the present is shown."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._context.controller.live and self._panel.isVisible():
-            self.sweep.meet(snapshot)
+            self.sweep.update(snapshot)
 
     def _show_more(self) -> None:
         snapshot = self._context.views.snapshot
@@ -81,8 +85,8 @@ class LeaseHandlers(QObject):
         ]
         rows = [row for row in leases if (row.queue, row.partition, row.offset) in wanted]
         if not rows and all(isinstance(key[1], str) for key in keys):
-            self._context.say(tr("What a group holds is not leased: its consumers commit it."))
+            self._context.show_message(tr("Messages of a group are not leased: its consumers commit them."))
         elif not rows:
-            self._context.say(tr("They are not in flight any more."))
+            self._context.show_message(tr("They are no longer in flight."))
         for row in rows:
             self._context.perform(_MAKES[act](row.queue, row.partition, row.offset, row.holder, row.attempt))

@@ -19,10 +19,12 @@ class ListenerHandlers(QObject):
 
     COMMANDS = (
         Command(
-            "listener_kafka", "Open the Kafka listener", "Listeners", "", "", "Kafka programs take part, unmodified."
+            "listener_kafka", "Open the Kafka listener", "Listeners", "", "", "Unmodified Kafka clients can connect."
         ),
-        Command("listener_http", "Open the HTTP listener", "Listeners", "", "", "Programs use the broker over HTTP."),
-        Command("listeners_close", "Close all listeners", "Listeners", "", "", "Every connection ends."),
+        Command(
+            "listener_http", "Open the HTTP listener", "Listeners", "", "", "Programs can use the broker over HTTP."
+        ),
+        Command("listeners_close", "Close all listeners", "Listeners", "", "", "Closes every connection."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -36,15 +38,15 @@ class ListenerHandlers(QObject):
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.listeners.shut)
         panel.cutRequested.connect(lambda key: self.listeners.cut(int(key)) if key is not None else None)
-        self.listeners.said.connect(context.say)
+        self.listeners.reported.connect(context.show_message)
         self.listeners.changed.connect(self._show)
-        context.views.presenter(ConnectionsPresenter).follow(
+        context.views.presenter(ConnectionsPresenter).attach(
             self.listeners.facts, lambda: (*self.listeners.connections(), *self.listeners.ended()), self._why_not
         )
 
     def _open(self, kind: Kind, port: int) -> None:
         if why := self._why_not():
-            self._context.say(why)
+            self._context.show_message(why)
             return
         self.listeners.open(kind, port)
         self._context.window.show_tab("connections")

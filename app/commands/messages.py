@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.presenters.message_facts import Present, look_at, message_json
+from app.presenters.message_facts import Present, message_json, query_message
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
@@ -45,8 +45,8 @@ class MessageHandlers(QObject):
         # Those that were sent from and not answered yet, in order.
         self._asking: deque[ProduceDialog] = deque()
         context.controller.opened.connect(self._asking.clear)
-        context.controller.acted.connect(lambda done, source: self._tell(sentence(done.sentence), source))
-        context.controller.refused.connect(lambda why, source, _later: self._tell(why, source, wrong=True))
+        context.controller.acted.connect(lambda done, source: self._report(sentence(done.sentence), source))
+        context.controller.refused.connect(lambda why, source, _later: self._report(why, source, wrong=True))
         panel = self._panel = context.window.tab(MessagesPanel)
         logs = context.window.tab(LogOnDiskPanel)
         context.views.ways["browse"] = self._browse
@@ -64,7 +64,7 @@ class MessageHandlers(QObject):
         bind("show_life", self._show_life, self._why_no_message)
         bind("copy_message", self._copy, self._why_no_message)
         context.views.refreshed.connect(self._show_reason)
-        context.controller.travel.changed.connect(self._look_again)
+        context.controller.travel.changed.connect(self._read_again)
         context.menu_parts.append(self._add_to_menu)
         context.controller.opened.connect(self._forget)
 
@@ -75,7 +75,7 @@ class MessageHandlers(QObject):
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._context.why_ended())
 
-    def _look_again(self) -> None:
+    def _read_again(self) -> None:
         """At another moment the message that is read may not be there yet."""
         if self._place is not None:
             self._read(self._place)
@@ -100,11 +100,13 @@ class MessageHandlers(QObject):
             return
         self._context.views.select(place.id)
 
-        def told(present: Present) -> None:
+        def answered(present: Present) -> None:
             if place == self._place:
                 self._show(present)
 
-        self._answers.ask(lambda simulation: look_at(simulation, place), told, lambda why: told(Present(None, (), why)))
+        self._answers.ask(
+            lambda simulation: query_message(simulation, place), answered, lambda why: answered(Present(None, (), why))
+        )
 
     def _show(self, present: Present) -> None:
         message, details = present.message, self._panel.details
@@ -146,10 +148,10 @@ class MessageHandlers(QObject):
 
     def _copy(self) -> None:
         if self._message is None:
-            self._context.say(tr("The message is not here to be copied."))
+            self._context.show_message(tr("The message is not loaded, so it cannot be copied."))
             return
         QGuiApplication.clipboard().setText(message_json(self._message))
-        self._context.say(tr("Copied the message as JSON."))
+        self._context.show_message(tr("Copied the message as JSON."))
 
     # -- producing
 
@@ -163,7 +165,7 @@ class MessageHandlers(QObject):
         """The dialog, for `target` or what is browsed."""
         context = self._context
         if why := context.why_ended():
-            context.say(why)
+            context.show_message(why)
             return None
         snapshot = context.controller.snapshot
         topics = [(topic.name, len(topic.partitions), False) for topic in snapshot.topics]
@@ -184,18 +186,18 @@ class MessageHandlers(QObject):
         try:
             action = action_of(produced)
         except (ValueError, BrokerError) as error:
-            dialog.say(sentence(str(error)), wrong=True)
+            dialog.show_message(sentence(str(error)), wrong=True)
             return
         if why := self._context.why_ended():
-            dialog.say(why, wrong=True)
+            dialog.show_message(why, wrong=True)
             return
         self._asking.append(dialog)
         self._context.controller.perform(action, PRODUCE)
 
-    def _tell(self, what: str, source: str, *, wrong: bool = False) -> None:
+    def _report(self, what: str, source: str, *, wrong: bool = False) -> None:
         """The dialog that was sent from says what came of it."""
         if source == PRODUCE:
-            self._asking.popleft().say(what, wrong=wrong)
+            self._asking.popleft().show_message(what, wrong=wrong)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         target = name.rpartition("/")[0] if kind == "lane" else name
@@ -218,7 +220,7 @@ class MessageHandlers(QObject):
 
 
 def action_of(produced: Produced) -> Produce:
-    """The action of what a person wants to send. Raises ValueError with what is wrong."""
+    """The action for the values of the dialog. Raises ValueError with what is wrong."""
     message = produced.message
     return Produce(
         to=produced.to,

@@ -85,7 +85,7 @@ class OffsetHandlers(QObject):
         """The dialog for committed offsets: where to, then Review, then Apply."""
         context = self._context
         if why := context.why_ended():
-            context.say(why)
+            context.show_message(why)
             return
         snapshot = context.controller.snapshot
         found = self._group()
@@ -95,7 +95,7 @@ class OffsetHandlers(QObject):
         topics = sorted({at.topic for each in snapshot.groups for at in each.offsets})
         dialog = ReviewDialog(
             tr("Reset offsets"),
-            tr("Changes what a group has committed: from there its members read on when they start again."),
+            tr("Changes the committed offsets of a group. Its members continue from there after a restart."),
             (
                 Field("group", tr("Group"), "choice", chosen, choices=choices(groups)),
                 Field(
@@ -159,7 +159,7 @@ class OffsetHandlers(QObject):
         first = first or next((key for key, place in keys.items() if place[0] == consumer), "")
         dialog = ReviewDialog(
             tr("Seek"),
-            tr("Moves where a consumer reads on. What its group has committed stays as it is."),
+            tr("Moves the position of a consumer. The committed offsets of its group do not change."),
             (
                 Field(
                     "place",

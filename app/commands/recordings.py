@@ -33,9 +33,13 @@ class RecordingHandlers(QObject):
     COMMANDS = (
         Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
         Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
-        Command("save_scenario", "Save as scenario...", "File", "", "layers", "With what was done by hand in it."),
+        Command(
+            "save_scenario", "Save as scenario...", "File", "", "layers", "With the actions of this session in it."
+        ),
         Command("save_test", "Save as test...", "File", "", "check", "A file for pytest that replays this session."),
-        Command("record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are kept.", checkable=True),
+        Command(
+            "record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are recorded.", checkable=True
+        ),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -82,9 +86,9 @@ class RecordingHandlers(QObject):
 
         def call() -> None:
             stored = self._controller.open_session(folder, at_ns)
-            self._context.say(stored.summary())
+            self._context.show_message(stored.summary())
             if stored.problems:
-                self._context.window.hint.say(" ".join(stored.problems))
+                self._context.window.hint.show_message(" ".join(stored.problems))
 
         done = self._context.attempt(call)
         if done:
@@ -105,7 +109,7 @@ class RecordingHandlers(QObject):
             return
         newest = left[0]
         more = tr(" So were {count} others.", count=len(left) - 1) if len(left) > 1 else ""
-        self._context.window.hint.say(
+        self._context.window.hint.show_message(
             tr(
                 "{title}, started {started}, was left open when the program died.{more}",
                 title=newest.title,
@@ -128,7 +132,7 @@ class RecordingHandlers(QObject):
             return len(folders)
 
         self._context.jobs.work(
-            tr("Closing what was left open"),
+            tr("Closing interrupted recordings"),
             close,
             lambda count: tr("Closed {count}; they can be opened.", count=count),
         )
@@ -159,7 +163,7 @@ class RecordingHandlers(QObject):
         self._context.jobs.work(
             tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)
         )
-        self._context.say(tr("Copying the session to {target}.", target=target))
+        self._context.show_message(tr("Copying the session to {target}.", target=target))
 
     # -- as a scenario, as a test
 
@@ -203,11 +207,11 @@ class RecordingHandlers(QObject):
             lambda at: tr("Saved {at}", at=at),
         )
         self._saving.add(job.facts.id)
-        self._context.say(tr("Running the session again to save {name}...", name=target.name))
+        self._context.show_message(tr("Running the session again to save {name}...", name=target.name))
 
     def _saved(self, job: Job) -> None:
         if job.facts.id in self._saving:
-            self._context.say(job.facts.message)
+            self._context.show_message(job.facts.message)
 
     def _run(self) -> Run:
         controller = self._controller
@@ -224,10 +228,10 @@ class RecordingHandlers(QObject):
         recorded = controller.folder is not None and not controller.stopped
         if controller.record:
             this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to run it again up to now, recorded.")
-            self._context.say(tr("New sessions are recorded.{this}", this=this))
+            self._context.show_message(tr("New sessions are recorded.{this}", this=this))
         else:
             this = tr(" This one still is, to its end.") if recorded else ""
-            self._context.say(tr("New sessions are not recorded.{this}", this=this))
+            self._context.show_message(tr("New sessions are not recorded.{this}", this=this))
 
 
 def line_of(entry: Entry) -> SessionLine:

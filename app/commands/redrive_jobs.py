@@ -26,8 +26,8 @@ class Redrives(QObject):
         self._context = context
         self._waiting: deque[Redrive] = deque()
         self._paced: dict[str, None] = {}  # queues whose redrive was given a rate, in order
-        context.controller.acted.connect(lambda *_told: self._next())
-        context.controller.refused.connect(lambda *_told: self._next())
+        context.controller.acted.connect(lambda *_args: self._next())
+        context.controller.refused.connect(lambda *_args: self._next())
 
     def forget(self) -> None:
         """Another session begins."""
@@ -37,7 +37,7 @@ class Redrives(QObject):
     def add(self, letters: Mapping[str, tuple[int, ...]], rate_per_s: float | None = None) -> None:
         """Redrive these dead letters, given by queue as offsets in its bin."""
         if why := self._context.why_ended():
-            self._context.say(why)
+            self._context.show_message(why)
             return
         for queue, offsets in letters.items():
             if rate_per_s is not None:
@@ -55,10 +55,10 @@ class Redrives(QObject):
     def stop(self) -> None:
         """Leave what waits, and stop what takes its time."""
         if why := self._context.why_ended():
-            self._context.say(why)
+            self._context.show_message(why)
             return
         if not self._waiting and not self._paced:
-            self._context.say(tr("No redrive is under way."))
+            self._context.show_message(tr("No redrive is under way."))
         self._waiting.clear()
         for queue in self._paced:
             self._context.perform(StopRedrive(queue=queue))
@@ -88,6 +88,8 @@ class Redrives(QObject):
             return total
 
         def over(count: int) -> str:
-            return tr("The redrive of {count} is over; the view Redriven tells of each of them.", count=f"{count:,}")
+            return tr(
+                "The redrive of {count} has finished; the view Redriven lists the result of each.", count=f"{count:,}"
+            )
 
         self._context.jobs.work(tr("Redrive of {count} dead letters", count=f"{total:,}"), watch, over)

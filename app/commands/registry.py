@@ -126,7 +126,7 @@ class ActionRegistry(QObject):
     def reason(self, command_id: str) -> str:
         """Why a command cannot run now; "" where it can."""
         if command_id not in self._handlers:
-            return tr("Nothing handles this command.")
+            return tr("This command is not available.")
         return self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:

@@ -47,7 +47,7 @@ class ReportHandlers(QObject):
         panel.openRequested.connect(self._open_report)
         panel.folderRequested.connect(self._open_folder)
         panel.exportRequested.connect(lambda: context.registry.trigger("export_report"))
-        context.views.presenter(ReportsPresenter).follow(self.reports.all, self._why_no_report)
+        context.views.presenter(ReportsPresenter).attach(self.reports.all, self._why_no_report)
 
     def _show_jobs(self) -> None:
         window = self._context.window
@@ -57,7 +57,7 @@ class ReportHandlers(QObject):
     # -- making one
 
     def _entries(self) -> list[Entry]:
-        """Sessions that a report can be made of: those that nobody records."""
+        """Sessions that a report can be made of: those that are not being recorded."""
         folder = self._controller.folder
         others = [folder] if folder is not None else []
         return [entry for entry in Library(self._controller.sessions).entries(others) if not entry.recording]
@@ -70,7 +70,7 @@ class ReportHandlers(QObject):
     def _ask_report(self) -> None:
         entries, folder = self._entries(), self._controller.folder
         if not entries:
-            self._context.say(tr("No session is recorded yet, so there is nothing to report on."))
+            self._context.show_message(tr("No session is recorded yet, so there is nothing to report on."))
             return
         first = folder if folder is not None else entries[0].folder
         choices = [
@@ -111,7 +111,7 @@ class ReportHandlers(QObject):
         if not isinstance(job, ReportJob) or job.page is None:
             return
         self.reports.add(job.folder, job.facts.title)
-        self._context.say(tr("The report is written: {page}", page=job.page))
+        self._context.show_message(tr("The report is written: {page}", page=job.page))
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
 
@@ -138,7 +138,7 @@ class ReportHandlers(QObject):
 
     def _open(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self._context.say(tr("No program opens this here; it is {path}", path=path))
+            self._context.show_message(tr("No program opens this here; it is {path}", path=path))
 
 
 def _title(wish: ReportWish) -> str:

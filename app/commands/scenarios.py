@@ -14,7 +14,7 @@ from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scen
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
 NEW_SCENARIO = """\
 title: My scenario
@@ -41,8 +41,8 @@ class ScenarioHandlers(QObject):
     """Pick, write, and run a scenario."""
 
     COMMANDS = (
-        Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All of them, with what each teaches."),
-        Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of what is open."),
+        Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All scenarios, with what each teaches."),
+        Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of the open scenario."),
         Command("new_scenario", "New scenario...", "File", "", "add", "A small one to begin with."),
     )
 
@@ -124,7 +124,7 @@ class ScenarioHandlers(QObject):
             )
             return
         editor.set_saved(path.name)
-        self._context.say(tr("The scenario is kept in {path}.", path=path))
+        self._context.show_message(tr("The scenario is saved in {path}.", path=path))
 
 
 def judge(text: str) -> tuple[int, str]:
@@ -155,3 +155,16 @@ def scenario_facts(name: str, scenario: Scenario) -> ScenarioFacts:
 def _draft_path(title: str) -> Path:
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", title).strip("-").lower()[:60] or "scenario"
     return drafts_folder() / f"{name}.yaml"
+
+
+CATEGORY = mark("Scenarios")
+
+
+def scenario_commands() -> dict[str, tuple[Command, Path]]:
+    """By the command's id: the command and the file that it opens."""
+    found: dict[str, tuple[Command, Path]] = {}
+    for path in shipped_scenarios():
+        scenario, _ = load_scenario(path)
+        command = Command(f"scenario_{path.stem}", scenario.title, CATEGORY, hint=" ".join(scenario.about.split()))
+        found[command.id] = (command, path)
+    return found

@@ -24,7 +24,7 @@ class SessionHandlers(QObject):
         Command("step", "Step", "Session", "F4", "step", "Runs to the next event, then pauses."),
         Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
         Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
-        Command("express", "Express", "Session", "F7", "express", "As fast as it goes.", checkable=True),
+        Command("express", "Express", "Session", "F7", "express", "As fast as possible.", checkable=True),
         Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
         Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
         Command("open_session_folder", "Show session folder", "File", "", "folder", "The folder of the recording."),

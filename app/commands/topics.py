@@ -144,7 +144,10 @@ class TopicHandlers(QObject):
         dialog = open_form(
             self._context,
             tr("Configure {topic}", topic=name),
-            tr("Retention removes whole segments, a second after they are due; what it has removed stays gone."),
+            tr(
+                "Retention deletes whole segments within a second after they are due. "
+                "Deleted segments cannot be restored."
+            ),
             _log_fields(),
             tr("Configure"),
             lambda v: ConfigureTopic(topic=name, log=_log(v)),

@@ -73,7 +73,11 @@ class TravelHandlers(QObject):
     def _why_no_events(self) -> str:
         if why := self._why_nowhere():
             return why
-        return "" if self._controller.folder else tr("This session is not recorded: only some moments of it are kept.")
+        return (
+            ""
+            if self._controller.folder
+            else tr("This session is not recorded: only some of its moments can be shown.")
+        )
 
     def _why_no_next(self) -> str:
         if why := self._why_no_events():
@@ -113,16 +117,16 @@ class TravelHandlers(QObject):
         self._context.registry.refresh()
         if not travel.looking_back:
             ended = self._controller.stopped
-            self._context.say(tr("This is how the session ended.") if ended else tr("Live again."))
+            self._context.show_message(tr("This is how the session ended.") if ended else tr("Live again."))
         elif self._controller.stored is None and not self._controller.stopped:
-            self._context.say(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
+            self._context.show_message(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
         if travel.looking_back and not travel.exact:
-            self._context.say(tr("This session is not recorded: the nearest moment that was kept is shown."))
+            self._context.show_message(tr("This session is not recorded: the nearest available moment is shown."))
 
     def _arrived(self) -> None:
         event = self._controller.travel.shown_event
         if event is not None:
-            self._context.say(tr("Right after {event}", event=event_line(event)))
+            self._context.show_message(tr("Right after {event}", event=event_line(event)))
 
     # -- where to
 
@@ -152,7 +156,7 @@ class TravelHandlers(QObject):
         self.bookmarks = Bookmarks(self._controller.folder)
         self._show_bookmarks()
         if self.bookmarks.problem:
-            self._context.say(self.bookmarks.problem)
+            self._context.show_message(self.bookmarks.problem)
 
     def _ask_name(self) -> None:
         time_ns = self._controller.snapshot.time_ns
@@ -174,10 +178,10 @@ class TravelHandlers(QObject):
         try:
             mark = self.bookmarks.add(time_ns, name)
         except (OSError, ValueError) as error:
-            self._controller.failed.emit(tr("The bookmark cannot be kept: {error}", error=error))
+            self._controller.failed.emit(tr("The bookmark cannot be saved: {error}", error=error))
             return
         self._show_bookmarks()
-        self._context.say(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
+        self._context.show_message(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
 
     def _show_bookmarks(self) -> None:
         self._context.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]
@@ -189,7 +193,7 @@ class TravelHandlers(QObject):
         moment_ns = self._controller.snapshot.time_ns
         if self._try(self._controller.branch):
             self._context.views.timeline.branch_ns = moment_ns
-            self._context.say(tr("Running it again up to {time}...", time=session_time(moment_ns)))
+            self._context.show_message(tr("Running it again up to {time}...", time=session_time(moment_ns)))
 
     def _try(self, call: Callable[[], object]) -> bool:
         try:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.commands.undo_stack import Step
+from app.commands.undo_stack import UndoStep
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
@@ -22,8 +22,8 @@ class UndoHandlers(QObject):
     """The menu Edit, and the button beside the last action in the status bar."""
 
     COMMANDS = (
-        Command("undo", "Undo", "Edit", "Ctrl+Z", "undo", "Takes back the last action."),
-        Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Does again what was undone last."),
+        Command("undo", "Undo", "Edit", "Ctrl+Z", "undo", "Undoes the last action."),
+        Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Repeats the last action that was undone."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -49,7 +49,7 @@ class UndoHandlers(QObject):
             # Who asks just now means the last action, not one before it.
             words = tr("{why} Once more undoes: {what}", why=stack.final, what=stack.last.title)
             stack.pass_final()
-            self._context.say(words)
+            self._context.show_message(words)
         else:
             stack.undo()
 
@@ -111,7 +111,7 @@ class _BrokerStep:
     ) -> None:
         self.inverse = inverse
         self.again = performed.action
-        self.step: Step = context.undo.push(
+        self.step: UndoStep = context.undo.push(
             performed.sentence,
             lambda: handlers.ask(self, self.inverse, UNDO),
             lambda: handlers.ask(self, self.again, REDO),

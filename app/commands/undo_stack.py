@@ -1,4 +1,4 @@
-"""One stack of what can be undone, whoever did it: actions on the broker, and the layout of the window."""
+"""One undo stack for all: actions on the broker, and the layout of the window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _always() -> str:
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class UndoStep:
     """Something that was done. `why_not` says why it can be neither undone nor redone now; "" where it can."""
 
     title: str
@@ -33,8 +33,8 @@ class UndoStack(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._done: list[Step] = []
-        self._undone: list[Step] = []
+        self._done: list[UndoStep] = []
+        self._undone: list[UndoStep] = []
         self._final = ""
 
     def push(
@@ -43,9 +43,9 @@ class UndoStack(QObject):
         undo: Callable[[], object],
         redo: Callable[[], object],
         why_not: Callable[[], str] = _always,
-    ) -> Step:
+    ) -> UndoStep:
         """`title` was done, and is undone and done again by these; "moved indexer-1 to auditors" is a title."""
-        step = Step(title, undo, redo, why_not)
+        step = UndoStep(title, undo, redo, why_not)
         self._done = [*self._done[1 - KEPT :], step]
         self._undone.clear()
         self._final = ""
@@ -64,12 +64,12 @@ class UndoStack(QObject):
         self.changed.emit()
 
     @property
-    def last(self) -> Step | None:
+    def last(self) -> UndoStep | None:
         """What is undone next."""
         return self._done[-1] if self._done else None
 
     @property
-    def next(self) -> Step | None:
+    def next(self) -> UndoStep | None:
         """What is done again next."""
         return self._undone[-1] if self._undone else None
 
@@ -103,7 +103,7 @@ class UndoStack(QObject):
             step.redo()
             self.changed.emit()
 
-    def put_back(self, step: Step) -> None:
+    def put_back(self, step: UndoStep) -> None:
         """What was just taken up, to be undone or done again, was not done: it stands where it stood."""
         if self.next is step:
             self._done.append(self._undone.pop())
@@ -111,7 +111,7 @@ class UndoStack(QObject):
             self._undone.append(self._done.pop())
         self.changed.emit()
 
-    def drop(self, step: Step) -> None:
+    def drop(self, step: UndoStep) -> None:
         """`step` can be neither undone nor redone any more."""
         self._done = [each for each in self._done if each is not step]
         self._undone = [each for each in self._undone if each is not step]

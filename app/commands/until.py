@@ -53,7 +53,7 @@ class UntilHandlers(QObject):
             return
         task = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
         self._controller.run_background(task.go_on, task.summary)
-        self._context.say(tr("Running until {words}; Space stops it.", words=text))
+        self._context.show_message(tr("Running until {words}; Space stops it.", words=text))
 
 
 def why_no_condition(text: str) -> str:

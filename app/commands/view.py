@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
+from app.presenters.palette_items import things
 from app.presenters.panels import PANELS
-from app.presenters.things import things
 from broker_core.clock import ns_from_s, s_from_ns
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer, AddProducer, AddWorker, DuplicateClient
@@ -151,7 +151,7 @@ class ViewHandlers(QObject):
         return ""
 
     def _choose_new(self) -> None:
-        """What a person has made is what they go on with: chosen as soon as it is drawn."""
+        """A new thing is selected as soon as it is drawn."""
         if self._new and self._context.canvas.draws(self._new):
             new, self._new = self._new, ""
             self._choose(new)

@@ -1,4 +1,4 @@
-"""What somebody has meant who mistyped a word."""
+"""A suggestion for a mistyped word."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class DataFiles:
 
 
 def sessions_folder() -> Path:
-    """Where sessions are kept unless somebody says otherwise."""
+    """The default folder of sessions."""
     return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
 
 

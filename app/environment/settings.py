@@ -1,4 +1,4 @@
-"""What a person chose, kept between two starts: one place for names, types and what holds without them."""
+"""The user's settings, with their names, types and defaults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LAYOUTS = "layouts"
 
 
 class Settings:
-    """Over `QSettings`; without one nothing outlives the program. What was kept and fits no more counts as not kept."""
+    """Over `QSettings`; without one nothing outlives the program. A stored value that is invalid counts as absent."""
 
     def __init__(self, store: QSettings | None = None) -> None:
         self._store = store
@@ -131,7 +131,7 @@ class Settings:
         self._set("sessions/recent", json.dumps(folders))
 
     @property
-    def kept_filters(self) -> dict[str, str]:
+    def saved_filters(self) -> dict[str, str]:
         """Filters that the user keeps, by name."""
         try:
             found = json.loads(self._get("filters/kept", "{}"))
@@ -139,8 +139,8 @@ class Settings:
             return {}
         return {name: text for name, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
 
-    @kept_filters.setter
-    def kept_filters(self, kept: dict[str, str]) -> None:
+    @saved_filters.setter
+    def saved_filters(self, kept: dict[str, str]) -> None:
         self._set("filters/kept", json.dumps(kept))
 
     @property

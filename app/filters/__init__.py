@@ -1,1 +1,1 @@
-"""Filters in the window: what is wrong with one in the user's language, and those that a person keeps."""
+"""Filters in the window: parsed with errors in the user's language, saved, and applied to rows."""

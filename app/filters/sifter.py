@@ -58,7 +58,7 @@ class Sifter(QObject, Generic[Row]):
         self._wanted: Wanted[Row] = Wanted()
         self._work: Generator[None, None, list[Row]] | None = None
         self._next: Sequence[Row] | None = None
-        self._told = False
+        self._reported = False
         self._timer = QTimer(self)
         self._timer.setInterval(PAUSE_MS)
         self._timer.timeout.connect(self._slice)
@@ -82,17 +82,17 @@ class Sifter(QObject, Generic[Row]):
         self._wanted, self._next, self._work = wanted, None, sifted(rows, wanted)
         if many:
             self._timer.start()
-            self._tell(other or self._told)
+            self._report(other or self._reported)
         else:
             self.settle()
 
-    def _tell(self, working: bool) -> None:
-        if working != self._told:
-            self._told = working
+    def _report(self, working: bool) -> None:
+        if working != self._reported:
+            self._reported = working
             self.worked.emit(working)
 
     def settle(self) -> None:
-        """Come to the end now, for somebody who must have the rows."""
+        """Finish now, for a caller that needs the rows."""
         while self._work is not None:
             self._run(float("inf"))
 
@@ -110,6 +110,6 @@ class Sifter(QObject, Generic[Row]):
             rows, self._next, self._work = self._next, None, None
             self._timer.stop()
             self._show(end.value)
-            self._tell(False)
+            self._report(False)
             if rows is not None:
                 self.sift(rows, self._wanted)

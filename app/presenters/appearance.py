@@ -26,7 +26,7 @@ def system_theme(app: QApplication) -> str:
     return "dark" if app.styleHints().colorScheme() is Qt.ColorScheme.Dark else "light"
 
 
-def dress_first(app: QApplication, theme: str, factor: float) -> None:
+def apply_first_theme(app: QApplication, theme: str, factor: float) -> None:
     """Before there is a window: `theme` is light, dark or system."""
     apply_theme(app, THEMES[system_theme(app) if theme == SYSTEM else theme], factor)
 
@@ -66,7 +66,7 @@ class Appearance(QObject):
         """light, dark or system, from now on and at the next start."""
         self._theme = name
         self._settings.theme = name
-        self._dress()
+        self._restyle()
 
     def toggle_theme(self) -> None:
         """Light to dark and back."""
@@ -75,7 +75,7 @@ class Appearance(QObject):
     def choose_scale(self, factor: float) -> None:
         """One of `SCALES`, from now on and at the next start."""
         self._settings.scale = factor
-        self._dress(factor)
+        self._restyle(factor)
 
     def step_scale(self, by: int) -> None:
         """The next larger (1) or smaller (-1) size of type; the last one stays."""
@@ -97,13 +97,13 @@ class Appearance(QObject):
         if self._before is None:
             window = self._window
             self._before = scale(), window.present_layout(), window.isMaximized(), self._canvas.sight
-            self._dress(max(PRESENTATION_SCALE, scale()))
+            self._restyle(max(PRESENTATION_SCALE, scale()))
             window.showFullScreen()
             self._lay_out(PRESENTATION)
             self._canvas.fit()
         else:
             (factor, layout, maximized, sight), self._before = self._before, None
-            self._dress(factor)
+            self._restyle(factor)
             self._window.showMaximized() if maximized else self._window.showNormal()
             self._lay_out(layout, sight)
 
@@ -122,9 +122,9 @@ class Appearance(QObject):
 
     def _follow_system(self) -> None:
         if self._theme == SYSTEM:
-            self._dress()
+            self._restyle()
 
-    def _dress(self, factor: float | None = None) -> None:
+    def _restyle(self, factor: float | None = None) -> None:
         name = system_theme(self._app) if self._theme == SYSTEM else self._theme
         apply_theme(self._app, THEMES[name], factor)
         self._set_icons(lambda wanted: icon(wanted, current_theme()))

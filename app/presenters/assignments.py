@@ -1,4 +1,4 @@
-"""Who owns each partition in each group, and since when."""
+"""The owner of each partition in each group, and since when."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
 
-    def follow(self, ownership: Ownership) -> None:
-        """Another session begins, which `ownership` hears of."""
+    def attach(self, ownership: Ownership) -> None:
+        """Another session begins, which `ownership` follows."""
         self._ownership = ownership
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
@@ -104,7 +104,7 @@ class AssignmentsModel(TableModel[AssignmentRow]):
 
 
 class AssignmentsPresenter(TablePresenter):
-    """Who owns what now, and over time the owners in one group, which the panel lets a person choose."""
+    """Present owners, and the history of owners in the group that is chosen in the panel."""
 
     panel_class = AssignmentsPanel
 
@@ -122,7 +122,7 @@ class AssignmentsPresenter(TablePresenter):
     def restart(self) -> None:
         """Follow the owners of another session."""
         for model in (self.model, self.ownership):
-            model.follow(self._controller.collectors.ownership)
+            model.attach(self._controller.collectors.ownership)
 
     def show_around(self, snapshot: Snapshot) -> None:
         """The history, of the group that is chosen there."""
@@ -132,7 +132,7 @@ class AssignmentsPresenter(TablePresenter):
         shown = shown if shown in names else (names[0] if names else "")
         self.panel.set_groups(names, shown)
         if self.panel.history:
-            self.ownership.meet(snapshot, shown)
+            self.ownership.update(snapshot, shown)
 
     def _choose_group(self, _name: str) -> None:
         if self._snapshot is not None:

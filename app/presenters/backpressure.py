@@ -47,9 +47,9 @@ def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
 
 
 def gate_state(gate: GateView | None) -> str:
-    """Full while somebody waits or the limit is reached, Limited near it or without tokens, else Open; "" for None.
+    """Full while a producer waits or the limit is reached, Limited near it or without tokens, else Open; "" for None.
 
-    Where only the rate is limited nothing can be full: who waits there waits for tokens.
+    Where only the rate is limited nothing can be full: producers wait for tokens there.
     """
     if gate is None:
         return ""
@@ -78,7 +78,7 @@ def _tokens(gate: GateView) -> str:
 
 
 def producer_state(actor: ActorView) -> str:
-    """The state of a producer; what becomes of what it sends, where that is not taken and it goes on all the same."""
+    """The state of a producer; while its messages are turned away and it continues, the outcome of those."""
     if actor.outcome and actor.state in {"running", "waiting"}:
         return kind_word(EventKind(actor.outcome)).lower()
     return actor.state
@@ -159,7 +159,7 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
 
 
 def gauges(snapshot: Snapshot) -> tuple[GaugeFacts, ...]:
-    """Every gate of a snapshot, those that hold somebody back first."""
+    """Every gate of a snapshot, those that block producers first."""
     subscriptions = {actor.target for actor in snapshot.actors if actor.target not in actor.topics}
     facts = [
         gauge_facts(gate, kind, snapshot.time_ns, changeable=gate.target not in subscriptions)
@@ -208,7 +208,7 @@ def _behind(snapshot: Snapshot, gate: GateView, kind: str, rates: Rates) -> list
 
 
 def _slowest_member(snapshot: Snapshot, group: GroupView, topic: str) -> ActorView | None:
-    """Who owns most of what is behind."""
+    """The owner of most of the lag."""
     lag: dict[str, int] = {}
     for at in group.offsets:
         if at.topic == topic and at.owner:
@@ -232,7 +232,7 @@ def _slowest_worker(snapshot: Snapshot, queue: str, rates: Rates) -> ActorView |
 
 
 def _can_be_judged(actor: ActorView, now_ns: int) -> bool:
-    """Nobody is slow who has had no time to do anything yet."""
+    """A worker without any processing time yet is not slow."""
     return actor.state in STANDING or actor.processed + actor.failed > 0 or now_ns - actor.since_ns >= NS_PER_S
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.presenters.active_faults import marks
 from app.presenters.backpressure import (
     gate_of,
     gate_state,
@@ -11,9 +12,8 @@ from app.presenters.backpressure import (
     turned_away,
     turned_away_words,
 )
-from app.presenters.crowd import DRAWN_MAX, Crowd, Thinned
+from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
 from app.presenters.lag_trend import lag_trend
-from app.presenters.lasting import marks
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received
@@ -45,7 +45,7 @@ class CanvasModel:
     def __init__(self, owners: Owners, rates: Rates) -> None:
         self._owners = owners
         self._rates = rates
-        self._drawn = Thinned(DRAWN_MAX)
+        self._drawn = Excerpts(DRAWN_MAX)
         self._now_ns = -1
         self._window = ""
         self._marks: dict[str, str] = {}
@@ -55,9 +55,9 @@ class CanvasModel:
 
         Of more than anybody can look at it has a part, what is `selected` before others, and says how much is left out.
         """
-        self._owners.meet_all(snapshot)
-        crowd = self._drawn.of(snapshot, selected)
-        snapshot = crowd.snapshot
+        self._owners.update_all(snapshot)
+        excerpt = self._drawn.of(snapshot, selected)
+        snapshot = excerpt.snapshot
         self._now_ns = snapshot.time_ns
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
@@ -80,7 +80,7 @@ class CanvasModel:
             bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
             queues=queues,
             links=self._links(snapshot, queue_names),
-            rests=_rests(crowd),
+            rests=_rests(excerpt),
             running=running,
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
@@ -286,14 +286,14 @@ def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
     return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
 
 
-def _rests(crowd: Crowd) -> tuple[Rest, ...]:
-    if crowd.is_whole:
+def _rests(excerpt: Excerpt) -> tuple[Rest, ...]:
+    if excerpt.is_whole:
         return ()
     hint = tr("The filter of the navigator finds each of them.")
     rests = (
-        Rest("topics", tr("{count:,} more topics", count=crowd.topics), hint) if crowd.topics else None,
-        Rest("groups", tr("{count:,} more groups", count=crowd.groups), hint) if crowd.groups else None,
-        Rest("queues", tr("{count:,} more queues", count=crowd.queues), hint) if crowd.queues else None,
+        Rest("topics", tr("{count:,} more topics", count=excerpt.topics), hint) if excerpt.topics else None,
+        Rest("groups", tr("{count:,} more groups", count=excerpt.groups), hint) if excerpt.groups else None,
+        Rest("queues", tr("{count:,} more queues", count=excerpt.queues), hint) if excerpt.queues else None,
     )
     return tuple(rest for rest in rests if rest is not None)
 

@@ -40,17 +40,19 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 lambda row: row.id,
                 numeric=True,
                 roles={
-                    Role.WHY_DISABLED: lambda row: "" if row.ended_ns is None else tr("It has ended already."),
+                    Role.WHY_DISABLED: lambda row: (
+                        "" if row.ended_ns is None else tr("The connection has ended already.")
+                    ),
                 },
             ),
             Column[ConnectionView](
                 tr("State"),
                 state,
                 lambda row: -1 if row.ended_ns is None else row.ended_ns,
-                about=tr("Those that ended after an error, or were cut, stay here for a while."),
+                about=tr("Connections that ended after an error, or were cut, stay listed for a while."),
             ),
             Column[ConnectionView](tr("Listener"), lambda row: row.listener),
-            Column[ConnectionView](tr("Client"), lambda row: row.client or tr("not said yet")),
+            Column[ConnectionView](tr("Client"), lambda row: row.client or tr("not known yet")),
             Column[ConnectionView](
                 tr("Peer"),
                 lambda row: row.peer,
@@ -103,7 +105,7 @@ class ConnectionsPresenter(PanelPresenter):
         self._why_not: Callable[[], str] = str
         connect_filter(self.panel, self.model)
 
-    def follow(
+    def attach(
         self,
         listeners: Callable[[], tuple[ListenerFacts, ...]],
         connections: Callable[[], tuple[ConnectionView, ...]],

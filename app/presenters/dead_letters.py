@@ -17,8 +17,8 @@ from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import tr
+from widgets.panels.dead_letter_details import AttemptFacts, DeadLetterFacts
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.letter_details import AttemptFacts, LetterFacts
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.
@@ -39,7 +39,7 @@ _MORE = (
     (Field("queue"), attrgetter("queue")),
     (Field("header", "text", "Any header, as name: value."), _header_texts),
     (Field("published", "time"), attrgetter("published_ns")),
-    (Field("holder", "text", "Whoever held it on any attempt."), lambda row: tuple(one.holder for one in row.attempts)),
+    (Field("holder", "text", "The holder of any attempt."), lambda row: tuple(one.holder for one in row.attempts)),
 )
 
 
@@ -76,7 +76,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 "Payload",
                 lambda row: plain_text(row.value, PREVIEW_CHARS),
                 hint=lambda row: plain_text(row.value, 400),
-                about=tr("The beginning of the value as text; what cannot be printed is escaped."),
+                about=tr("The beginning of the value as text; unprintable characters are escaped."),
             ),
             Column[DeadLetterView](
                 "Origin",
@@ -142,10 +142,10 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         """Show one cause only; None for all."""
         self.set_only(None if cause is None else lambda letter: letter.cause == cause)
 
-    def facts(self, key: Hashable) -> LetterFacts | None:
+    def facts(self, key: Hashable) -> DeadLetterFacts | None:
         """What the details pane shows of one dead letter; None where it is gone."""
         letter = next((row for row in self.rows if letter_key(row) == key), None)
-        return None if letter is None else letter_facts(letter, self._times)
+        return None if letter is None else dead_letter_facts(letter, self._times)
 
 
 def _haystack(letter: DeadLetterView) -> str:
@@ -154,13 +154,13 @@ def _haystack(letter: DeadLetterView) -> str:
     return f"{letter.cause}\n{key}\n{value}\n{letter.origin_topic}/{letter.origin_partition}\n{letter.queue}"
 
 
-def letter_facts(letter: DeadLetterView, times: Times) -> LetterFacts:
+def dead_letter_facts(letter: DeadLetterView, times: Times) -> DeadLetterFacts:
     """A dead letter as texts for the details pane."""
     value = letter.value or b""
     text = _readable(value[:DETAIL_CHARS])
     if len(value) > DETAIL_CHARS:
         text += tr("\n… {count:,} more bytes", count=len(value) - DETAIL_CHARS)
-    return LetterFacts(
+    return DeadLetterFacts(
         key=letter_key(letter),
         cause=letter.cause,
         facts=(

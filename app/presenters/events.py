@@ -65,7 +65,7 @@ class EventsModel(PagedModel[Event]):
                 numeric=True,
                 field="attempt",
             ),
-            Column[Event](tr("About"), about, hint=about, field="cause", about=tr("Cause, and what else it tells.")),
+            Column[Event](tr("About"), about, hint=about, field="cause", about=tr("Cause and details.")),
             Column[Event](
                 tr("Key"),
                 lambda row: "" if row.key is None else plain_text(row.key, 40),
@@ -93,9 +93,9 @@ _MORE: tuple[tuple[Field, Callable[[Event], object]], ...] = (
     (Field("offset", "number", "The first offset of the run."), lambda row: row.offset),
     (Field("size", "size"), lambda row: row.size_bytes),
     (Field("generation", "number"), lambda row: row.generation),
-    (Field("mine", "flag", "Something that I did."), lambda row: row.kind is EventKind.USER_ACTION),
+    (Field("mine", "flag", "One of my own actions."), lambda row: row.kind is EventKind.USER_ACTION),
     (
-        Field("control", "flag", "Not about messages: groups, clients, faults."),
+        Field("control", "flag", "No message event: groups, clients, faults."),
         lambda row: row.kind not in MESSAGE_KINDS,
     ),
     (Field("dlq", "flag", "A message was dead-lettered."), lambda row: row.kind is EventKind.DEAD_LETTERED),

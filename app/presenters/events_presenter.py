@@ -8,9 +8,10 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt
 
 from app.filters.help import help_rows
-from app.filters.judged import judged
+from app.filters.parsing import parsed
 from app.presenters.events import EventsModel
 from app.presenters.panel_presenter import PanelPresenter, Sources
+from app.sessions.event_text import kinds_of
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
@@ -21,33 +22,8 @@ SEARCH_EVENTS = 20_000
 
 CHOICES: dict[str, frozenset[EventKind] | None] = {
     "all": None,
-    "mine": frozenset({EventKind.USER_ACTION}),
+    **{choice: kinds_of(choice) for choice in ("mine", "rebalances", "failures")},
     "control": frozenset(EventKind) - MESSAGE_KINDS,
-    "rebalances": frozenset(
-        {
-            EventKind.MEMBER_JOINED,
-            EventKind.MEMBER_LEFT,
-            EventKind.GROUP_STATE,
-            EventKind.REBALANCE_STARTED,
-            EventKind.PARTITIONS_REVOKED,
-            EventKind.PARTITIONS_ASSIGNED,
-            EventKind.REBALANCE_COMPLETED,
-        }
-    ),
-    "failures": frozenset(
-        {
-            EventKind.NACKED,
-            EventKind.LEASE_EXPIRED,
-            EventKind.DEAD_LETTERED,
-            EventKind.REJECTED,
-            EventKind.DROPPED,
-            EventKind.EVICTED,
-            EventKind.EXPIRED,
-            EventKind.FAULT,
-            EventKind.DAMAGE,
-            EventKind.PRODUCER_BLOCKED,
-        }
-    ),
     "messages": MESSAGE_KINDS,
 }
 
@@ -157,7 +133,7 @@ class EventsPresenter(PanelPresenter):
         self._say()
 
     def _set_filter(self, text: str) -> None:
-        wanted = judged(text, self.model.fields, self.panel.set_filter_problem)
+        wanted = parsed(text, self.model.fields, self.panel.set_filter_problem)
         if wanted is not None and text != self._filter_text:
             self._filter_text = text
             self._test = self.model.test(wanted)
@@ -175,7 +151,7 @@ class EventsPresenter(PanelPresenter):
                 whole=f"{self._end:,}",
             )
         elif first:
-            note = tr("The first {count} events are no longer kept: this session is not recorded.", count=f"{first:,}")
+            note = tr("The first {count} events are gone: this session is not recorded.", count=f"{first:,}")
         self.panel.set_note(note)
         searching = self.model.lists and self._searched < self._end
         self.panel.set_searching(searching and not self.model.rowCount())

@@ -26,7 +26,7 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
         topics = ", ".join(dict.fromkeys(move.topic for move in moves)) or "nothing"
         note = tr("{consumer} alone reads {topics}, from the beginning.", consumer=consumer, topics=topics)
         if old is not None:
-            heirs = tr("go to others") if len(old.members) > 1 else tr("are read by nobody then")
+            heirs = tr("go to others") if len(old.members) > 1 else tr("have no reader then")
             note += tr(" Its partitions in {name} {heirs}.", name=old.name, heirs=heirs)
     for group in (old, groups.get(target)):
         if group is None:

@@ -64,7 +64,7 @@ def about() -> str:
     """Name, version, licence, and the parts with theirs, as Markdown."""
     lines = [
         f"## Brokerscope {_version('brokerscope')}",
-        tr("A workbench that shows what a message broker does. Apache License 2.0."),
+        tr("A desktop workbench for message brokers. Apache License 2.0."),
         tr("Qt is used under the LGPL 3: it is installed as a package of its own and can be exchanged."),
         "",
         f"| {tr('Part')} | {tr('Version')} | {tr('Licence')} |",

@@ -1,4 +1,4 @@
-"""Messages that somebody holds: who, and for how long yet."""
+"""Messages in flight: their holders, and the time left."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Row = LeaseView | GroupHold
 
 
 def group_holds(snapshot: Snapshot) -> list[GroupHold]:
-    """What the consumers of all groups hold."""
+    """Messages in flight of all groups."""
     return [
         GroupHold(group.name, at.topic, at.partition, (at.position or 0) - at.in_flight, at.in_flight, at.owner)
         for group in snapshot.groups
@@ -58,7 +58,7 @@ def group_holds(snapshot: Snapshot) -> list[GroupHold]:
 
 
 def in_flight_of(snapshot: Snapshot) -> int:
-    """Messages that somebody was handed and has not finished: under a lease, or delivered and not committed."""
+    """Messages in flight: under a lease, or delivered and not committed."""
     return sum(queue.in_flight for queue in snapshot.queues) + sum(
         at.in_flight for group in snapshot.groups for at in group.offsets
     )
@@ -81,10 +81,10 @@ def _largest(sources: tuple[Sequence[Row], ...]) -> Sequence[Row]:
 
 
 _MORE = (
-    (Field("inflight", "flag", "Held by somebody, as all here."), lambda _row: True),
+    (Field("inflight", "flag", "In flight, as all messages here."), lambda _row: True),
     (Field("redelivered", "flag", "Delivered before."), lambda row: row.attempt > 1),
     (
-        Field("last_attempt", "flag", "Goes to the dead letters if it fails now."),
+        Field("last_attempt", "flag", "Dead-lettered if this attempt fails."),
         lambda row: row.attempt >= row.max_attempts > 0,
     ),
 )

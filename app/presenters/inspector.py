@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from app.presenters.active_faults import left_of, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
-from app.presenters.lasting import left_of, state_of
 from app.presenters.rates import Rates
 from app.sessions.event_text import kind_word
 from app.sessions.history.series import Key, delivered, of_actor, published, received
@@ -106,7 +106,7 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
         (tr("Depth"), tr("{depth}, no limit", depth=count(gate.depth)) if only_rate(gate) else facts.depth),
         (tr("When full"), facts.policy),
         (tr("Rate limit"), facts.rate),
-        *([(tr("Slowest"), gate.slowest or tr("nobody is behind"))] if kind == "topic" else ()),
+        *([(tr("Slowest"), gate.slowest or tr("no reader is behind"))] if kind == "topic" else ()),
         (tr("Rejected"), tr("{count} messages", count=facts.rejected)),
         (tr("Dropped"), tr("{count} messages", count=facts.dropped)),
         (tr("Evicted"), tr("{count} messages", count=facts.evicted)),
@@ -381,7 +381,7 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
 def _bench(snapshot: Snapshot) -> InspectorFacts:
     names = [actor.name for actor in snapshot.actors if actor.role == "consumer" and not actor.target]
     rows: Facts = tuple(("", name, f"consumer:{name}") for name in names) or (
-        ("", tr("Nobody sits here. Drag a consumer here to take it out of its group.")),
+        ("", tr("No consumer is on the bench. Drag one here to take it out of its group.")),
     )
     return InspectorFacts(tr("Bench"), tr("Bench"), "", ((tr("Consumers"), rows),))
 

@@ -99,7 +99,7 @@ class LeaseSweep(QObject):
             return queue.leases
         return swept.rows
 
-    def meet(self, snapshot: Snapshot) -> None:
+    def update(self, snapshot: Snapshot) -> None:
         """Begin a sweep where it is time."""
         for queue in snapshot.queues:
             if queue.in_flight <= len(queue.leases):
@@ -111,7 +111,7 @@ class LeaseSweep(QObject):
                 self._ask(queue.name, swept, 0, 0)
 
     def _ask(self, name: str, swept: _Swept, level: int, offset: int) -> None:
-        def told(page: SweepPage) -> None:
+        def answered(page: SweepPage) -> None:
             swept.found += page.leases
             if page.level >= 0:
                 self._ask(name, swept, page.level, page.offset)
@@ -123,4 +123,4 @@ class LeaseSweep(QObject):
         def failed(_sentence: str) -> None:
             swept.busy, swept.swept_s = False, time.perf_counter()
 
-        self._answers.ask(lambda simulation: page_of(simulation, name, level, offset), told, failed)
+        self._answers.ask(lambda simulation: page_of(simulation, name, level, offset), answered, failed)

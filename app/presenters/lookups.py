@@ -8,7 +8,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from app.presenters.inspector import inspector_facts
-from app.presenters.message_facts import Present, client_id, look_at, message_facts
+from app.presenters.message_facts import Present, client_id, message_facts, query_message
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.sessions.event_text import about, kind_word, place_text
@@ -64,12 +64,12 @@ class MessageLookup(QObject):
             self.restart()
             self._place = place
             self._ask_life(place)
-            self._look(place, snapshot.time_ns)
+            self._query(place, snapshot.time_ns)
         elif self._life is not None and self._is_touched():
             self._ask_life(place)
-            self._look(place, snapshot.time_ns)
+            self._query(place, snapshot.time_ns)
         elif snapshot.time_ns >= self._asked_ns + REFRESH_NS:
-            self._look(place, snapshot.time_ns)
+            self._query(place, snapshot.time_ns)
         return message_facts(place, snapshot, self._times, self._life, self._present)
 
     def _is_touched(self) -> bool:
@@ -82,22 +82,24 @@ class MessageLookup(QObject):
     def _ask_life(self, place: Place) -> None:
         self._seen_seq = self._history.ring.end_seq
 
-        def told(life: Life) -> None:
+        def answered(life: Life) -> None:
             if life.place == self._place:
                 self._life = life
                 self.changed.emit()
 
-        self._history.life(place, told)
+        self._history.life(place, answered)
 
-    def _look(self, place: Place, now_ns: int) -> None:
+    def _query(self, place: Place, now_ns: int) -> None:
         self._asked_ns = now_ns
 
-        def told(present: Present) -> None:
+        def answered(present: Present) -> None:
             if place == self._place and present != self._present:
                 self._present = present
                 self.changed.emit()
 
-        self._answers.ask(lambda simulation: look_at(simulation, place), told, lambda why: told(Present(None, (), why)))
+        self._answers.ask(
+            lambda simulation: query_message(simulation, place), answered, lambda why: answered(Present(None, (), why))
+        )
 
 
 class LaneLookup(QObject):
@@ -127,7 +129,7 @@ class LaneLookup(QObject):
             self._name = name
         if self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= REFRESH_NS:
             self._asked_ns = snapshot.time_ns
-            self._history.keys(topic, int(number), snapshot.events, lambda counts: self._told(name, counts))
+            self._history.keys(topic, int(number), snapshot.events, lambda counts: self._answered(name, counts))
         title = tr("Hot keys")
         browse: tuple[str, tuple[Fact, ...]] = ("", ((tr("Messages"), tr("browse them"), f"browse:{name}"),))
         if self._counts is None:
@@ -138,7 +140,7 @@ class LaneLookup(QObject):
             facts.kind, facts.name, facts.state, (facts.sections[0], browse, (title, rows), *facts.sections[1:])
         )
 
-    def _told(self, name: str, counts: KeyCounts) -> None:
+    def _answered(self, name: str, counts: KeyCounts) -> None:
         if name == self._name and counts != self._counts:
             self._counts = counts
             self.changed.emit()
@@ -193,12 +195,12 @@ class EventLookup(QObject):
         seq = int(name)
         if seq != self._seq:
             self._seq, self._event = seq, None
-            self._history.between(seq, seq + 1, lambda found: self._told(seq, found))
+            self._history.between(seq, seq + 1, lambda found: self._answered(seq, found))
         if self._event is None:
             return InspectorFacts(tr("Event"), f"#{seq:,}", note=tr("Looking for it..."))
         return event_facts(self._event, snapshot, self._times)
 
-    def _told(self, seq: int, found: list[Event]) -> None:
+    def _answered(self, seq: int, found: list[Event]) -> None:
         if seq == self._seq and found:
             self._event = found[0]
             self.changed.emit()
@@ -248,7 +250,7 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
 
 
 class RebalanceLookup:
-    """A rebalance, by group/started_ns. `cards` has how long nobody read."""
+    """A rebalance, by group/started_ns. `cards` has the time without a reader."""
 
     def __init__(self, cards: RebalanceCards) -> None:
         self._cards = cards

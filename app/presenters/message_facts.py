@@ -1,4 +1,4 @@
-"""A message in the inspector: where it is, who has it, and its whole life."""
+"""A message in the inspector: its place, its holder, and its whole life."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Present(NamedTuple):
     why: str = ""
 
 
-def look_at(simulation: Simulation, place: Place) -> Present:
+def query_message(simulation: Simulation, place: Place) -> Present:
     """Asked of the broker, in the engine's thread."""
     broker = simulation.broker
     held = []

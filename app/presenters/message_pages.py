@@ -46,7 +46,7 @@ class Page(NamedTuple):
     rows: tuple[MessageRow, ...]
 
 
-class Step(NamedTuple):
+class MergeStep(NamedTuple):
     """What one step of a merge has found. `cursors` is where the next one goes on, by partition; `done` at the end.
 
     `looked` counts messages that were looked at.
@@ -85,19 +85,19 @@ def sources(simulation: Simulation) -> tuple[tuple[str, int], ...]:
     return tuple((name, broker.logs.partition_count(name)) for name in names)
 
 
-class Moment(NamedTuple):
+class Cutoff(NamedTuple):
     """A moment of the past; `ends` are the end offsets of partitions, where they are known: events may share a time."""
 
     time_ns: int
     ends: Mapping[int, int]
 
 
-def partition_bounds(simulation: Simulation, topic: str, partition: int, moment: Moment | None) -> Bounds:
+def partition_bounds(simulation: Simulation, topic: str, partition: int, moment: Cutoff | None) -> Bounds:
     """What a partition holds, as far as it was published at `moment`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
     return _bounds(simulation.broker.logs.partition(topic, partition), moment)
 
 
-def _bounds(log: PartitionLog, moment: Moment | None) -> Bounds:
+def _bounds(log: PartitionLog, moment: Cutoff | None) -> Bounds:
     end = log.high_watermark
     if moment is not None:
         end = min(end, log.offset_for_time(moment.time_ns + 1), moment.ends.get(log.partition, end))
@@ -157,9 +157,9 @@ def step(
     *,
     back: bool,
     test: Callable[[StoredMessage], bool] | None,
-    moment: Moment | None,
+    moment: Cutoff | None,
     most: int,
-) -> Step:
+) -> MergeStep:
     """Go on from `cursors` (partition: next offset; going back, the offset above the next) in order of time.
 
     Stops after `most` rows that pass the test, when the time is up, or at the end of what there is.
@@ -173,7 +173,7 @@ def step(
     while len(rows) < most and (looked == 0 or time.perf_counter() - began < BUDGET_S):
         read = _back(logs, limits, at, chunk) if back else _forth(logs, limits, at, chunk)
         if not read:
-            return Step(tuple(rows), at, looked, True)
+            return MergeStep(tuple(rows), at, looked, True)
         for message in read:
             if isinstance(message, StoredMessage):
                 looked += 1
@@ -184,7 +184,7 @@ def step(
                 at[message.partition] = message.first if back else message.offset + 1
             if len(rows) >= most:
                 break
-    return Step(tuple(rows), at, looked, False)
+    return MergeStep(tuple(rows), at, looked, False)
 
 
 class _Skip(NamedTuple):

@@ -59,7 +59,7 @@ class MessagesModel(PagedModel[MessageRow]):
                 _payload,
                 hint=lambda row: row.gap or plain_text(row.preview, 400),
                 roles={Role.WARN: lambda row: "muted" if row.gap or row.preview is None else ""},
-                about=tr("The beginning of the value as text; what cannot be printed is escaped."),
+                about=tr("The beginning of the value as text; unprintable characters are escaped."),
                 field="value",
                 kind="text",
                 value=lambda row: row.preview,

@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import QObject, Qt
 
 from app.filters.help import help_rows
-from app.filters.judged import judged
+from app.filters.parsing import parsed
 from app.presenters import message_pages as pages
-from app.presenters.message_pages import Bounds, Page, Step
+from app.presenters.message_pages import Bounds, MergeStep, Page
 from app.presenters.messages import MessagesModel, message_test
 from app.presenters.not_kept import not_recorded
 from app.presenters.panel_presenter import PanelPresenter, Sources
@@ -113,17 +113,17 @@ class MessagesPresenter(PanelPresenter):
         return self.panel.start()
 
     @property
-    def _moment(self) -> pages.Moment | None:
+    def _moment(self) -> pages.Cutoff | None:
         """The moment that is shown, where that is not now."""
         if self._live or self._snapshot is None:
             return None
         parts = [
             part for topic in self._snapshot.topics if topic.name == self._where.topic for part in topic.partitions
         ]
-        return pages.Moment(self._snapshot.time_ns, {part.partition: part.end_offset for part in parts})
+        return pages.Cutoff(self._snapshot.time_ns, {part.partition: part.end_offset for part in parts})
 
     def begin(self, *, went: bool = False) -> None:
-        """Browse anew, as the panel's fields say; `went` where a person has just chosen them."""
+        """Browse again with the panel's fields; `went` where the user has just chosen them."""
         self._went = went
         if self._snapshot is None:
             return
@@ -183,7 +183,7 @@ class MessagesPresenter(PanelPresenter):
             )
 
     def _show_place(self, place: int) -> None:
-        """At the top of the table; chosen only where a person went there, for what is chosen is inspected."""
+        """Scroll to the top; select only where the user went there, since a selection is inspected."""
         if self._went:
             self.panel.select_row(place)
         else:
@@ -219,7 +219,7 @@ class MessagesPresenter(PanelPresenter):
     def _find_cursors(self) -> None:
         where, start, moment = self._where, self._start, self._moment
 
-        def look(simulation: Simulation) -> tuple[dict[int, int], int]:
+        def query(simulation: Simulation) -> tuple[dict[int, int], int]:
             found, there = {}, 0
             for number in where.partitions:
                 bounds = pages.partition_bounds(simulation, where.topic, number, moment)
@@ -236,11 +236,11 @@ class MessagesPresenter(PanelPresenter):
                     found[number] = pages.offset_at(simulation, where.topic, number, start.value)
             return found, there
 
-        def told(answer: tuple[dict[int, int], int]) -> None:
+        def answered(answer: tuple[dict[int, int], int]) -> None:
             self._cursors, self._there = answer
             self._step()
 
-        self._answers.ask(look, told, self._failed)
+        self._answers.ask(query, answered, self._failed)
 
     def _more(self) -> None:
         """The end of the list is in sight."""
@@ -268,7 +268,7 @@ class MessagesPresenter(PanelPresenter):
             self._failed,
         )
 
-    def _stepped(self, step: Step) -> None:
+    def _stepped(self, step: MergeStep) -> None:
         self._stepping = False
         tail = self._start.kind == "tail"
         at_end = self.panel.is_at_end()
@@ -288,7 +288,7 @@ class MessagesPresenter(PanelPresenter):
     # -- filter and words
 
     def _set_filter(self, text: str) -> None:
-        wanted = judged(text, self.model.fields, self.panel.set_filter_problem)
+        wanted = parsed(text, self.model.fields, self.panel.set_filter_problem)
         if wanted is not None and text != self._filter_text:
             self._filter_text = text
             self._test = message_test(wanted)
@@ -332,7 +332,7 @@ class MessagesPresenter(PanelPresenter):
                 found=f"{self._found:,}",
             )
         elif model.lists and self._start.kind == "tail" and shown >= TAIL_ROWS:
-            note = tr("The last {count} are kept while you follow.", count=f"{TAIL_ROWS:,}")
+            note = tr("The last {count} are listed while you follow.", count=f"{TAIL_ROWS:,}")
         elif (moment := self._moment) is not None:
             note = tr("As it was at {time}.", time=session_time(moment.time_ns))
         view.set_note(note)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
-from app.presenters.lasting import lasting_words, left_of, state_of
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead, depth, of_actor, published
 from app.sessions.history.series import lag as lag_key
@@ -27,7 +27,7 @@ BROKEN = frozenset({"crashed"})
 FIELDS = Fields(
     (
         Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker."),
-        Field("name", "text", "What it is called."),
+        Field("name", "text", "The name."),
         Field("state", "text", "The word beside its icon."),
         Field("target", "text", "The topic, group or queue of a client."),
         Field("rate", "number", "Messages a second of a client."),
@@ -60,7 +60,7 @@ class NavigatorModel:
             return error.words(tr)
         return ""
 
-    def meet(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
+    def update(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
         """The sections at the time of a snapshot, of each kind the first `ROWS_MAX` rows that fit the filter."""
         self._now_ns = snapshot.time_ns
         self._dimmed = []
@@ -94,13 +94,13 @@ class NavigatorModel:
                 self._bin,
             ),
             self._section(
-                NavSection("producers", tr("Producers"), "producer", (), tr("Nobody publishes.")),
+                NavSection("producers", tr("Producers"), "producer", (), tr("No producer publishes.")),
                 producers,
                 self._fits_client,
                 self._client,
             ),
             self._section(
-                NavSection("consumers", tr("Consumers"), "consumer", (), tr("Nobody reads.")),
+                NavSection("consumers", tr("Consumers"), "consumer", (), tr("No consumer reads.")),
                 consumers,
                 self._fits_client,
                 self._client,
@@ -117,7 +117,7 @@ class NavigatorModel:
         broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
         return (
             *sections,
-            NavSection("faults", tr("Faults"), "crashed", broken, tr("Nothing is wrong.")),
+            NavSection("faults", tr("Faults"), "crashed", broken, tr("No fault is active.")),
             *self._more(),
         )
 
@@ -202,7 +202,7 @@ def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:
     kind = role or next((kind for kind, names in _places(snapshot) if fault.client in names), "fault")
     name = fault.client or tr("the disk")
     left = left_of(fault, snapshot.time_ns)
-    return NavRow(f"{kind}:{fault.client}", name, state_of(fault), left, tip=lasting_words(fault, snapshot.time_ns))
+    return NavRow(f"{kind}:{fault.client}", name, state_of(fault), left, tip=fault_text(fault, snapshot.time_ns))
 
 
 def _places(snapshot: Snapshot) -> tuple[tuple[str, set[str]], ...]:

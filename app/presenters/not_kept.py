@@ -9,9 +9,9 @@ Words = tuple[str, str, str]  # a sentence, what to do about it, and the words o
 
 def not_recorded(why_no_branch: str) -> Words:
     """Of a recorded session; `why_no_branch` is "" where it can be run again up to the moment that is shown."""
-    sentence = tr("A recording keeps what happened to messages, not the messages.")
+    sentence = tr("A recording holds the events of messages, not the messages.")
     if why_no_branch:
-        return sentence, tr("They cannot be had again. {why}", why=why_no_branch), ""
+        return sentence, tr("They cannot be restored. {why}", why=why_no_branch), ""
     how = tr("A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.")
     return sentence, how, tr("Branch here (Ctrl+B)")
 
@@ -19,7 +19,7 @@ def not_recorded(why_no_branch: str) -> Words:
 def only_of_now() -> Words:
     """Of the log in the past of a session that goes on."""
     return (
-        tr("What the log held at this moment is not kept."),
-        tr("Segments are known of the present only."),
+        tr("The log of this moment is not available."),
+        tr("Segments are known for the present only."),
         tr("Follow live (Alt+Right)"),
     )

@@ -13,27 +13,27 @@ class Owners:
 
     def __init__(self) -> None:
         self._numbers = HueCollector().readers
-        self._met: Snapshot | None = None
+        self._last: Snapshot | None = None
 
-    def follow(self, hues: HueCollector) -> None:
+    def attach(self, hues: HueCollector) -> None:
         """Another session begins, whose readers `hues` numbers: forget everybody."""
         self._numbers = hues.readers
-        self._met = None
+        self._last = None
 
-    def meet(self, names: Iterable[str]) -> None:
-        """Give every new name the next number; "" is nobody and gets none."""
+    def update(self, names: Iterable[str]) -> None:
+        """Give every new name the next number; "" gets none."""
         for name in names:
             if name:
                 self._numbers.of(name)
 
-    def meet_all(self, snapshot: Snapshot) -> None:
-        """Meet who reads in a snapshot: actors in the order of the scenario, then members that no actor stands for."""
-        if snapshot is self._met:
+    def update_all(self, snapshot: Snapshot) -> None:
+        """Number the readers of a snapshot: actors in the order of the scenario, then members without an actor."""
+        if snapshot is self._last:
             return
-        self._met = snapshot
-        self.meet(actor.name for actor in snapshot.actors if actor.role != "producer")
+        self._last = snapshot
+        self.update(actor.name for actor in snapshot.actors if actor.role != "producer")
         for group in snapshot.groups:
-            self.meet(member.client for member in group.members)
+            self.update(member.client for member in group.members)
 
     def __contains__(self, name: str) -> bool:
         return name in self._numbers
@@ -43,7 +43,7 @@ class Owners:
         return self._numbers.of(name) if name else -1
 
     def letter(self, name: str) -> str:
-        """A, B, ... Z, AA, AB, ...; "" for nobody."""
+        """A, B, ... Z, AA, AB, ...; "" for no owner."""
         number = self.hue(name)
         letters = ""
         while number >= 0:

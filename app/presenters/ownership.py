@@ -1,4 +1,4 @@
-"""Who owned each partition of a group and since when, as a matrix."""
+"""The owners of each partition of a group over time, as a matrix."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class OwnershipModel(QAbstractTableModel):
         self._members: list[str] = []
         self._cells: dict[tuple[int, int], tuple[Span, ...]] = {}
 
-    def follow(self, ownership: Ownership) -> None:
+    def attach(self, ownership: Ownership) -> None:
         """Another session begins."""
         self.beginResetModel()
         self._ownership, self._places, self._members, self._cells = ownership, [], [], {}
         self.endResetModel()
 
-    def meet(self, snapshot: Snapshot, group: str) -> None:
+    def update(self, snapshot: Snapshot, group: str) -> None:
         """Show `group` as it had been up to the moment of `snapshot`."""
         self._group, self._time_ns = group, snapshot.time_ns
         places = self._ownership.places(group)
@@ -63,14 +63,14 @@ class OwnershipModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._members)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The last span in words; all of them as the tool tip; the hue and letter of whoever reads now."""
+        """The last span in words; all of them as the tool tip; the hue and letter of the present reader."""
         spans = self._cells.get((index.row(), index.column()), ())
         if not spans:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return told(spans[-1])
+            return span_text(spans[-1])
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_plain("\n".join(told(span) for span in spans))
+            return as_plain("\n".join(span_text(span) for span in spans))
         reads = spans[-1].end_ns is None or spans[-1].reads_on
         if role == Role.HUE:
             return self._owners.hue(spans[-1].owner) if reads else None
@@ -90,7 +90,7 @@ class OwnershipModel(QAbstractTableModel):
         return None
 
 
-def told(span: Span) -> str:
+def span_text(span: Span) -> str:
     """ "since 00:01.200", or "00:01.200 to 00:25.000" of what is over, with how long its owner read on."""
     start = session_time(span.start_ns)
     if span.end_ns is None:

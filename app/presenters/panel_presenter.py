@@ -35,7 +35,7 @@ class FilteredModel(Protocol):
     """A table model with a filter."""
 
     counted: Any
-    filter_judged: Any
+    filter_checked: Any
     sifted: Any
     fields: Fields
 
@@ -73,7 +73,7 @@ class PanelPresenter(QObject):
 def connect_filter(panel: Panel, model: FilteredModel) -> None:
     """The panel's filter is the model's, with its fields in the help; a table panel shows the counts."""
     panel.filterChanged.connect(model.set_filter)
-    model.filter_judged.connect(panel.set_filter_problem)
+    model.filter_checked.connect(panel.set_filter_problem)
     panel.set_filter_help(help_rows(model.fields))
     if isinstance(panel, TablePanel):
         model.sifted.connect(panel.set_sifting)

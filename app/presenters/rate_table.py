@@ -1,4 +1,4 @@
-"""Who does how much a second, and who is behind: topics, producers, consumers and workers in one table."""
+"""Rates and backlog of topics, producers, consumers and workers in one table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _verdict(row: RateRow) -> str:
 
 
 class RateTable(TableModel[RateRow]):
-    """Topics first, then who publishes, then who reads, the furthest behind on top."""
+    """Topics, then producers, then readers, the furthest behind first."""
 
     def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
         self._rates = rates
@@ -56,7 +56,7 @@ class RateTable(TableModel[RateRow]):
                 lambda row: row.per_s,
                 numeric=True,
                 about=tr(
-                    "Published to a topic, published by a producer, handed to a consumer or worker: the mean of 2 s."
+                    "Published to a topic, published by a producer, delivered to a consumer or worker: the mean of 2 s."
                 ),
             ),
             Column[RateRow](
@@ -70,7 +70,7 @@ class RateTable(TableModel[RateRow]):
                 _behind,
                 lambda row: (row.behind_ns or 0, row.behind or 0),
                 numeric=True,
-                about=tr("Messages that wait for this consumer, and how long the oldest has waited."),
+                about=tr("Messages waiting for this consumer, and how long the oldest has waited."),
             ),
             Column[RateRow](
                 tr("State"),

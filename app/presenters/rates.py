@@ -22,7 +22,7 @@ class Rates:
         # Drawn at every look, other at every line of the grid only.
         self._sparks: dict[tuple[Key, bool], tuple[int, tuple[float, ...]]] = {}
 
-    def follow(self, series: SessionSeries) -> None:
+    def attach(self, series: SessionSeries) -> None:
         """Another session."""
         self.series = series
         self._sparks.clear()

@@ -35,8 +35,8 @@ class RebalanceCards:
         self._ownership = Ownership()
         self._ended: dict[tuple[str, int], _Ended] = {}
 
-    def follow(self, ownership: Ownership) -> None:
-        """Another session begins, which `ownership` hears of."""
+    def attach(self, ownership: Ownership) -> None:
+        """Another session begins, which `ownership` follows."""
         self._ownership, self._ended = ownership, {}
 
     def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
@@ -47,7 +47,7 @@ class RebalanceCards:
         )
 
     def no_reader(self, view: RebalanceView, now_ns: int) -> str:
-        """How long nobody read because of this one, as its card says it."""
+        """The time without a reader because of this rebalance, as its card says it."""
         return self._card(view, now_ns).no_reader
 
     def _card(self, view: RebalanceView, now_ns: int) -> RebalanceFacts:
@@ -100,7 +100,7 @@ def _undisturbed(view: RebalanceView, now_ns: int) -> str:
 
 
 def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:
-    """How long nobody read the partition that waited longest, and what that consists of."""
+    """The longest time without a reader of a partition, and its parts."""
     whole = duration(gap.lasted_ns(now_ns))
     if gap.end_ns is None:
         return tr("no reader for {time} so far", time=whole)
@@ -114,7 +114,7 @@ def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:
 
 
 def _listed(gaps: list[Gap], now_ns: int) -> str:
-    """Each partition with the time for which nobody read it."""
+    """Each partition with its time without a reader."""
     lines = [
         tr(
             "{place}: no reader for {time}, from {start}",

@@ -36,7 +36,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
                 lambda row: row.redriven.offset,
                 numeric=True,
                 field="letter",
-                about=tr("Its number in the bin."),
+                about=tr("Offset among the dead letters."),
             ),
             Column[RedrivenMessage](
                 tr("Now at"), lambda row: str(place_of(row)), field="place", about=tr("Where the redrive appended it.")
@@ -52,7 +52,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
                 fate_word,
                 roles={Role.STATE: fate_word},
                 field="fate",
-                about=tr("The last that happened to it since it was redriven."),
+                about=tr("The last event of the message since the redrive."),
             ),
             Column[RedrivenMessage](
                 tr("Deliveries"), lambda row: str(row.deliveries), lambda row: row.deliveries, numeric=True

@@ -42,7 +42,7 @@ class ReportsPresenter(PanelPresenter):
         self.panel.currentChanged.connect(self._show_findings)
         connect_filter(self.panel, self.model)
 
-    def follow(self, all_reports: Callable[[], tuple[Report, ...]], why_not: Callable[[], str]) -> None:
+    def attach(self, all_reports: Callable[[], tuple[Report, ...]], why_not: Callable[[], str]) -> None:
         """Where reports are asked for; `why_not` says why none can be made now."""
         self._all, self._why_not = all_reports, why_not
 

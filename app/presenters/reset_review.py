@@ -16,7 +16,7 @@ from widgets.i18n import tr
 
 
 def effect(old: int | None, new: int) -> str:
-    """What becomes of the messages between two places, in words."""
+    """What happens to the messages between two offsets, in words."""
     if old is None:
         return tr("nothing was committed before")
     if new < old:

@@ -1,4 +1,4 @@
-"""The least that a view must be told when one list of keyed rows becomes another."""
+"""The smallest set of changes that turns one list of keyed rows into another."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,8 +15,10 @@ from app.sessions.collectors.refusals import Refusal
 from app.sessions.collectors.schemas import Registered
 from broker_core.errors import BrokerError
 from broker_core.snapshots import Snapshot
+from widgets.facts import Fact
 from widgets.formats import Times, count, session_time
 from widgets.i18n import tr
+from widgets.panels.inspector import InspectorFacts, Section
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
 
 CHECK_CHARS = 1_000_000
@@ -76,7 +78,7 @@ class VersionsModel(TableModel[VersionRow]):
             Column[VersionRow](
                 tr("Compatibility"),
                 lambda row: row.compatibility,
-                about=tr("What a next version must be able to read, or be read by."),
+                about=tr("Defines which versions the next one must be able to read, or be read by."),
             ),
             Column[VersionRow](tr("Topics"), lambda row: row.topics or tr("none"), about=tr("Topics held to it.")),
         )
@@ -106,11 +108,11 @@ class RefusalsModel(TableModel[Refusal]):
 
 
 class SchemasPresenter(PanelPresenter):
-    """Shows the schemas of the moment. `said(sentence)` tells of what went wrong."""
+    """Shows the schemas of the moment. `reported(sentence)` tells of what went wrong."""
 
     panel_class = SchemasPanel
 
-    said = Signal(str)
+    reported = Signal(str)
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model, self.refusals = VersionsModel(), RefusalsModel(sources.times)
@@ -167,7 +169,7 @@ class SchemasPresenter(PanelPresenter):
         try:
             problems = tuple(map(str, self._shown.registry.problems_of(subject, text.encode())))
         except BrokerError as error:
-            self.said.emit(str(error))
+            self.reported.emit(str(error))
         else:
             self.panel.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
 
@@ -187,3 +189,49 @@ def pretty(text: str) -> str:
         return msgspec.json.format(text.encode(), indent=2).decode()
     except msgspec.DecodeError:
         return text
+
+
+class SchemaLookup:
+    """A version, by subject/version; `rows` gives those that the panel Schemas lists."""
+
+    def __init__(self, rows: Callable[[], Sequence[VersionRow]]) -> None:
+        self._rows = rows
+
+    def restart(self) -> None:
+        """Nothing is kept."""
+
+    def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
+        """Where it is used, what it changed, and its text."""
+        subject, _, number = name.rpartition("/")
+        versions = [row for row in self._rows() if row.subject == subject]
+        row = next((row for row in versions if str(row.version) == number), None)
+        if row is None:
+            return None
+        topics = {topic.name for topic in snapshot.topics}
+        used = [one.strip() for one in row.topics.split(",") if one.strip()]
+        facts: list[Fact] = [
+            (
+                tr("Version"),
+                tr("{version} of {count}", version=row.version, count=max(each.version for each in versions)),
+            ),
+            (tr("Kind"), row.kind),
+            (tr("Compatibility"), row.compatibility),
+            (tr("Id"), str(row.id)),
+            *(_used(one, topics) for one in used),
+        ]
+        facts += [
+            (tr("Other version"), str(each.version), f"schema:{subject}/{each.version}")
+            for each in versions
+            if each is not row
+        ]
+        sections: list[Section] = [("", tuple(facts))]
+        if row.changes:
+            changes = tuple((change[0], " ".join(part for part in change[1:] if part)) for change in row.changes)
+            sections.append((tr("Changed"), changes))
+        return InspectorFacts(tr("Schema"), subject, "", tuple(sections), payload=row.text.encode(), has_payload=True)
+
+
+def _used(words: str, topics: set[str]) -> Fact:
+    """ "orders (refuses)", with a link to the topic where there is one."""
+    name = words.partition(" (")[0]
+    return (tr("Used by"), words, f"topic:{name}") if name in topics else (tr("Used by"), words)

@@ -93,7 +93,7 @@ def partitions_of(simulation: Simulation, first: int, most: int) -> tuple[list[P
 def state_word(row: SegmentRow) -> str:
     """How a segment stands."""
     if row.segment.damaged:
-        return "Damage"
+        return "Corruption"
     if row.active:
         return "Active"
     return "Compacted" if row.segment.compacted else "Sealed"
@@ -200,7 +200,7 @@ def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
     """A partition in words: what it holds, how it is kept and cleaned, and what is wrong."""
     config = state.config
     kept = {
-        "memory": tr("in memory: it dies with the program, and nothing is on disk"),
+        "memory": tr("in memory: lost when the program ends, nothing is on disk"),
         "file": tr("in files: it survives the program"),
         "fsync": tr("in files, synced before it is acknowledged: it survives a power cut"),
     }[config.durability]
@@ -224,12 +224,12 @@ def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
     for first, end, cause in state.lost[:20]:
         facts.append(
             (
-                tr("Damage"),
+                tr("Corruption"),
                 tr("offsets {first} to {last} are lost: {cause}", first=f"{first:,}", last=f"{end - 1:,}", cause=cause),
             )
         )
     if not state.lost:
-        facts.append((tr("Damage"), tr("none was found")))
+        facts.append((tr("Corruption"), tr("none was found")))
     if state.read_only:
         facts.append((tr("Read-only"), state.read_only))
     facts += [(tr("At opening"), note) for note in state.notes[:10]]
@@ -243,7 +243,9 @@ def _retention(config: LogConfig) -> str:
     if config.retention_bytes is not None:
         limits.append(tr("beyond {size}", size=byte_size(config.retention_bytes)))
     return (
-        tr("deleting segments {limits}", limits=tr(" or ").join(limits)) if limits else tr("nothing: all of it is kept")
+        tr("deleting segments {limits}", limits=tr(" or ").join(limits))
+        if limits
+        else tr("nothing: all segments are kept")
     )
 
 
@@ -291,11 +293,11 @@ class LogOnDiskPresenter(PanelPresenter):
     def _ask(self, first: int) -> None:
         self._answers.ask(
             lambda simulation: partitions_of(simulation, first, PARTITIONS_AT_ONCE),
-            lambda answer: self._told(first, *answer),
+            lambda answer: self._answered(first, *answer),
             self._failed,
         )
 
-    def _told(self, first: int, found: Sequence[PartitionState], more: bool) -> None:
+    def _answered(self, first: int, found: Sequence[PartitionState], more: bool) -> None:
         self._found += found
         if more:
             self._ask(first + PARTITIONS_AT_ONCE)

@@ -34,7 +34,7 @@ class StatusModel:
         self.recording_bytes: int | None = None
         self.frames: FrameFigures | None = None
 
-    def meet(self, snapshot: Snapshot) -> StatusFacts:
+    def update(self, snapshot: Snapshot) -> StatusFacts:
         """The facts after one more snapshot."""
         per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
         window = self._rates.window_words(snapshot.time_ns)

@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
-from app.filters.judged import judged
+from app.filters.parsing import parsed
 from app.filters.sifter import Sifter, Wanted
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from app.presenters.row_changes import common_prefix, common_suffix, row_changes
@@ -26,14 +26,14 @@ _MAX_COMPARED = 5_000
 class TableModel(ColumnModel[Row]):
     """Rows under declared columns.
 
-    `counted(shown, total)` comes when either count changes, `filter_judged(sentence)` with what is wrong with a filter,
+    `counted(shown, total)` comes when either changes, `filter_checked(sentence)` with what is wrong with a filter,
     "" where nothing is, `sifted(True)` when so many rows begin to be filtered or sorted that it takes a while, and
     `sifted(False)` when they are shown. `more` are fields that a filter may ask for and that are no column, with what
     answers.
     """
 
     counted = Signal(int, int)
-    filter_judged = Signal(str)
+    filter_checked = Signal(str)
     sifted = Signal(bool)
 
     def __init__(
@@ -106,8 +106,8 @@ class TableModel(ColumnModel[Row]):
         self._arrange()
 
     def set_filter(self, text: str) -> None:
-        """Show only rows that the filter finds; where it cannot be read, the rows stay and `filter_judged` says why."""
-        wanted = judged(text, self.fields, self.filter_judged.emit)
+        """Show only rows that fit; a filter that cannot be read changes nothing, and `filter_checked` says why."""
+        wanted = parsed(text, self.fields, self.filter_checked.emit)
         if wanted is not None and text != self._filter_text:
             self._filter_text = text
             self._test = None if wanted.takes_all else wanted.tester(self.answers, self._folded)
@@ -215,7 +215,7 @@ class TableModel(ColumnModel[Row]):
             if before[place] is not new[place] and before[place] != new[place]
         ]
         if changed:
-            self._tell_cells(before, new, changed)
+            self._report_cells(before, new, changed)
 
     def _rearrange(self, old: list[Row], new: list[Row], first: int, tail: int) -> None:
         self.layoutAboutToBeChanged.emit()
@@ -237,7 +237,7 @@ class TableModel(ColumnModel[Row]):
             self.changePersistentIndexList(held, moved)
         self.layoutChanged.emit()
 
-    def _tell_cells(self, before: list[Row], after: list[Row], changed: list[int]) -> None:
+    def _report_cells(self, before: list[Row], after: list[Row], changed: list[int]) -> None:
         """One signal for each run of changed cells in a row; one for all where the runs are many."""
         last_column = len(self.columns) - 1
         if len(changed) > _MAX_CELL_SIGNALS:

@@ -25,17 +25,17 @@ class TimelineModel:
         self.bookmarks: Sequence[tuple[int, str]] = ()
         self.branch_ns: int | None = None
 
-    def follow(self, collector: TimelineCollector) -> None:
+    def attach(self, collector: TimelineCollector) -> None:
         """Another session begins, which `collector` collects."""
         self._collector = collector
         self._end_ns, self._looking_back = None, False
         self.branch_ns = None
 
-    def look(self, end_ns: int | None, *, looking_back: bool) -> None:
+    def set_bounds(self, end_ns: int | None, *, looking_back: bool) -> None:
         """The session has come to `end_ns` (None: to what is shown), and its past is shown, or its present."""
         self._end_ns, self._looking_back = end_ns, looking_back
 
-    def meet(self, snapshot: Snapshot) -> TimelineFacts:
+    def update(self, snapshot: Snapshot) -> TimelineFacts:
         """The facts while `snapshot` is shown."""
         collector = self._collector
         end_ns = max(self._end_ns or 0, snapshot.time_ns)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.presenters.canvas import CanvasModel
-from app.presenters.crowd import LISTED_MAX, Crowd, Thinned
+from app.presenters.excerpt import LISTED_MAX, Excerpt, Excerpts
 from app.presenters.inspector import inspector_facts
 from app.presenters.lookups import Lookup
 from app.presenters.navigator import NavigatorModel
@@ -27,10 +27,11 @@ from app.presenters.rebalances import RebalanceCards
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.status import StatusModel
 from app.presenters.timeline import TimelineModel
-from app.presenters.trail import Trail
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
+from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
+from widgets.facts import Fact
 from widgets.formats import Times, session_time
 from widgets.i18n import tr
 from widgets.main_window import MainWindow, Parts
@@ -38,6 +39,55 @@ from widgets.navigator import Navigator, NavRow, NavSection
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.theme import current_theme
+
+VISITS_MAX = 200
+
+
+class Visits:
+    """Ids in the order in which they were visited, as in a browser: a visit forgets what lay ahead."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._at = -1
+
+    def visit(self, thing: str) -> None:
+        """`thing` is looked at; "" (nothing) and what is shown already leave no trace."""
+        if not thing or thing == self.here:
+            return
+        del self._ids[self._at + 1 :]
+        self._ids.append(thing)
+        del self._ids[:-VISITS_MAX]
+        self._at = len(self._ids) - 1
+
+    def forget(self) -> None:
+        """Another session begins."""
+        self._ids, self._at = [], -1
+
+    @property
+    def here(self) -> str:
+        """What is looked at."""
+        return self._ids[self._at] if self._at >= 0 else ""
+
+    @property
+    def has_back(self) -> bool:
+        """Whether there is something before."""
+        return self._at > 0
+
+    @property
+    def has_forward(self) -> bool:
+        """Whether there is something after."""
+        return self._at + 1 < len(self._ids)
+
+    def back(self) -> str:
+        """One back, as far as there is one; what is looked at then."""
+        self._at -= self.has_back
+        return self.here
+
+    def forward(self) -> str:
+        """One forward, as far as there is one; what is looked at then."""
+        self._at += self.has_forward
+        return self.here
+
 
 P = TypeVar("P", bound=PanelPresenter)
 
@@ -67,13 +117,13 @@ class Views(QObject):
         self.timeline = TimelineModel(self.rates)
         self.status = StatusModel(self.rates)
         self.selected = ""
-        self.trail = Trail()
+        self.visits = Visits()
         self.lookups: dict[str, Lookup] = {}
         self.ways: dict[str, Callable[[str], object]] = {}
         self.about: InspectorFacts | None = None
         self.running = True
         self.snapshot: Snapshot | None = None
-        self._listed = Thinned(LISTED_MAX)
+        self._listed = Excerpts(LISTED_MAX)
         self._window: MainWindow | None = None
 
     def _bookmarks(self) -> tuple[NavSection, ...]:
@@ -92,7 +142,7 @@ class Views(QObject):
     def attach(self, window: MainWindow) -> None:
         """Connect a window made with `make_parts`."""
         self._window = window
-        self.presenter(SchemasPresenter).said.connect(window.status.say)
+        self.presenter(SchemasPresenter).reported.connect(window.status.show_message)
         window.tabShown.connect(lambda _name: self._show_tab())
 
     def presenter(self, kind: type[P]) -> P:
@@ -103,11 +153,11 @@ class Views(QObject):
 
     def select(self, selected: str) -> None:
         """Show the facts of a thing: one on the canvas, or of a kind in `lookups`; "" for nothing."""
-        self.trail.visit(selected)
-        self.look_at(selected)
+        self.visits.visit(selected)
+        self.inspect(selected)
 
-    def look_at(self, selected: str) -> None:
-        """As `select`, without a trace in the trail."""
+    def inspect(self, selected: str) -> None:
+        """As `select`, without adding to `visits`."""
         self.selected = selected
         if self._window is not None:
             canvas: Any = self._window.parts.canvas
@@ -117,11 +167,13 @@ class Views(QObject):
     def restart(self) -> None:
         """The controller shows another session: follow it, and forget what was looked up."""
         collectors = self._controller.collectors
-        self.owners.follow(collectors.hues)
-        self.rates.follow(collectors.series)
-        self.timeline.follow(collectors.timeline)
-        self.rebalances.follow(collectors.ownership)
-        self.trail.forget()
+        self.owners.attach(collectors.hues)
+        self.rates.attach(collectors.series)
+        self.timeline.attach(collectors.timeline)
+        self.rebalances.attach(collectors.ownership)
+        scenario = self._controller.scenario
+        self.about = None if scenario is None else scenario_facts(scenario)
+        self.visits.forget()
         for lookup in self.lookups.values():
             lookup.restart()
         for presenter in self._presenters.values():
@@ -131,7 +183,7 @@ class Views(QObject):
         """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""
         window = self._window
         self.snapshot = snapshot
-        self.owners.meet_all(snapshot)
+        self.owners.update_all(snapshot)
         if window is None:
             return
         window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
@@ -140,10 +192,10 @@ class Views(QObject):
         if not panels:
             return
         if window.parts.navigator.isVisible():
-            window.parts.navigator.set_sections(self.navigator.meet(snapshot))
+            window.parts.navigator.set_sections(self.navigator.update(snapshot))
             canvas.set_dimmed(self.navigator.dimmed)
-        window.timeline.set_facts(self.timeline.meet(snapshot))
-        window.status.set_facts(self.status.meet(snapshot))
+        window.timeline.set_facts(self.timeline.update(snapshot))
+        window.status.set_facts(self.status.update(snapshot))
         for name, presenter in self._presenters.items():
             if (count := presenter.tab_count(snapshot)) is not None:
                 window.set_tab_count(name, count)
@@ -166,7 +218,7 @@ class Views(QObject):
             if self.selected:
                 facts = inspector_facts(self.snapshot, self.selected, self.rates, self._controller.collectors.ownership)
         panel = self._window.parts.inspector
-        panel.set_turns(back=self.trail.has_back, forward=self.trail.has_forward)
+        panel.set_turns(back=self.visits.has_back, forward=self.visits.has_forward)
         panel.set_facts(facts)
 
     def _show_tab(self) -> None:
@@ -176,21 +228,30 @@ class Views(QObject):
             return
         presenter = self._presenters.get(window.shown_tab())
         if presenter is not None:
-            crowd = self._listed.of(snapshot, self.selected)
-            presenter.panel.set_part(_part_words(crowd))
-            presenter.show(crowd.snapshot)
+            excerpt = self._listed.of(snapshot, self.selected)
+            presenter.panel.set_part(_part_words(excerpt))
+            presenter.show(excerpt.snapshot)
 
 
-def _part_words(crowd: Crowd) -> str:
+def _part_words(excerpt: Excerpt) -> str:
     """Nothing where a panel is given everything."""
-    if crowd.is_whole:
+    if excerpt.is_whole:
         return ""
     left_out = (
-        tr("{count:,} topics", count=crowd.topics) if crowd.topics else "",
-        tr("{count:,} groups", count=crowd.groups) if crowd.groups else "",
-        tr("{count:,} queues", count=crowd.queues) if crowd.queues else "",
+        tr("{count:,} topics", count=excerpt.topics) if excerpt.topics else "",
+        tr("{count:,} groups", count=excerpt.groups) if excerpt.groups else "",
+        tr("{count:,} queues", count=excerpt.queues) if excerpt.queues else "",
     )
     return tr(
-        "Not listed: {what}. What clients use comes first, and whatever is selected in the navigator.",
+        "Not listed: {what}. Those in use come first, and the one selected in the navigator.",
         what=", ".join(part for part in left_out if part),
     )
+
+
+def scenario_facts(scenario: Scenario) -> InspectorFacts:
+    """What the scenario is about, what to watch and what to try: shown while nothing is selected."""
+    sections: list[tuple[str, tuple[Fact, ...]]] = [("", (("", " ".join(scenario.about.split())),))]
+    for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
+        if lines:
+            sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
+    return InspectorFacts(tr("Scenario"), scenario.title, "", tuple(sections))

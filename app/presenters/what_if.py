@@ -12,8 +12,8 @@ from widgets.i18n import mark, tr
 ABOUT: dict[str, str] = {
     "range": mark("A run of neighbours for each, topic by topic."),
     "roundrobin": mark("One to each in turn, over all topics."),
-    "sticky": mark("Even, and whoever has one keeps it."),
-    "cooperative-sticky": mark("As sticky, and what stays is read on meanwhile."),
+    "sticky": mark("Balanced, and keeps as many partitions as possible with their owners."),
+    "cooperative-sticky": mark("As sticky; partitions that stay are read during the rebalance."),
 }
 
 

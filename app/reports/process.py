@@ -54,10 +54,10 @@ class ReportProcess:
         self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
-        """The path of the finished page; `outcome` is then what is to be said of it. Raises `ReportError`, before
+        """The path of the finished page; `outcome` holds its remarks. Raises `ReportError`, before
         anything is started where it is asked wrongly.
 
-        A session that nobody closed, because its program was killed, is made whole first.
+        A session whose program was killed is sealed first.
         """
         if missing := why_missing("report"):
             raise ReportError(missing)

@@ -36,7 +36,7 @@ def memory_allows() -> bool:
 
 
 class WarmSpark:
-    """One at most. A report takes it with `take`, and gives it back; who comes meanwhile gets none."""
+    """One at most. A report takes it with `take` and gives it back; meanwhile other reports get none."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class WarmSpark:
         self._log: IO[str] | None = None
 
     def take(self, request: Request) -> bool:
-        """Whether this report may have it: nobody else has it, and the report is one of this machine's."""
+        """Whether this report can use it: it is free, and the report runs on this machine."""
         places = (*request.sessions, str(request.out))
         if request.master != LOCAL or any(map(is_remote, places)):
             return False

@@ -55,10 +55,10 @@ class Branch:
         return go_on
 
     def done(self, finished: bool) -> str:
-        """The sentence for the end of the task: it stays in the status bar, and true, when the branch runs on."""
+        """The sentence for the end of the task. It stays in the status bar, and true, when the branch runs on."""
         at = session_time(self.moment.time_ns)
         if finished:
-            return tr("This is a branch: live from {at}, {told}.", at=at, told=self.origin)
+            return tr("This is a branch: live from {at}, {origin}.", at=at, origin=self.origin)
         return tr("This branch was stopped before it came to {at}: it is live from where it stands.", at=at)
 
 

@@ -1,54 +1,78 @@
-"""Events in words."""
+"""Kinds of events, and events in words."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
 from resources.outcomes import OUTCOMES
 from widgets.formats import plain_text, session_time
 from widgets.i18n import mark, tr
 
-KIND_WORDS: dict[EventKind, str] = {
-    EventKind.PUBLISHED: mark("Published"),
-    EventKind.DELIVERED: mark("Delivered"),
-    EventKind.ACKNOWLEDGED: mark("Acknowledged"),
-    EventKind.NACKED: mark("Nacked"),
-    EventKind.RELEASED: mark("Released"),
-    EventKind.LEASE_EXTENDED: mark("Lease extended"),
-    EventKind.LEASE_EXPIRED: mark("Lease expired"),
-    EventKind.DEAD_LETTERED: mark("Dead-lettered"),
-    EventKind.REDRIVEN: mark("Redriven"),
-    EventKind.PURGED: mark("Purged"),
-    **{EventKind(kind): word for kind, word in OUTCOMES.items()},
-    EventKind.SESSION_STARTED: mark("Session started"),
-    EventKind.SESSION_ENDED: mark("Session ended"),
-    EventKind.TOPIC_CREATED: mark("Topic created"),
-    EventKind.TOPIC_DELETED: mark("Topic deleted"),
-    EventKind.PARTITIONS_ADDED: mark("Partitions added"),
-    EventKind.RECORDS_DELETED: mark("Records deleted"),
-    EventKind.QUEUE_CREATED: mark("Queue created"),
-    EventKind.CLIENT_STARTED: mark("Client started"),
-    EventKind.CLIENT_STOPPED: mark("Client stopped"),
-    EventKind.MEMBER_JOINED: mark("Member joined"),
-    EventKind.MEMBER_LEFT: mark("Member left"),
-    EventKind.GROUP_STATE: mark("Group state"),
-    EventKind.REBALANCE_STARTED: mark("Rebalance started"),
-    EventKind.PARTITIONS_REVOKED: mark("Partitions revoked"),
-    EventKind.PARTITIONS_ASSIGNED: mark("Partitions assigned"),
-    EventKind.REBALANCE_COMPLETED: mark("Rebalance completed"),
-    EventKind.OFFSETS_RESET: mark("Offsets reset"),
-    EventKind.PRODUCER_BLOCKED: mark("Producer blocked"),
-    EventKind.PRODUCER_UNBLOCKED: mark("Producer unblocked"),
-    EventKind.TRANSACTION_STARTED: mark("Transaction started"),
-    EventKind.TRANSACTION_ENDED: mark("Transaction ended"),
-    EventKind.FAULT: mark("Fault"),
-    EventKind.DAMAGE: mark("Damage"),
-    EventKind.USER_ACTION: mark("My action"),
+
+class KindInfo(NamedTuple):
+    """What the window knows of a kind of event.
+
+    `word` is its state word; `choice` the choice of the panel Events that lists it, beside those for messages and for
+    all others; `lane` and `tick`, where it stands on the timeline: the lane, and the text of `count` of them.
+    """
+
+    word: str
+    choice: str = ""
+    lane: str = ""
+    tick: str = ""
+
+
+# One line a kind of event. A kind that is not here is shown by its name.
+KINDS: dict[EventKind, KindInfo] = {
+    EventKind.PUBLISHED: KindInfo(mark("Published")),
+    EventKind.DELIVERED: KindInfo(mark("Delivered")),
+    EventKind.ACKNOWLEDGED: KindInfo(mark("Acknowledged")),
+    EventKind.NACKED: KindInfo(mark("Nacked"), "failures"),
+    EventKind.RELEASED: KindInfo(mark("Released")),
+    EventKind.LEASE_EXTENDED: KindInfo(mark("Lease extended")),
+    EventKind.LEASE_EXPIRED: KindInfo(mark("Lease expired"), "failures"),
+    EventKind.DEAD_LETTERED: KindInfo(
+        mark("Dead-lettered"), "failures", "dead letter", mark("{count:,} dead-lettered")
+    ),
+    EventKind.REDRIVEN: KindInfo(mark("Redriven"), "", "redrive", mark("{count:,} redriven")),
+    EventKind.PURGED: KindInfo(mark("Purged")),
+    **{EventKind(kind): KindInfo(word, "failures") for kind, word in OUTCOMES.items()},
+    EventKind.SESSION_STARTED: KindInfo(mark("Session started")),
+    EventKind.SESSION_ENDED: KindInfo(mark("Session ended")),
+    EventKind.TOPIC_CREATED: KindInfo(mark("Topic created")),
+    EventKind.TOPIC_DELETED: KindInfo(mark("Topic deleted")),
+    EventKind.PARTITIONS_ADDED: KindInfo(mark("Partitions added")),
+    EventKind.RECORDS_DELETED: KindInfo(mark("Records deleted")),
+    EventKind.QUEUE_CREATED: KindInfo(mark("Queue created")),
+    EventKind.CLIENT_STARTED: KindInfo(mark("Client started")),
+    EventKind.CLIENT_STOPPED: KindInfo(mark("Client stopped")),
+    EventKind.MEMBER_JOINED: KindInfo(mark("Member joined"), "rebalances"),
+    EventKind.MEMBER_LEFT: KindInfo(mark("Member left"), "rebalances"),
+    EventKind.GROUP_STATE: KindInfo(mark("Group state"), "rebalances"),
+    EventKind.REBALANCE_STARTED: KindInfo(mark("Rebalance started"), "rebalances"),
+    EventKind.PARTITIONS_REVOKED: KindInfo(mark("Partitions revoked"), "rebalances"),
+    EventKind.PARTITIONS_ASSIGNED: KindInfo(mark("Partitions assigned"), "rebalances"),
+    EventKind.REBALANCE_COMPLETED: KindInfo(mark("Rebalance completed"), "rebalances"),
+    EventKind.OFFSETS_RESET: KindInfo(mark("Offsets reset")),
+    EventKind.PRODUCER_BLOCKED: KindInfo(mark("Producer blocked"), "failures"),
+    EventKind.PRODUCER_UNBLOCKED: KindInfo(mark("Producer unblocked")),
+    EventKind.TRANSACTION_STARTED: KindInfo(mark("Transaction started")),
+    EventKind.TRANSACTION_ENDED: KindInfo(mark("Transaction ended")),
+    EventKind.FAULT: KindInfo(mark("Fault"), "failures", "fault", "{who}: {cause}"),
+    EventKind.DAMAGE: KindInfo(mark("Corruption"), "failures"),
+    EventKind.USER_ACTION: KindInfo(mark("My action"), "mine", "action", "{cause}"),
 }
+
+
+def kinds_of(choice: str) -> frozenset[EventKind]:
+    """Kinds of events that a choice of the panel Events lists."""
+    return frozenset(kind for kind, info in KINDS.items() if info.choice == choice)
 
 
 def kind_word(kind: EventKind) -> str:
     """The kind as a state word."""
-    return KIND_WORDS.get(kind) or str(kind).replace("_", " ").capitalize()
+    return KINDS[kind].word if kind in KINDS else str(kind).replace("_", " ").capitalize()
 
 
 def place_text(event: Event) -> str:
@@ -84,7 +108,7 @@ def about(event: Event) -> str:
 
 
 def event_line(event: Event) -> str:
-    """One event in a line: number, time, what, where, who, and the rest in parentheses."""
+    """One event in a line: number, time, kind, place, client, and details in parentheses."""
     group = "" if event.group == event.topic else event.group  # a queue is called as its topic
     who = " ".join(part for part in (group, event.client) if part)
     attempt = "" if event.attempt is None else tr("attempt {number}", number=event.attempt)

@@ -27,7 +27,7 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One session folder, from its metadata alone. `left_open`: nobody records it, and nobody closed it."""
+    """One session folder, from its metadata alone. `left_open`: not being recorded, and never sealed."""
 
     folder: Path
     title: str

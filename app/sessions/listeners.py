@@ -31,7 +31,7 @@ class Listeners(QObject):
     """
 
     changed = Signal()
-    said = Signal(str)
+    reported = Signal(str)
     _opened = Signal(str, object, str)
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
@@ -62,12 +62,12 @@ class Listeners(QObject):
         return tuple(view for view in self._connections.gone() if view.last_error)[-ENDED_SHOWN:]
 
     def open(self, kind: Kind, port: int) -> None:
-        """Open a listener on the session that is shown; `said` tells where it is, or why it cannot be opened."""
+        """Open a listener on the session that is shown; `reported` tells where it is, or why it cannot be opened."""
         if kind in self._close or kind in self._opening:
             return
         host = self._host or self._controller.host(NEW_TOPIC_PARTITIONS)
         if host is None:
-            self.said.emit(tr("There is no running session to open a listener on."))
+            self.reported.emit(tr("There is no running session to open a listener on."))
             return
         if self._host is None:
             self._host, self._connections = host, Connections(lambda: host.now_ns)
@@ -86,13 +86,13 @@ class Listeners(QObject):
     def _on_opened(self, kind: str, close: Callable[[], None] | None, told: str) -> None:
         self._opening.discard(kind)
         if close is None:
-            self.said.emit(told)
+            self.reported.emit(told)
         elif self._host is None:
             close()  # the session has ended meanwhile
         else:
             self._close[kind] = close
             self._where[kind] = told
-            self.said.emit(tr("Open: {where}. Only programs on this machine can connect.", where=told))
+            self.reported.emit(tr("Open: {where}. Only programs on this machine can connect.", where=told))
         self.changed.emit()
 
     def shut(self, kind: Kind) -> None:
@@ -117,7 +117,7 @@ class Listeners(QObject):
     def cut(self, number: int) -> None:
         """End one connection."""
         if self._connections is not None and self._connections.cut(number, "cut in the window"):
-            self.said.emit(tr("Connection {number} is cut.", number=number))
+            self.reported.emit(tr("Connection {number} is cut.", number=number))
 
 
 def _open(kind: str, port: int, host: EngineHost, connections: Connections | None) -> tuple[str, Callable[[], None]]:

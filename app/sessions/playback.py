@@ -120,9 +120,9 @@ class PlaybackPosition(QObject):
         request, self._request = self._request, None
         if request is not None:
             self._busy = True
-            self._worker.submit(request).add_done_callback(self._tell)
+            self._worker.submit(request).add_done_callback(self._report)
 
-    def _tell(self, done: Future[Seen]) -> None:
+    def _report(self, done: Future[Seen]) -> None:
         """In the worker's thread; the window may have turned away meanwhile, and this be gone."""
         if not self._closed:
             with contextlib.suppress(RuntimeError):

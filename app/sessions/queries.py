@@ -14,13 +14,13 @@ from widgets.i18n import mark, tr
 
 T = TypeVar("T")
 
-NOT_KEPT = mark("A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.")
+NOT_KEPT = mark("A recording holds the events of messages, not the messages: start it again (Ctrl+R) to see them.")
 
 
 class Asked(Protocol):
     """What answers: the controller."""
 
-    def look(self, call: Callable[[Simulation], T]) -> Future[T]:
+    def query(self, call: Callable[[Simulation], T]) -> Future[T]:
         """The answer of `call`, found in the engine's thread; or at once, where the session has ended."""
 
 
@@ -48,7 +48,7 @@ class Answers(QObject):
     ) -> None:
         """Keep `call` below 2 ms. `failed` gets the sentence of a `BrokerError`; any other error is raised."""
         now = self._round
-        self._asked.look(call).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
+        self._asked.query(call).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
 
     def _answer(self, came: tuple[int, Future[Any], Callable[[Any], object], Callable[[str], object]]) -> None:
         asked_in, done, then, failed = came

@@ -42,13 +42,13 @@ class SessionController(ShownSession):
     `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it
     may be done later; both with what `perform` was given as its source.
 
-    `opened` when another session is there, `said` with a sentence for the status bar, `failed` with one to be seen.
+    `opened` when another session is there, `reported` with a sentence for the status bar, `failed` with one to be seen.
     `travel` shows its past; what was recorded before, and is only looked at, has no present.
     """
 
     opened = Signal()
     ending = Signal()
-    said = Signal(str)
+    reported = Signal(str)
     failed = Signal(str)
     acted = Signal(object, str)
     refused = Signal(str, str, bool)
@@ -64,8 +64,8 @@ class SessionController(ShownSession):
         self._reading: Reading | None = None
         self._failure_reported = False
         self.travel.failed.connect(self.failed)
-        self._acted.connect(self._tell)
-        self._stepped.connect(self._tell_step)
+        self._acted.connect(self._report)
+        self._stepped.connect(self._report_step)
         self._background_ended.connect(self._report_background)
 
     # -- which session
@@ -78,7 +78,7 @@ class SessionController(ShownSession):
         scenario, text = load_scenario(path)
         self._begin(scenario, text, path, seed, {})
         for hint in old_words(text)[:1]:
-            self.said.emit(f"{path.name}, {hint}")
+            self.reported.emit(f"{path.name}, {hint}")
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""
@@ -97,7 +97,7 @@ class SessionController(ShownSession):
         self.collectors = collectors
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.take_due_keyframe)
-        self.travel.follow(live.playback)
+        self.travel.attach(live.playback)
         self.stopped = self._failure_reported = self.fast = False
         self.branched_from = ""
         self.opened.emit()
@@ -116,7 +116,7 @@ class SessionController(ShownSession):
         self.collectors = Collectors(stored.scenario)
         self.stopped, self._failure_reported, self.fast = True, True, False
         self.branched_from = ""
-        self.travel.follow(lambda: stored.playback, has_present=False)
+        self.travel.attach(lambda: stored.playback, has_present=False)
         series = self.collectors.series
         series.read_from_file()
         self._reading = Reading(folder, self.collectors.gathering(), stored.event_count, series.read_whole)
@@ -154,7 +154,7 @@ class SessionController(ShownSession):
         recorded = (
             tr(" It is recorded in {folder}; Ctrl+E makes a report of it.", folder=self.folder) if self.folder else ""
         )
-        self.said.emit(tr("The session {end}.{recorded}", end=end, recorded=recorded))
+        self.reported.emit(tr("The session {end}.{recorded}", end=end, recorded=recorded))
 
     def close(self) -> None:
         """Stop, at the end of the program or before another session."""
@@ -222,7 +222,7 @@ class SessionController(ShownSession):
         self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
 
     def run_background(self, task: BackgroundTask, then: Callable[[bool], str]) -> None:
-        """Let `task` move the session; `said` tells what `then(done)` makes of it."""
+        """Let `task` move the session; `reported` tells what `then(done)` makes of it."""
 
         if self._engine is None or self.stopped:
             return
@@ -273,9 +273,9 @@ class SessionController(ShownSession):
     # -- what a person does
 
     def perform(self, action: UserAction, source: str = "") -> None:
-        """Do `action` in the session; `acted` or `refused` tell, with `source`, what came of it, and so does `said`."""
+        """Do `action` in the session. `acted` or `refused` come with `source` and the outcome; `reported` comes too."""
         if self._engine is None or self._live is None or self.stopped:
-            self.said.emit(tr("The session has ended; start it again to change it."))
+            self.reported.emit(tr("The session has ended; start it again to change it."))
             return
         simulation = self._live.simulation
         done = self._engine.post(lambda: simulation.perform(action))
@@ -293,7 +293,7 @@ class SessionController(ShownSession):
         simulation = self._live.simulation
         return self._engine.post(lambda: call(simulation))
 
-    def look(self, call: Callable[[Simulation], T]) -> Future[T]:
+    def query(self, call: Callable[[Simulation], T]) -> Future[T]:
         """As `ask`; but a session that has ended answers too, as it was at its end, at once."""
         if not self.stopped or self._live is None:
             return self.ask(call)
@@ -311,7 +311,7 @@ class SessionController(ShownSession):
         error = done.exception()
         if error is None:
             if message := then(done.result()):
-                self.said.emit(message)
+                self.reported.emit(message)
         elif isinstance(error, BrokerError):
             if error.code is not ErrorCode.CLOSED:
                 self.failed.emit(str(error))
@@ -328,19 +328,19 @@ class SessionController(ShownSession):
         self._live.let_outside_clients_in()
         return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
 
-    def _tell_step(self, done: Future[None]) -> None:
+    def _report_step(self, done: Future[None]) -> None:
         error, event = done.exception(), self.collectors.timeline.last
         if error is not None:
             # The simulation broke at this step; nothing can go on from here.
             self.failed.emit(str(error))
         elif event is not None:
-            self.said.emit(tr("Stepped to {event}", event=event_line(event)))
+            self.reported.emit(tr("Stepped to {event}", event=event_line(event)))
 
-    def _tell(self, done: Future[Performed], source: str) -> None:
+    def _report(self, done: Future[Performed], source: str) -> None:
         error = done.exception()
         if error is None:
             performed = done.result()
-            self.said.emit(sentence(performed.sentence))
+            self.reported.emit(sentence(performed.sentence))
             self.acted.emit(performed, source)
         elif isinstance(error, BrokerError):
             # Of a request that makes no sense a person wants to know why, and no more.

@@ -31,7 +31,7 @@ class Travel(QObject):
         self._has_present = True
         self.looking_back = False
 
-    def follow(self, make_playback: Callable[[], Playback] | None, *, has_present: bool = True) -> None:
+    def attach(self, make_playback: Callable[[], Playback] | None, *, has_present: bool = True) -> None:
         """Another session. Without a present, as of one that was recorded long ago, the past is all there is."""
         self.close()
         self._make = make_playback

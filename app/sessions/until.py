@@ -13,7 +13,7 @@ from broker_core.simulation.simulation import Simulation
 from widgets.i18n import tr
 
 
-class Moment(NamedTuple):
+class Occurrence(NamedTuple):
     """An event, and the group or queue whose state is asked for: a publish concerns everybody who reads."""
 
     event: Event
@@ -21,58 +21,59 @@ class Moment(NamedTuple):
     simulation: Simulation
 
 
-def _lag(moment: Moment) -> int | None:
+def _lag(at: Occurrence) -> int | None:
     """Of the group, in all partitions of the event's topic; of the queue, what is not finished."""
-    broker, topic = moment.simulation.broker, moment.event.topic
-    if moment.reader in broker.queues.names():
-        return _depth(moment)
-    if not moment.reader or topic not in broker.topics.names():
+    broker, topic = at.simulation.broker, at.event.topic
+    if at.reader in broker.queues.names():
+        return _depth(at)
+    if not at.reader or topic not in broker.topics.names():
         return None
     found = None
     for partition in range(broker.logs.partition_count(topic)):
-        start = broker.groups.committed(moment.reader, topic, partition)
+        start = broker.groups.committed(at.reader, topic, partition)
         if start is None:
-            start = broker.fetches.start(moment.reader, topic, partition)
+            start = broker.fetches.start(at.reader, topic, partition)
         if start is not None:
             log = broker.logs.partition(topic, partition)
             found = (found or 0) + log.messages_between(min(start, log.end_offset), log.end_offset)
     return found
 
 
-def _queue(moment: Moment) -> Any:
-    broker = moment.simulation.broker
-    for name in (moment.reader, moment.event.group, moment.event.topic):
+def _queue(at: Occurrence) -> Any:
+    broker = at.simulation.broker
+    for name in (at.reader, at.event.group, at.event.topic):
         if name in broker.queues.names():
             return broker.queues.queue(name)
     return None
 
 
-def _depth(moment: Moment) -> int | None:
-    queue = _queue(moment)
+def _depth(at: Occurrence) -> int | None:
+    queue = _queue(at)
     if queue is not None:
         return int(queue.ready + queue.delayed + queue.in_flight)
-    broker, topic = moment.simulation.broker, moment.event.topic
+    broker, topic = at.simulation.broker, at.event.topic
     if topic not in broker.topics.names():
         return None
     return max(
-        (_lag(Moment(moment.event, group, moment.simulation)) or 0 for group in broker.groups.readers(topic)), default=0
+        (_lag(Occurrence(at.event, group, at.simulation)) or 0 for group in broker.groups.readers(topic)),
+        default=0,
     )
 
 
-def _of_queue(name: str) -> Callable[[Moment], int | None]:
-    def get(moment: Moment) -> int | None:
-        queue = _queue(moment)
+def _of_queue(name: str) -> Callable[[Occurrence], int | None]:
+    def get(at: Occurrence) -> int | None:
+        queue = _queue(at)
         return None if queue is None else int(getattr(queue, name))
 
     return get
 
 
-def _dead(moment: Moment) -> int | None:
-    queue = _queue(moment)
+def _dead(at: Occurrence) -> int | None:
+    queue = _queue(at)
     return None if queue is None else int(queue.dead_letters.count(queue.name))
 
 
-_COLUMNS: tuple[tuple[Field, Callable[[Moment], Any]], ...] = (
+_COLUMNS: tuple[tuple[Field, Callable[[Occurrence], Any]], ...] = (
     (Field("kind", "text", "What happened: published, nacked, rebalance_started, fault..."), lambda at: at.event.kind),
     (Field("topic"), lambda at: at.event.topic),
     (Field("partition", "number"), lambda at: at.event.partition),
@@ -99,17 +100,17 @@ _COLUMNS: tuple[tuple[Field, Callable[[Moment], Any]], ...] = (
 FIELDS = Fields(field for field, _ in _COLUMNS)
 
 
-def _moments(event: Event, simulation: Simulation) -> Iterator[Moment]:
-    yield Moment(event, event.group, simulation)
+def _occurrences(event: Event, simulation: Simulation) -> Iterator[Occurrence]:
+    yield Occurrence(event, event.group, simulation)
     if event.kind is EventKind.PUBLISHED:
         for group in simulation.broker.groups.readers(event.topic):
-            yield Moment(event, group, simulation)
+            yield Occurrence(event, group, simulation)
         if event.topic in simulation.broker.queues.names():
-            yield Moment(event, event.topic, simulation)
+            yield Occurrence(event, event.topic, simulation)
 
 
 class RunUntil:
-    """An task for the engine: steps until an event, or the state right after it, fits `condition`.
+    """A background task for the engine: steps until an event, or the state right after it, fits `condition`.
 
     `found` is that event afterwards, None where the session came to `until_ns` before.
     """
@@ -141,7 +142,7 @@ class RunUntil:
 
     def _look(self) -> bool:
         for event in self._pending:
-            if any(self._fits(moment) for moment in _moments(event, self._simulation)):
+            if any(self._fits(moment) for moment in _occurrences(event, self._simulation)):
                 self.found = event
                 break
         self._pending.clear()

@@ -12,12 +12,12 @@ class Cancelled(Exception):
 class Work:
     """The argument of a `WorkJob`'s function: reports progress, and learns of cancellation."""
 
-    def __init__(self, tell: Callable[[float, str], object]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[float, str], object]) -> None:
+        self._report = report
         self.cancelled = False
 
     def report(self, fraction: float, message: str) -> None:
         """`fraction` is done, `message` comes next. Raises `Cancelled` after a cancellation."""
         if self.cancelled:
             raise Cancelled
-        self._tell(fraction, message)
+        self._report(fraction, message)

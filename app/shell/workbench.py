@@ -1,34 +1,33 @@
-"""The workbench: window, view models, controller and frames put together, and the life of the program around them."""
+"""The workbench: window, presenters, controller and frames put together, and the life of the program around them."""
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
 from app.commands.families import COMMANDS, FAMILIES
-from app.commands.jobs import Jobs
+from app.commands.jobs import Job, Jobs
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
-from app.commands.scenario_menu import scenario_commands
+from app.commands.scenarios import scenario_commands
 from app.commands.session import SessionHandlers
 from app.environment.language import install_language
 from app.environment.paths import APP_NAME
 from app.environment.settings import Settings
-from app.presenters.appearance import SYSTEM, Appearance, dress_first
-from app.presenters.scenario_facts import scenario_facts
+from app.presenters.appearance import SYSTEM, Appearance, apply_first_theme
 from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
 from app.shell.frames import Frames
 from app.shell.menu_bar import menu_bar
-from app.shell.quitting import ask_to_quit
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.pace import MAX_DEBT_S
 from broker_core.engine.runner import EngineStatus, Mode
@@ -49,7 +48,7 @@ T = TypeVar("T")
 
 
 class Workbench(QObject):
-    """One window and what stands behind it."""
+    """One window with its controller, presenters and commands."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class Workbench(QObject):
         self.settings = Settings(settings)
         if theme == SYSTEM:
             theme = self.settings.theme
-        dress_first(app, theme, self.settings.scale)
+        apply_first_theme(app, theme, self.settings.scale)
         scenarios = scenario_commands()
         commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
         self.registry = ActionRegistry(commands, parent=self)
@@ -102,9 +101,9 @@ class Workbench(QObject):
     def _connect(self) -> None:
         self.controller.opened.connect(self._opened)
         self.controller.ending.connect(lambda: self.controller.note_cost(self.frames.session_figures()))
-        self.controller.said.connect(self._said)
+        self.controller.reported.connect(self._show_message)
         self.controller.failed.connect(self._failed)
-        self.registry.refused.connect(self._said)
+        self.registry.refused.connect(self._show_message)
         self.window.closing.connect(self.close)
         self.window.may_close = self._may_close
         # The size of the recording is asked of the disk, so seldom.
@@ -123,16 +122,15 @@ class Workbench(QObject):
     def _opened(self) -> None:
         scenario = self.controller.scenario
         assert scenario is not None
-        self.history.follow(self.controller.events, self.controller.folder)
+        self.history.attach(self.controller.events, self.controller.folder)
         self.views.restart()
         self.views.times.wall_start = self.controller.started_at
-        self.views.about = scenario_facts(scenario)
         self.views.select("")
         self.canvas.setFocus()
         self.views.status.seed = self.controller.seed
         self.window.toolbar.set_scenario(scenario.title)
         self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
-        self.window.status.say(tr("Opened {title}.", title=scenario.title))
+        self.window.status.show_message(tr("Opened {title}.", title=scenario.title))
         self._measure_recording()
         self.frames.forget()
         self.draw()
@@ -144,7 +142,7 @@ class Workbench(QObject):
         self._frame_number += 1
         panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not controller.moving
         self.views.running = controller.moving
-        self.views.timeline.look(controller.end_ns, looking_back=not controller.live)
+        self.views.timeline.set_bounds(controller.end_ns, looking_back=not controller.live)
         self.views.refresh(controller.snapshot, panels=panels)
         if panels:
             self.views.status.frames = self.frames.figures()
@@ -180,11 +178,11 @@ class Workbench(QObject):
 
     # -- what is told
 
-    def _said(self, sentence: str) -> None:
-        self.window.status.say(sentence)
+    def _show_message(self, sentence: str) -> None:
+        self.window.status.show_message(sentence)
 
     def _failed(self, sentence: str) -> None:
-        self.window.status.say(sentence)
+        self.window.status.show_message(sentence)
         box = QMessageBox(QMessageBox.Icon.Warning, "Brokerscope", "", QMessageBox.StandardButton.Ok, self.window)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(contained(sentence))
@@ -194,7 +192,7 @@ class Workbench(QObject):
     # -- the end
 
     def _may_close(self) -> bool:
-        """True where nothing runs that would be cut off; else a person is asked."""
+        """True where no job runs; otherwise the user is asked."""
         running = self.jobs.running
         if self._quitting or not running:
             return True
@@ -281,3 +279,19 @@ def open_window(
     code = app.exec()
     workbench.close()
     return int(code)
+
+
+def ask_to_quit(window: QWidget, running: Sequence[Job], quit_now: Callable[[], object]) -> None:
+    """Ask whether `running` may be given up; `quit_now()` is called where it may."""
+    names = ", ".join(job.facts.title for job in running)
+    box = QMessageBox(QMessageBox.Icon.Question, "Brokerscope", "", QMessageBox.StandardButton.NoButton, window)
+    box.setObjectName("quit_question")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setText(tr("{jobs} is not finished. Quit and cancel it?", jobs=names))
+    stay = box.addButton(tr("Let it finish"), QMessageBox.ButtonRole.RejectRole)
+    box.addButton(tr("Quit"), QMessageBox.ButtonRole.AcceptRole)
+    box.setDefaultButton(stay)
+    box.setEscapeButton(stay)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.accepted.connect(quit_now)
+    box.open()

@@ -54,8 +54,8 @@ def test_down_opens_the_help_and_an_example_is_taken_by_a_click(panel, qtbot):
 def test_a_filter_is_kept_under_a_name_picked_and_dropped(panel, qtbot):
     kept: list[tuple[str, str]] = []
     dropped: list[str] = []
-    panel.filterKept.connect(lambda name, text: kept.append((name, text)))
-    panel.filterDropped.connect(dropped.append)
+    panel.filterSaved.connect(lambda name, text: kept.append((name, text)))
+    panel.filterDeleted.connect(dropped.append)
     popup = panel.show_filter_help()
     assert not popup.keep.isEnabled()
     popup.hide()
@@ -64,7 +64,7 @@ def test_a_filter_is_kept_under_a_name_picked_and_dropped(panel, qtbot):
     qtbot.keyClicks(popup.name, "behind")
     qtbot.mouseClick(popup.keep, Qt.MouseButton.LeftButton)
     assert kept == [("behind", "lag > 7")]
-    panel.set_kept_filters([("<b>other</b>", "x & y")])
+    panel.set_saved_filters([("<b>other</b>", "x & y")])
     pick = next(one for one in popup.findChildren(QPushButton) if one.text() == "<b>other</b>")
     drop = next(one for one in popup.findChildren(QToolButton) if "<b>other</b>" in one.accessibleName())
     qtbot.mouseClick(drop, Qt.MouseButton.LeftButton)

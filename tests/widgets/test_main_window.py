@@ -306,7 +306,7 @@ def test_the_status_bar_hides_what_is_empty_and_does_not_jump(qtbot, qapp):
     width = bar.labels["rate"].minimumWidth()
     bar.set_facts(StatusFacts(seed="Seed 7", rate="1 messages/s"))
     assert bar.labels["rate"].minimumWidth() == width
-    bar.say("Moved indexer-4 to indexers.")
+    bar.show_message("Moved indexer-4 to indexers.")
     assert bar.last_action.whole() == "Moved indexer-4 to indexers."
 
 

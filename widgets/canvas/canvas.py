@@ -127,7 +127,7 @@ class Canvas(PointerView):
         return dict(self._stage.moved)
 
     def set_arrangement(self, moved: Mapping[str, Shift]) -> None:
-        """Put boxes where somebody has moved them; none for the layout's own places."""
+        """Put boxes where they were moved by hand; none for the layout's own places."""
         self._stage.set_moved(dict(moved))
         self.arranged()
 
@@ -179,7 +179,7 @@ class Canvas(PointerView):
         super().fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another shape of the window may want another arrangement, but not under a user who has zoomed."""
+        """Another shape of the window may need another arrangement, unless the user has zoomed."""
         if self.follows and self._arrange():
             self._after_layout()
         super().resizeEvent(event)

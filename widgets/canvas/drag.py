@@ -112,7 +112,7 @@ class Drag(QObject):
             if target is not None and not self._is_home(target):
                 self.ghost_requested.emit(self._card.name, target)
         else:
-            self.panel.follow(at)
+            self.panel.place_near(at)
 
     def _is_home(self, target: str) -> bool:
         return self._card is not None and target == self._stage.home_of(self._card.id)

@@ -73,11 +73,11 @@ class GhostPanel(QWidget):
             self.resize(self.sizeHint())
             self.update()
             self._settle(pointer)
-        self.follow(pointer)
+        self.place_near(pointer)
         self.show()
         self.raise_()
 
-    def follow(self, pointer: QPoint) -> None:
+    def place_near(self, pointer: QPoint) -> None:
         """Stay, as long as what is carried does not come below."""
         if self.geometry().intersects(CARRIED.translated(pointer)):
             self._settle(pointer)

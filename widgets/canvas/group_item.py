@@ -94,7 +94,7 @@ class GroupItem(CardBox):
             return
         self._draw_header(painter)
         if not group.members:
-            text = tr("Nobody reads. Drop a consumer here.")
+            text = tr("No consumer reads. Drop one here.")
             write(painter, PAD, GROUP_HEADER_H + 19, text, "small", theme.muted, rect.width() - 2 * PAD)
         self.draw_hidden(painter)
 

@@ -99,7 +99,7 @@ def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, 
 
 
 def draw_chip(painter: QPainter, where: QRectF, group: LaneGroup, theme: Theme) -> None:
-    """The owner's hue and letter; dashed for nobody, hatched while revoked."""
+    """The owner's hue and letter; dashed without an owner, hatched while revoked."""
     if not group.owner:
         painter.setPen(pen(theme.border_strong, 1, Qt.PenStyle.DashLine))
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -118,7 +118,7 @@ def lay_out(
 ) -> Layout:
     """The whole layout of a view; on wide ground groups take more columns of cards, to be less high.
 
-    `moved` says how far boxes stand from their places because somebody has moved them.
+    `moved` holds the offsets of boxes that were moved by hand.
     """
     layout = Layout()
     producer_ids = [producer.id for producer in view.producers]

@@ -74,14 +74,14 @@ class MiniMap(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go there."""
-        self._tell(event)
+        self._report(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow the hand."""
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self._tell(event)
+            self._report(event)
 
-    def _tell(self, event: QMouseEvent) -> None:
+    def _report(self, event: QMouseEvent) -> None:
         factor, origin, at = self._factor(), self._origin(), event.position()
         self.pointed.emit(
             self._bounds.x + (at.x() - origin.x()) / factor, self._bounds.y + (at.y() - origin.y()) / factor

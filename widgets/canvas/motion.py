@@ -9,7 +9,7 @@ from PySide6.QtCore import QEasingCurve, QObject, QPointF, QVariantAnimation
 from PySide6.QtWidgets import QGraphicsItem
 
 
-class Move(NamedTuple):
+class BoxMove(NamedTuple):
     """An item on its way from one scene position to another."""
 
     item: QGraphicsItem
@@ -22,7 +22,7 @@ class Motion(QObject):
 
     def __init__(self, duration_ms: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._moves: tuple[Move, ...] = ()
+        self._moves: tuple[BoxMove, ...] = ()
         self._done: Callable[[], None] | None = None
         self._animation = QVariantAnimation(self)
         self._animation.setStartValue(0.0)
@@ -36,7 +36,7 @@ class Motion(QObject):
     def is_running(self) -> bool:
         return bool(self._moves)
 
-    def start(self, moves: Sequence[Move], done: Callable[[], None] | None = None) -> None:
+    def start(self, moves: Sequence[BoxMove], done: Callable[[], None] | None = None) -> None:
         """Start the moves; `done` is called once when they have ended."""
         self.finish()
         self._moves, self._done = tuple(moves), done

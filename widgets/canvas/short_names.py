@@ -1,4 +1,4 @@
-"""A few letters for each of several names, so that they can be told apart."""
+"""A few letters for each of several names that distinguish them."""
 
 from __future__ import annotations
 

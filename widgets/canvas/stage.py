@@ -13,11 +13,10 @@ from widgets.canvas.geometry import Rect
 from widgets.canvas.group_item import BenchItem, CardBox, GroupItem, WorkersItem
 from widgets.canvas.layout import Arrangement, Layout, LayoutKey, Shift, best_arrangement, lay_out, layout_key
 from widgets.canvas.link_item import LinkItem, LinkWordItem
-from widgets.canvas.motion import Motion, Move
-from widgets.canvas.overlay_items import ChipItem
+from widgets.canvas.motion import BoxMove, Motion
+from widgets.canvas.overlay_items import ChipItem, RestItem
 from widgets.canvas.ports import word_places
 from widgets.canvas.queue_item import DeadLettersItem, QueueItem
-from widgets.canvas.rest_item import RestItem
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import BENCH_ID, CanvasView, ConsumerCard, Ghost, GhostMove
 
@@ -78,7 +77,7 @@ class Stage(QGraphicsScene):
         return True
 
     def set_dimmed(self, dimmed: frozenset[str]) -> None:
-        """Draw these pale: they are not what somebody looks for."""
+        """Draw these pale: they do not match the filter."""
         for item_id in self.dimmed ^ dimmed:
             item = self.boxes.get(item_id)
             if item is not None:
@@ -86,7 +85,7 @@ class Stage(QGraphicsScene):
         self.dimmed = dimmed
 
     def set_moved(self, moved: dict[str, Shift]) -> None:
-        """Boxes stand so far from their places, because somebody has moved them."""
+        """Offsets of boxes that were moved by hand."""
         if moved != self.moved:
             self.moved = moved
             self._place_anew()
@@ -155,18 +154,18 @@ class Stage(QGraphicsScene):
             container.set_hidden(self.layout.hidden.get(box, 0))
 
     def _place_boxes(self) -> None:
-        """Move boxes to their places; cards glide there, so that the eye can follow who went where."""
+        """Move boxes to their places; cards glide there, so that the eye can follow them."""
         for gone in self.boxes.keys() - self.layout.rects.keys():
             item = self.boxes.pop(gone)
             self._glide.forget(item)
             self.removeItem(item)
-        moves: list[Move] = []
+        moves: list[BoxMove] = []
         self._glide.finish()
         for item_id, item in self.boxes.items():
             where = self.layout.rects[item_id]
             moved = item.x() != where.x or item.y() != where.y
             if moved and isinstance(item, CardItem) and not self.reduced_motion:
-                moves.append(Move(item, item.pos(), QPointF(where.x, where.y)))
+                moves.append(BoxMove(item, item.pos(), QPointF(where.x, where.y)))
                 item.resize_to(where.w, where.h)
             else:
                 item.place(where)
@@ -227,7 +226,7 @@ class Stage(QGraphicsScene):
 
     def _start_chips(self, moved: list[tuple[OwnerKey, str, str, int]]) -> None:
         self._slide.finish()
-        moves: list[Move] = []
+        moves: list[BoxMove] = []
         for (topic, partition, group), before, after, hue in moved:
             end = self.layout.rects.get(f"consumer:{after}")
             topic_item = self.boxes.get(f"topic:{topic}")
@@ -240,7 +239,7 @@ class Stage(QGraphicsScene):
             chip = ChipItem(partition, hue, self.look)
             self.addItem(chip)
             self.chips.append(chip)
-            moves.append(Move(chip, start, _badge_corner(end) or start))
+            moves.append(BoxMove(chip, start, _badge_corner(end) or start))
         self._slide.start(moves, self._drop_chips)
 
     def _drop_chips(self) -> None:

@@ -18,7 +18,7 @@ NEW_GROUP = "*"
 class LaneGroup:
     """Where one group stands in one partition.
 
-    `committed` and `lag` are None for "n/a"; `owner` is "" where nobody owns it; `hue` and `badge` are the
+    `committed` and `lag` are None for "n/a"; `owner` is "" without an owner; `hue` and `badge` are the
     owner's; `revoked` while a rebalance has taken the partition from its owner.
     """
 
@@ -229,7 +229,7 @@ class CanvasView:
 
 @dataclass(frozen=True, slots=True)
 class GhostMove:
-    """A partition that a drop would hand from one owner to another; "" for nobody."""
+    """A partition that a drop would move from one owner to another; "" for no owner."""
 
     topic: str
     partition: int

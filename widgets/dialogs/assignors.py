@@ -1,4 +1,4 @@
-"""What another assignor would do with a group: who owns what now, and who would."""
+"""What another assignor would do with a group: present owners beside those of each assignor."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class AssignorsDialog(QDialog):
         self.table = QTableWidget(min(len(self._places), ROWS_MAX), 2 + len(self._plans), self)
         self._fill()
         self.note = plain_label(
-            tr("To switch, all members leave and rejoin together; sticky assignors then begin from what nobody owns."),
+            tr(
+                "To switch, all members leave and rejoin together; sticky assignors then start without previous owners."
+            ),
             "muted",
             self,
         )
@@ -155,7 +157,7 @@ class AssignorsDialog(QDialog):
         if plan is None:
             why = tr("Choose an assignor.")
         elif plan.current:
-            why = why or tr("The group goes by {assignor} already.", assignor=words)
+            why = why or tr("The group uses {assignor} already.", assignor=words)
         self.switch_button.setText(tr("Switch to {assignor}", assignor=words) if words else tr("Switch"))
         self.switch_button.setEnabled(not why)
         set_plain_tip(self.switch_button, why)

@@ -20,16 +20,34 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QPlainTextEdit,
     QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
 )
 
-from widgets.dialogs.assertions_field import AssertionsField
 from widgets.dialogs.report_parts import PartChoice, PartsField
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.i18n import mark, tr
+
+ASSERTION_LINES = 2
+
+
+class AssertionsField(QPlainTextEdit):
+    """`assertions()` are its lines; blank ones are none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(tr("What must hold"))
+        self.setPlaceholderText(tr('p99 < 200 ms, or lag("billing") < 100: one a line; the report says what holds'))
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * ASSERTION_LINES + 2 * self.frameWidth() + 24)
+
+    def assertions(self) -> tuple[str, ...]:
+        """What is written, in order."""
+        return tuple(line.strip() for line in self.toPlainText().splitlines() if line.strip())
+
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
 MOST_COMPARED = 8
@@ -55,7 +73,7 @@ class SessionChoice:
 
 @dataclass(frozen=True, slots=True)
 class ReportWish:
-    """What somebody wants. Times are seconds of session time, None for the beginning or the end."""
+    """The chosen report. Times are seconds of session time, None for the beginning or the end."""
 
     sessions: tuple[str, ...]
     mode: str
@@ -90,7 +108,7 @@ def folder_problem(text: str) -> str:
         return tr("Choose a folder for the report.")
     folder = Path(text.strip()).expanduser()
     if not folder.is_absolute():
-        return tr("Give the folder's whole path.")
+        return tr("Enter the absolute path of the folder.")
     if folder.exists() and not folder.is_dir():
         return tr("This is a file, not a folder; choose a folder.")
     parent = next((one for one in (folder, *folder.parents) if one.exists()), None)

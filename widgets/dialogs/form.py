@@ -83,7 +83,7 @@ class FormDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
         self.fields = tuple(fields)
-        self._why_not, self._tell = why_not, tell
+        self._why_not, self._report = why_not, tell
         self._touched = False
         self.widgets: dict[str, QWidget] = {}
         self.about = plain_label(about, "muted", self)
@@ -243,7 +243,7 @@ class FormDialog(QDialog):
                 self.rows.setRowVisible(self.widgets[field.name], self._is_shown(field))
         values = self.values()
         why = self._why_not(values)
-        told = "" if why else self._tell(values)
+        told = "" if why else self._report(values)
         self.note.setText(told)
         self.note.setVisible(bool(told))
         # What nobody has typed yet is not wrong yet.

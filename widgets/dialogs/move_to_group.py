@@ -239,7 +239,7 @@ class MoveToGroupDialog(QDialog):
             problem = (
                 self._name_error(self.name.text().strip())
                 if self.name.text().strip()
-                else tr("Give the new group a name.")
+                else tr("Enter a name for the new group.")
             )
         else:
             problem = ""
@@ -250,7 +250,7 @@ class MoveToGroupDialog(QDialog):
     def set_ghost(self, ghost: Ghost | None) -> None:
         """What the move would do; None while it is not known."""
         self._ghost_title.setText(ghost.title if ghost is not None else "")
-        self._ghost_note.setText(_said(ghost) if ghost is not None else "")
+        self._ghost_note.setText(_ghost_text(ghost) if ghost is not None else "")
         self.moves.set_moves(() if ghost is None else tuple(_row(move) for move in ghost.moves))
 
     def ghost_text(self) -> str:
@@ -268,7 +268,7 @@ class MoveToGroupDialog(QDialog):
         self.chosen.emit(self.consumer, target)
 
 
-def _said(ghost: Ghost) -> str:
+def _ghost_text(ghost: Ghost) -> str:
     count = len(ghost.moves)
     moving = tr("1 partition moves") if count == 1 else tr("{count:,} partitions move", count=count)
     staying = tr("1 stays") if ghost.kept == 1 else tr("{count:,} stay", count=ghost.kept)

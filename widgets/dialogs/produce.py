@@ -115,7 +115,7 @@ class ProduceDialog(QDialog):
         count, queue = self._targets.get(self.to.currentText(), (0, False))
         self.partition.clear()
         if not queue:
-            self.partition.addItem(tr("Partition as the key says"), None)
+            self.partition.addItem(tr("Partition by key"), None)
         for number in range(count):
             words = tr("Priority {number}", number=number) if queue else tr("Partition {number}", number=number)
             self.partition.addItem(words, number)
@@ -147,16 +147,16 @@ class ProduceDialog(QDialog):
         ):
             return tr("A partition can be chosen only for messages that are sent at once.")
         if not self.rate.value() and self.count.value() > AT_ONCE_MAX:
-            return tr("At most {most} go at once; give them a rate.", most=f"{AT_ONCE_MAX:,}")
+            return tr("At most {most} can be sent at once; set a rate for more.", most=f"{AT_ONCE_MAX:,}")
         return ""
 
     def _judge(self) -> None:
         wrong = self._why_not()
-        self.say(wrong, wrong=True)
+        self.show_message(wrong, wrong=True)
         self.send.setEnabled(not wrong)
         set_plain_tip(self.send, wrong)
 
-    def say(self, sentence: str, *, wrong: bool = False) -> None:
+    def show_message(self, sentence: str, *, wrong: bool = False) -> None:
         """What came of the last Send, or, where that is `wrong`, why it was not done."""
         self.problem.setText(sentence)
         set_role(self.problem, "problem" if wrong else "muted")

@@ -1,4 +1,4 @@
-"""What a person can choose about the window. Each choice holds at once; Close closes."""
+"""The settings of the window. Each choice applies at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SettingsDialog(QDialog):
         places: Sequence[tuple[str, str]],
         parent: QWidget | None = None,
     ) -> None:
-        """`values` are the present ones; `themes` (name, words); `places` (what, path) are told, not chosen."""
+        """`values` are the present ones; `themes` (name, words); `places` (what, path) are shown only."""
         super().__init__(parent)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumWidth(460)

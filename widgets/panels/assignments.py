@@ -1,4 +1,4 @@
-"""Who owns which partition, in each group; and the history of that, partition by member."""
+"""Owners of partitions in each group, and their history, partition by member."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AssignmentsPanel(TablePanel):
         "assignments",
         mark("Assignments"),
         "assignments",
-        mark("Who owns which partition."),
+        mark("Owners of partitions in each group."),
         mark(
             "The owner of each partition in each group, and since when. A partition has **one owner** at a "
             "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
@@ -77,7 +77,9 @@ class AssignmentsPanel(TablePanel):
         self.groups.hide()
         self.history_button = QPushButton(tr("History"), self)
         self.history_button.setCheckable(True)
-        set_plain_tip(self.history_button, tr("Partition by member: who has owned it since when, and before."))
+        set_plain_tip(
+            self.history_button, tr("Partition by member: the present owner and those before, with the times.")
+        )
         self.history_button.toggled.connect(self._show_history)
         self.title_row.insertWidget(2, self.history_button)
         self.title_row.insertWidget(3, self.groups)

@@ -52,7 +52,7 @@ class GaugeFacts:
 
 
 class Gauge(QWidget):
-    """One gauge, drawn: name and state, depth against limit, who waits and for what, what found no room."""
+    """One gauge, drawn: name and state, depth against limit, blocked producers, messages turned away."""
 
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
@@ -61,7 +61,7 @@ class Gauge(QWidget):
         super().__init__(parent)
         self._facts: GaugeFacts | None = None
         self.controls = GaugeControls(self)
-        self.controls.changed.connect(self._tell_limits)
+        self.controls.changed.connect(self._report_limits)
         self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -89,7 +89,7 @@ class Gauge(QWidget):
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
 
-    def _tell_limits(self, limits: Limits) -> None:
+    def _report_limits(self, limits: Limits) -> None:
         if self._facts is not None:
             self.limitsChosen.emit(self._facts.target, limits)
 
@@ -205,7 +205,7 @@ class Gauge(QWidget):
 
 
 class BackpressurePanel(Panel):
-    """Who is blocked by what, then gauges, as many in a row as fit.
+    """Blocked producers with their causes, then gauges, as many in a row as fit.
 
     `chosen(target)` on a click on a gauge, `limitsChosen(target, Limits)` when they are changed there, `limitsWanted()`
     and `rateWanted()` on the buttons, `followed(id)` on a link of a chain.
@@ -289,7 +289,7 @@ class BackpressurePanel(Panel):
         set_plain_tip(self.rate_button, reason)
 
     def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
-        """Show gates, those that hold somebody back first."""
+        """Show gates, those that block producers first."""
         gauges = tuple(gauges)
         if gauges != self._all:
             self._all = gauges

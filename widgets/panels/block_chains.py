@@ -1,4 +1,4 @@
-"""Who is blocked by what: producer, its topic's limit, the slowest reader of that, and who reads there."""
+"""Chains of blocking: the producer, the limit of its topic, the slowest reader, and its slowest member."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True)
 class BlockChain:
-    """From who waits to what it waits for, and since when, in words."""
+    """From a waiting client to what it waits for, and since when, in words."""
 
     links: tuple[ChainLink, ...]
     since: str

@@ -70,10 +70,10 @@ class CellDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._elide = elide
         self._mono, self._tabular = mono, tabular
-        self.dress()
+        self.restyle()
         self._flags = _RIGHT if tabular else _LEFT
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Take the size of type of now."""
         self._font = mono_font() if self._mono else tabular_font() if self._tabular else ui_font()
         self._metrics = QFontMetricsF(self._font)
@@ -128,7 +128,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class ChipDelegate(CellDelegate):
-    """An owner: badge in its hue, then its name; nobody is shown in grey."""
+    """An owner: badge in its hue, then its name; no owner is grey."""
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         """Badge and name."""

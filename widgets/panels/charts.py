@@ -106,7 +106,7 @@ class Chart(QWidget):
         grid.setRowStretch(1, 1)
         self._plot.scene().sigMouseMoved.connect(self._on_move)
         self._plot.doubleClicked.connect(self._on_double_click)
-        self.dress()
+        self.restyle()
 
     def set_facts(self, facts: ChartFacts, until_s: float) -> None:
         """Show curves over 0 to `until_s` seconds."""
@@ -183,7 +183,7 @@ class Chart(QWidget):
         if time_s is not None:
             self.momentChosen.emit(time_s)
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Take the colours of the theme of now."""
         theme = current_theme()
         self._plot.setBackground(qcolour(theme.window))
@@ -322,11 +322,11 @@ class ChartsPanel(Panel):
         """The charts by their keys."""
         return dict(self._charts)
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Another theme: other pens."""
-        super().dress()
+        super().restyle()
         for chart in getattr(self, "_charts", {}).values():
-            chart.dress()
+            chart.restyle()
 
     def leaveEvent(self, event: QEvent) -> None:
         """No cursor where no mouse is."""

@@ -1,4 +1,4 @@
-"""Listeners for other programs: open and close them, see who is connected, cut a connection."""
+"""Listeners for other programs, and their connections: open, close, cut."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from widgets.panels.table_panel import ColumnLook, TablePanel
 from widgets.roles import Role
 
 EMPTY = (
-    mark("Nobody is connected."),
+    mark("No client is connected."),
     mark("Open Kafka, then point bootstrap.servers of a Kafka program of your own at it."),
 )
 LOOKS = (

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import CellDelegate, Index
-from widgets.panels.letter_details import LetterDetails, LetterFacts
+from widgets.panels.dead_letter_details import DeadLetterDetails, DeadLetterFacts
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.roles import Role
@@ -48,7 +48,7 @@ REDRIVEN_LOOKS = (
 )
 NONE_REDRIVEN = (
     mark("Nothing was redriven yet."),
-    mark("Redrive dead letters: what became of each of them stands here then."),
+    mark("Redrive dead letters to see here what became of each message."),
 )
 EMPTY = (
     mark("No message was given up on."),
@@ -85,7 +85,7 @@ class DeadLettersPanel(TablePanel):
         "dead_letters",
         mark("Dead letters"),
         "dead-letter",
-        mark("Messages that were given up on."),
+        mark("Messages whose processing failed for good."),
         mark(
             "Messages whose processing failed for good, with the cause and every attempt.\n\n"
             "- **Redrive** sends a message back to its origin: it is appended there first and removed here "
@@ -108,7 +108,7 @@ class DeadLettersPanel(TablePanel):
     def __init__(
         self, model: QAbstractItemModel, redriven: QAbstractItemModel | None = None, parent: QWidget | None = None
     ) -> None:
-        self.details = LetterDetails()
+        self.details = DeadLetterDetails()
         self.causes = QListWidget()
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._views = QStackedWidget()
@@ -263,7 +263,7 @@ class DeadLettersPanel(TablePanel):
     def _on_cause(self, item: QListWidgetItem | None, _old: QListWidgetItem | None) -> None:
         self.causeChosen.emit(item.data(_CAUSE) if item is not None else None)
 
-    def set_details(self, facts: LetterFacts | None) -> None:
+    def set_details(self, facts: DeadLetterFacts | None) -> None:
         """What the details pane shows."""
         self.details.set_facts(facts)
 

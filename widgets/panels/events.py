@@ -43,7 +43,7 @@ class EventsPanel(TablePanel):
         "events",
         mark("Events"),
         "events",
-        mark("What happened, in order."),
+        mark("All events, in order."),
         mark(
             "Everything that the broker did, in order, your own actions included. Click a line to inspect it, "
             "double-click it to go to its moment."
@@ -71,12 +71,12 @@ class EventsPanel(TablePanel):
         self.mine = QToolButton(self)
         self.mine.setText(tr("My actions"))
         self.mine.setCheckable(True)
-        self.mine.setToolTip(tr("Only what I changed, and when"))
+        self.mine.setToolTip(tr("Only my own actions"))
         self.follow = QToolButton(self)
         self.follow.setText(tr("Follow"))
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
-        self.follow.setToolTip(tr("Keeps the newest event in sight"))
+        self.follow.setToolTip(tr("Scrolls to the newest event"))
         at = self.title_row.count() - 1
         for offset, part in enumerate((self.mine, self.choices)):
             self.title_row.insertWidget(at + offset, part)

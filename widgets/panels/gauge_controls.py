@@ -33,7 +33,7 @@ class Limits:
 class GaugeControls(QObject):
     """Three fields on a gauge, which places them.
 
-    `changed(Limits)` when a person has chosen others; figures that come meanwhile do not disturb who types.
+    `changed(Limits)` when the user has changed them; new figures do not overwrite a field with the focus.
     """
 
     changed = Signal(object)
@@ -65,9 +65,9 @@ class GaugeControls(QObject):
         for box in (self.limit, self.rate):
             box.setKeyboardTracking(False)
             indent(box)
-        self.limit.valueChanged.connect(lambda _value: self._tell())
-        self.rate.valueChanged.connect(lambda _value: self._tell())
-        self.policy.activated.connect(lambda _place: self._tell())
+        self.limit.valueChanged.connect(lambda _value: self._report())
+        self.rate.valueChanged.connect(lambda _value: self._report())
+        self.policy.activated.connect(lambda _place: self._report())
 
     def place(self, policy: QRect, row: QRect) -> None:
         """The policy stands in a place of its own, limit and rate side by side in `row`."""
@@ -103,7 +103,7 @@ class GaugeControls(QObject):
         """What stands in the fields."""
         return Limits(self.limit.value() or None, self.rate.value() or None, str(self.policy.currentData()))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         chosen = self.limits()
         if chosen != self._limits:
             self._limits = chosen

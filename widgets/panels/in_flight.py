@@ -1,4 +1,4 @@
-"""Messages that somebody holds, with the time that a lease has left, and what can be done in the holders' place."""
+"""Messages in flight, with the time left of their leases, and actions on behalf of the holders."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LOOKS = (
 )
 # What can be done, its word, and what it does.
 ACTS = (
-    ("ack", mark("Acknowledge"), mark("Finished, in the place of the holder.")),
-    ("nack", mark("Nack"), mark("Failed: tried again as the retry policy says.")),
-    ("dead", mark("Dead-letter"), mark("Given up on at once.")),
-    ("extend", mark("Extend"), mark("The lease ends later by a whole lease.")),
-    ("release", mark("Release"), mark("Back to the queue; the attempt does not count.")),
+    ("ack", mark("Acknowledge"), mark("Acknowledged on behalf of the holder.")),
+    ("nack", mark("Nack"), mark("Processing failed: retried according to the retry policy.")),
+    ("dead", mark("Dead-letter"), mark("Dead-lettered at once.")),
+    ("extend", mark("Extend"), mark("The lease is extended by its full length.")),
+    ("release", mark("Release"), mark("Returned to the queue; the attempt does not count.")),
 )
 
 
@@ -40,7 +40,7 @@ class InFlightPanel(TablePanel):
         "in_flight",
         mark("In flight"),
         "clock",
-        mark("Messages that somebody holds."),
+        mark("Delivered messages that are not acknowledged."),
         mark(
             "Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a "
             "lease expires, the message is delivered again with the next attempt. After the last attempt it "
@@ -59,7 +59,7 @@ class InFlightPanel(TablePanel):
             model,
             LOOKS,
             (
-                tr("Nobody holds a message."),
+                tr("No message is in flight."),
                 tr(
                     "A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
                     "expires, and from its delivery to a group until it is committed. "

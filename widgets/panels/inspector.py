@@ -62,7 +62,7 @@ class InspectorPanel(Panel):
             ),
             parent=parent,
         )
-        self.back = self._turn(tr("Back to what was shown before"), self.backWanted)
+        self.back = self._turn(tr("Back to the previous item"), self.backWanted)
         self.forward = self._turn(tr("Forward again"), self.forwardWanted)
         self._name = plain_label("", "title", self)
         self._name.setWordWrap(True)
@@ -81,7 +81,7 @@ class InspectorPanel(Panel):
         self.payload.setFixedHeight(PAYLOAD_HEIGHT)
         self._compose()
         self.set_turns(back=False, forward=False)
-        self.dress()
+        self.restyle()
 
     def _turn(self, hint: str, wanted: object) -> QToolButton:
         button = QToolButton(self)
@@ -167,16 +167,16 @@ class InspectorPanel(Panel):
         else:
             self.followed.emit(target)
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Arrows, state and path in the colours of the theme."""
-        super().dress()
+        super().restyle()
         if not hasattr(self, "payload"):
             return
         theme = current_theme()
         self.back.setIcon(icon("chevron-left", theme))
         self.forward.setIcon(icon("chevron-right", theme))
         self._show_state()
-        self.life.dress()
+        self.life.restyle()
 
     def _show_state(self) -> None:
         state = self._facts.state if self._facts is not None else ""

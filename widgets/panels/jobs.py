@@ -84,7 +84,7 @@ class JobRow(QFrame):
         column.addWidget(self._message)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """The state in its colour."""
         if self._facts is None:
             return
@@ -99,7 +99,7 @@ class JobRow(QFrame):
         if facts == self._facts:
             return
         self._facts = facts
-        self.dress()
+        self.restyle()
         self._title.setText(facts.title)
         self._message.setText(facts.message)
         self._message.setVisible(bool(facts.message))
@@ -175,11 +175,11 @@ class JobsPanel(Panel):
         )
         self.show_body(bool(jobs))
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Rows as well."""
-        super().dress()
+        super().restyle()
         for row in self._rows:
-            row.dress()
+            row.restyle()
 
     def rows(self) -> list[JobRow]:
         """The jobs as they are shown."""

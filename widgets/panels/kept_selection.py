@@ -16,7 +16,7 @@ SPANS_MAX = 2_000
 
 
 class KeptSelection(QObject):
-    """`take` before Qt hears that rows change places, `give_back` after it; the model has `keys(first, last)`."""
+    """`take` before the layout of rows changes, `give_back` after it; the model has `keys(first, last)`."""
 
     def __init__(self, table: QTableView) -> None:
         super().__init__(table)

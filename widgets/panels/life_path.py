@@ -1,4 +1,4 @@
-"""The life of a message as a path: one step a line, with its moment, and links to it and to who took part."""
+"""The life of a message as a path: one step a line, with its time and links."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ class LifePath(QWidget):
         if steps == self._steps:
             return
         self._steps = steps
-        self.dress()
+        self.restyle()
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Build the path anew."""
         if self._body is not None:
             self._column.removeWidget(self._body)

@@ -38,7 +38,7 @@ class LogOnDiskPanel(TablePanel):
         "log_on_disk",
         mark("Log on disk"),
         "layers",
-        mark("Segments, sizes, damage."),
+        mark("Segments, sizes, corruption."),
         mark(
             "The segment files of each partition: first offset, size and age. **Retention** deletes old "
             "segments; **compaction** keeps the latest value of each key. Corruption is shown here, never "
@@ -52,7 +52,7 @@ class LogOnDiskPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.facts = FactsGrid()
-        self._hint = plain_label(tr("Choose a segment: how its partition is kept stands here."), "hint")
+        self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint")
         self._hint.setWordWrap(True)
         self._split = QSplitter(Qt.Orientation.Horizontal)
         super().__init__(
@@ -95,5 +95,5 @@ class LogOnDiskPanel(TablePanel):
     def set_summary(self, size: str, *, in_memory: bool, damaged: int) -> None:
         """All of it in a few words."""
         where = tr("{size} in memory, nothing on disk", size=size) if in_memory else tr("{size} on disk", size=size)
-        bad = "" if not damaged else "; " + tr("{count} partitions are damaged", count=damaged)
+        bad = "" if not damaged else "; " + tr("{count} partitions are corrupt", count=damaged)
         self.summary.setText(where + bad)

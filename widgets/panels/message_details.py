@@ -51,7 +51,7 @@ class MessageDetails(QWidget):
         whole.setContentsMargins(8, 2, 8, 4)
         whole.addWidget(self._hint)
         whole.addWidget(self.payload, 1)
-        self.dress()
+        self.restyle()
         self.set_nothing(tr("Select a message to read it here."))
 
     def _tool(self, icon_name: str, hint: str, wanted: object) -> QToolButton:
@@ -64,7 +64,7 @@ class MessageDetails(QWidget):
         self.payload.tools.addWidget(button)
         return button
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """Icons in the colours of the theme."""
         for button in (self.life, self.copy, self.again):
             button.setIcon(icon(str(button.property("icon_name")), current_theme()))
@@ -73,7 +73,7 @@ class MessageDetails(QWidget):
         """Another theme, other icons."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "again"):
-            self.dress()
+            self.restyle()
 
     def set_nothing(self, sentence: str) -> None:
         """No message, and why."""

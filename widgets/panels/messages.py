@@ -76,7 +76,7 @@ class MessagesPanel(TablePanel):
         "messages",
         mark("Messages"),
         "message",
-        mark("What a topic or queue holds."),
+        mark("The records of a topic or queue."),
         mark(
             "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads "
             "are data: they are shown as they are, never run and never read as markup."
@@ -225,7 +225,7 @@ class MessagesPanel(TablePanel):
             self.startChanged.emit(self.start())
 
     def browse(self, topic: str, partition: int | None, start: Start | None = None) -> None:
-        """Show a partition, or all, as if a person had chosen it; later, where the sources are not known yet."""
+        """Show a partition, or all, as if chosen by hand; later, where the sources are not known yet."""
         place = self.topic.findText(topic)
         self._wanted = (topic, partition) if place < 0 and not self._sources else None
         self.topic.setCurrentIndex(max(0, place))

@@ -73,7 +73,7 @@ class EmptyState(QWidget):
         for button in (self.button, self.offer):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
-        self.dress()
+        self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where there is little room, the sentence comes before the icon and before how to make it happen."""
@@ -91,7 +91,7 @@ class EmptyState(QWidget):
         self.button.setVisible(offered)
         self._fit()
 
-    def say(self, sentence: str, how: str, offer: str = "") -> None:
+    def set_texts(self, sentence: str, how: str, offer: str = "") -> None:
         """Other sentences, and the words on a button that does something about it; "" for none."""
         self._sentence.setText(sentence)
         self._how.setText(how)
@@ -103,7 +103,7 @@ class EmptyState(QWidget):
         """Both sentences."""
         return f"{self._sentence.text()} {self._how.text()}".strip()
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """The icon in the colour of the theme of now."""
         self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, self.devicePixelRatioF()))
 
@@ -124,14 +124,14 @@ def side_by_side(
 class Panel(QWidget):
     """The frame of a panel. `filterChanged(text)` comes a moment after the last key.
 
-    `filterKept(name, text)` and `filterDropped(name)` ask for the list that `kept_filters` is set to; `offerTaken()` is
-    the button of the empty panel.
+    `filterSaved(name, text)` and `filterDeleted(name)` ask for another list of `saved_filters`; `offerTaken()` is the
+    button of the empty panel.
     """
 
     info: ClassVar[PanelInfo]
     filterChanged = Signal(str)
-    filterKept = Signal(str, str)
-    filterDropped = Signal(str)
+    filterSaved = Signal(str, str)
+    filterDeleted = Signal(str)
     offerTaken = Signal()
 
     def __init__(
@@ -153,7 +153,7 @@ class Panel(QWidget):
         self.title_row.addWidget(self.count_label)
         self.title_row.addStretch(1)
         self.filter_field: FilterField | None = None
-        self.kept_filters: tuple[tuple[str, str], ...] = ()
+        self.saved_filters: tuple[tuple[str, str], ...] = ()
         self._filter_help: tuple[FilterHelp, ...] = ()
         self._popup: FilterPopup | None = None
         if filter_hint:
@@ -165,7 +165,7 @@ class Panel(QWidget):
         self.problem.setContentsMargins(8, 0, 8, 4)
         self.problem.setWordWrap(True)
         self.problem.hide()
-        self._said = self._part = ""
+        self._note_text = self._part_text = ""
         self.note = plain_label("", "muted", self)
         self.note.setContentsMargins(8, 4, 8, 4)
         self.note.setWordWrap(True)
@@ -191,28 +191,28 @@ class Panel(QWidget):
         self._delay = QTimer(self)
         self._delay.setSingleShot(True)
         self._delay.setInterval(FILTER_DELAY_MS)
-        self._delay.timeout.connect(self._tell_filter)
+        self._delay.timeout.connect(self._report_filter)
         field.textChanged.connect(lambda _text: self._delay.start())
-        field.returnPressed.connect(self._tell_filter)
+        field.returnPressed.connect(self._report_filter)
         escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), field)
         escape.setContext(Qt.ShortcutContext.WidgetShortcut)
         escape.activated.connect(self._on_escape)
         self.filter_field = field
         self.title_row.addWidget(field, 2)
 
-    def dress(self) -> None:
+    def restyle(self) -> None:
         """The theme may have changed: what was drawn in its colours is drawn again. Subclasses add their own."""
-        self.empty_state.dress()
+        self.empty_state.restyle()
         if self.filter_field is not None:
-            self.filter_field.dress()
+            self.filter_field.restyle()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another theme, other colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "stack"):
-            self.dress()
+            self.restyle()
 
-    def _tell_filter(self) -> None:
+    def _report_filter(self) -> None:
         text = self.filter_field.text().strip() if self.filter_field is not None else ""
         self._delay.stop()
         if text != self._filter_text:
@@ -230,11 +230,11 @@ class Panel(QWidget):
         if self.filter_field is not None:
             mark_wrong(self.filter_field, sentence)
 
-    def set_kept_filters(self, kept: Sequence[tuple[str, str]]) -> None:
+    def set_saved_filters(self, kept: Sequence[tuple[str, str]]) -> None:
         """(name, filter) of those that may be picked here."""
-        self.kept_filters = tuple(kept)
+        self.saved_filters = tuple(kept)
         if self._popup is not None and self._popup.isVisible():
-            self._popup.set_kept(self.kept_filters)
+            self._popup.set_kept(self.saved_filters)
 
     def show_filter_help(self) -> FilterPopup | None:
         """Open the help below the filter."""
@@ -243,17 +243,17 @@ class Panel(QWidget):
         if self._popup is None:
             self._popup = FilterPopup(self)
             self._popup.picked.connect(self.set_filter_text)
-            self._popup.keepWanted.connect(lambda name: self.filterKept.emit(name, self.filter_text))
-            self._popup.dropWanted.connect(self.filterDropped)
-        self._tell_filter()
-        self._popup.show_below(self.filter_field, self.filter_text, self._filter_help, self.kept_filters)
+            self._popup.saveWanted.connect(lambda name: self.filterSaved.emit(name, self.filter_text))
+            self._popup.deleteWanted.connect(self.filterDeleted)
+        self._report_filter()
+        self._popup.show_below(self.filter_field, self.filter_text, self._filter_help, self.saved_filters)
         return self._popup
 
     def set_filter_text(self, text: str) -> None:
         """Filter by `text` at once, as if it had been typed."""
         if self.filter_field is not None:
             self.filter_field.setText(text)
-            self._tell_filter()
+            self._report_filter()
 
     @property
     def filter_text(self) -> str:
@@ -264,7 +264,7 @@ class Panel(QWidget):
         """Show everything again."""
         if self.filter_field is not None:
             self.filter_field.clear()
-            self._tell_filter()
+            self._report_filter()
 
     def _on_escape(self) -> None:
         had_words = self.filter_field is not None and bool(self.filter_field.text().strip())
@@ -291,16 +291,16 @@ class Panel(QWidget):
 
     def set_note(self, text: str) -> None:
         """A line below the panel, as "the first 5,000 of 100,000 are listed"; "" for none."""
-        self._said = text
+        self._note_text = text
         self._show_note()
 
     def set_part(self, text: str) -> None:
         """A line below that, where the broker has more than the panels list; "" for none."""
-        self._part = text
+        self._part_text = text
         self._show_note()
 
     def _show_note(self) -> None:
-        text = "\n".join(line for line in (self._said, self._part) if line)
+        text = "\n".join(line for line in (self._note_text, self._part_text) if line)
         if self.note.text() != text:
             self.note.setText(text)
             self.note.setVisible(bool(text))
@@ -318,11 +318,11 @@ class Panel(QWidget):
             filtered = bool(self._filter_text)
             self.empty_state.offer_clear(filtered)
             if filtered:
-                self.empty_state.say(
+                self.empty_state.set_texts(
                     tr("Nothing matches the filter."), tr("Filter: {filter_text}", filter_text=self._filter_text)
                 )
             else:
-                self.empty_state.say(*self._empty_words)
+                self.empty_state.set_texts(*self._empty_words)
         place = 1 if filled and self.stack.count() > 1 else 0
         if self.stack.currentIndex() != place:
             self.stack.setCurrentIndex(place)

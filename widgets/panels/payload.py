@@ -31,7 +31,7 @@ VIEWS = (mark("Text"), mark("JSON"), mark("Hex"))
 
 
 class PayloadView(QWidget):
-    """`set_data(bytes or None)`; the view that a person chose stays chosen."""
+    """`set_data(bytes or None)`; the chosen view is kept."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -176,12 +176,12 @@ def _fill(root: QTreeWidgetItem, value: Any) -> str:
         count += 1
         if count > TREE_ITEMS:
             return tr("Only the first {count} values are shown.", count=f"{TREE_ITEMS:,}")
-        item = QTreeWidgetItem([_plain(name), _plain(_said(found))])
+        item = QTreeWidgetItem([_plain(name), _plain(_value_text(found))])
         item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
         parent.addChild(item)
         if depth >= TREE_DEPTH:
             if isinstance(found, dict | list) and found:
-                note = tr("What is nested deeper than {levels} levels is not shown.", levels=TREE_DEPTH)
+                note = tr("Values nested deeper than {levels} levels are not shown.", levels=TREE_DEPTH)
             continue
         if isinstance(found, dict):
             todo += [(item, str(key), below, depth + 1) for key, below in reversed(found.items())]
@@ -190,7 +190,7 @@ def _fill(root: QTreeWidgetItem, value: Any) -> str:
     return note
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, dict):
         return "{}" if not value else tr("{count} fields", count=f"{len(value):,}")
     if isinstance(value, list):

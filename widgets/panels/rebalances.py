@@ -28,8 +28,8 @@ class RebalancesPanel(Panel):
             (
                 tr("No group has rebalanced yet."),
                 tr(
-                    "Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody "
-                    "read. Drag a consumer into a group."
+                    "Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading "
+                    "paused. Drag a consumer into a group."
                 ),
             ),
             parent=parent,

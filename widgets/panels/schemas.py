@@ -64,7 +64,7 @@ class SchemasPanel(TablePanel):
         "schemas",
         mark("Schemas"),
         "check",
-        mark("Versions, changes, and what was refused."),
+        mark("Versions, changes and rejected messages."),
         mark(
             "The versions of each subject, and the topics that use it. **Compatibility** defines what a new "
             "version must be able to read, or be read by. *Check a message* validates a text against the "

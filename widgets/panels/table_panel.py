@@ -76,9 +76,9 @@ class RowTable(QTableView):
         self.setSortingEnabled(True)
         for place, look in enumerate(self._looks):
             self.setItemDelegateForColumn(place, self._delegate(look.kind))
-        self._dress()
+        self._restyle()
 
-    def _dress(self) -> None:
+    def _restyle(self) -> None:
         """Rows as high as the type of now asks for."""
         rows = self.verticalHeader()
         rows.setMinimumSectionSize(px(ROW_HEIGHT))
@@ -86,13 +86,13 @@ class RowTable(QTableView):
         for place in range(len(self._looks)):
             delegate = self.itemDelegateForColumn(place)
             if isinstance(delegate, CellDelegate):
-                delegate.dress()
+                delegate.restyle()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another theme may come with another size of type."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_looks"):
-            self._dress()
+            self._restyle()
             if not self._dragged:
                 self.fit()
 
@@ -159,8 +159,8 @@ class TablePanel(Panel):
     ) -> None:
         super().__init__(empty, filter_hint, parent)
         self._total: int | None = None
-        self._told_key: Hashable = None
-        self._just_told = False
+        self._reported_key: Hashable = None
+        self._just_reported = False
         self._sifting = QTimer(self)
         self._sifting.setSingleShot(True)
         self._sifting.setInterval(SIFTING_SAID_AFTER_MS)
@@ -174,7 +174,7 @@ class TablePanel(Panel):
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.activated.connect(lambda index: self.opened.emit(index.data(Role.KEY)))
         chosen = self.table.selectionModel()
-        chosen.currentRowChanged.connect(lambda index, _old: self._tell_current(index))
+        chosen.currentRowChanged.connect(lambda index, _old: self._report_current(index))
         chosen.selectionChanged.connect(lambda _new, _old: self._on_selection())
         self.table.clicked.connect(self._on_click)
         model.dataChanged.connect(self._on_cells)
@@ -225,31 +225,31 @@ class TablePanel(Panel):
         if index.isValid():
             self.contextMenuRequested.emit(self._key_at(index), self.table.viewport().mapToGlobal(where))
 
-    def _tell_current(self, index: QModelIndex) -> None:
+    def _report_current(self, index: QModelIndex) -> None:
         # A table that gets the focus makes its first row the current one, which nobody has chosen.
         if index.isValid() and not self.table.selectionModel().isSelected(index):
             return
-        self._told_key = self._key_at(index)
-        self._just_told = True
-        self.currentChanged.emit(self._told_key)
+        self._reported_key = self._key_at(index)
+        self._just_reported = True
+        self.currentChanged.emit(self._reported_key)
 
     def _on_selection(self) -> None:
         """The current row may have been chosen without changing."""
         current = self.table.currentIndex()
-        if current.isValid() and self._key_at(current) != self._told_key:
-            self._tell_current(current)
+        if current.isValid() and self._key_at(current) != self._reported_key:
+            self._report_current(current)
 
     def _on_click(self, index: QModelIndex) -> None:
         """A click on the row that is the current one already means it again."""
-        if not self._just_told:
-            self._tell_current(index)
-        self._just_told = False
+        if not self._just_reported:
+            self._report_current(index)
+        self._just_reported = False
 
     def _on_cells(self, first: QModelIndex, last: QModelIndex) -> None:
         """The current row may have come only now, where rows come when they are looked at."""
         current = self.table.currentIndex()
-        if self._told_key is None and current.isValid() and first.row() <= current.row() <= last.row():
-            self._tell_current(current)
+        if self._reported_key is None and current.isValid() and first.row() <= current.row() <= last.row():
+            self._report_current(current)
 
     def current_key(self) -> Hashable:
         """The key of the current row, None where there is none."""

@@ -26,7 +26,7 @@ class Refusal(NamedTuple):
     last_ns: int
 
 
-class _Told:
+class _RunningCount:
     """When messages were refused, and how many there were by then."""
 
     __slots__ = ("counts", "times_ns")
@@ -44,7 +44,7 @@ class RefusalCollector:
     """A sink of the event stream; called by the engine's thread, read by the window's."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, str], _Told] = {}
+        self._found: dict[tuple[str, str, str, str], _RunningCount] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -54,13 +54,13 @@ class RefusalCollector:
         key = (event.topic, event.client, event.cause, became)
         if key not in self._found and len(self._found) >= ROWS_MAX:
             key = ("", "", tr("other reasons"), became)
-        self._found.setdefault(key, _Told()).add(event.time_ns, max(1, event.count))
+        self._found.setdefault(key, _RunningCount()).add(event.time_ns, max(1, event.count))
 
     def rows(self, until_ns: int) -> tuple[Refusal, ...]:
         """What had been refused by `until_ns`, the latest on top."""
         rows = []
-        for key, told in tuple(self._found.items()):
-            number = bisect_right(told.times_ns, until_ns)
+        for key, count in tuple(self._found.items()):
+            number = bisect_right(count.times_ns, until_ns)
             if number:
-                rows.append(Refusal(*key, told.counts[number - 1], told.times_ns[0], told.times_ns[number - 1]))
+                rows.append(Refusal(*key, count.counts[number - 1], count.times_ns[0], count.times_ns[number - 1]))
         return tuple(sorted(rows, key=lambda row: -row.last_ns))

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from app.sessions.collectors.timeline_spans import TimelineSpans
+from app.sessions.event_text import KINDS
 from broker_core.events import Event, EventKind
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.timeline import Tick
 
 TICKS_MAX = 300
 
-# Kind of event: kind of tick, and what the tick says of `count` of them.
-_TICKS: dict[EventKind, tuple[str, str]] = {
-    EventKind.DEAD_LETTERED: ("dead letter", mark("{count:,} dead-lettered")),
-    EventKind.REDRIVEN: ("redrive", mark("{count:,} redriven")),
-    EventKind.USER_ACTION: ("action", "{cause}"),
-    EventKind.FAULT: ("fault", "{who}: {cause}"),
-}
-
 
 class _Mark:
-    """Events of one kind that lie too near to be distinguished."""
+    """Events of one kind that are too close to be distinguished."""
 
     __slots__ = ("count", "first", "kind", "last_ns")
 
@@ -30,12 +23,12 @@ class _Mark:
         self.count = count
 
     def tick(self) -> Tick:
-        kind, words = _TICKS[self.kind]
+        _word, _choice, lane, words = KINDS[self.kind]
         label = tr(words).format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
         many = self.count > 1 and "{count" not in words
         return Tick(
             self.first.time_ns,
-            kind,
+            lane,
             tr("{label}, and {count:,} more", label=label, count=self.count - 1) if many else label,
         )
 
@@ -53,7 +46,8 @@ class TimelineCollector:
     def __call__(self, event: Event) -> None:
         """Take one event."""
         self.last = event
-        if event.kind in _TICKS:
+        info = KINDS.get(event.kind)
+        if info is not None and info.lane:
             self._mark(event)
         else:
             self.spans(event)

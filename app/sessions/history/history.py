@@ -47,7 +47,7 @@ class History(QObject):
         self._worker: ThreadPoolExecutor | None = None
         self._answered.connect(self._answer)
 
-    def follow(self, ring: EventRing, folder: Path | None) -> None:
+    def attach(self, ring: EventRing, folder: Path | None) -> None:
         """Another session; answers to what was asked before do not come any more."""
         self._session += 1
         self.ring = ring
@@ -122,9 +122,9 @@ class History(QObject):
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="history")
         session = self._session
         done = self._worker.submit(work)
-        done.add_done_callback(lambda future: None if future.cancelled() else self._tell(session, then, future))
+        done.add_done_callback(lambda future: None if future.cancelled() else self._report(session, then, future))
 
-    def _tell(self, session: int, then: Callable[[Any], object], future: Any) -> None:
+    def _report(self, session: int, then: Callable[[Any], object], future: Any) -> None:
         if session == self._session:
             self._answered.emit((session, then, future))
 

@@ -151,7 +151,7 @@ class SessionSeries:
     # -- what is asked
 
     def names(self, kind: str) -> list[str]:
-        """Of whom there is a series of this kind, in order."""
+        """Names with a series of this kind, in order."""
         return sorted(key[1] for key in list(self._points) if key[0] == kind and len(key) == 2)
 
     def line(self, time_ns: int) -> int:

@@ -247,7 +247,7 @@ def test_every_context_menu_opens_with_its_entries(hand: Hand) -> None:
         "worker:builder-1": {"Set processing time...", "Faults"},
         "topic:commits": {"Limits...", "Delete topic...", "Subscribe group to topic..."},
         "lane:commits/1": {"Delete records..."},
-        "group:indexers": {"Reset offsets...", "What would other assignors do?...", "Add consumer..."},
+        "group:indexers": {"Reset offsets...", "Compare assignors...", "Add consumer..."},
         "queue:builds": {"Purge queue...", "Limits...", "Make messages fail...", "Add worker..."},
         "": {"Add consumer...", "Create topic...", "Create queue...", "Create group...", "Faults"},
     }

@@ -29,7 +29,7 @@ def test_a_fault_lasts_is_seen_and_ends(
     accept(hand, dialog)
     (fault,) = hand.workbench.controller.snapshot.faults
     assert fault.until_ns == fault.since_ns + 5_000_000_000
-    sections = hand.workbench.views.navigator.meet(hand.workbench.controller.snapshot)
+    sections = hand.workbench.views.navigator.update(hand.workbench.controller.snapshot)
     rows = next(section for section in sections if section.key == "faults").rows
     assert (state, "5.0 s left") in [(row.state, row.figure) for row in rows]
     hand.pass_time(6)
@@ -37,7 +37,7 @@ def test_a_fault_lasts_is_seen_and_ends(
 
 
 def test_what_lasts_until_it_is_ended_is_ended_by_its_dialog(hand: Hand) -> None:
-    assert hand.workbench.registry.reason("end_faults") == "Nothing is wrong."
+    assert hand.workbench.registry.reason("end_faults") == "No fault is active."
     dialog = run(hand, "fail_matching", "queue:builds")
     fill(hand, dialog, every=2, key="x")
     assert dialog.note.text() == "Every 2nd message of key x fails at builds."

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
 from app.commands.dead_letters import DeadLetterHandlers
-from widgets.dialogs.edit_letter import EditLetterDialog
+from widgets.dialogs.edit_dead_letter import EditDeadLetterDialog
 from widgets.dialogs.redrive import RedriveDialog
 from widgets.panels.dead_letters import DeadLettersPanel
 
@@ -76,8 +76,8 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     panel.select(0)
     key = panel.current_key()
     panel.edit.trigger()
-    wait(hand, lambda: any(isinstance(one, EditLetterDialog) for one in QApplication.topLevelWidgets()))
-    shown = dialog(EditLetterDialog)
+    wait(hand, lambda: any(isinstance(one, EditDeadLetterDialog) for one in QApplication.topLevelWidgets()))
+    shown = dialog(EditDeadLetterDialog)
     assert shown.form.value.toPlainText()
     shown.form.value.setPlainText("mended <b>by hand</b>")
     shown.form.headers.setPlainText("no colon")

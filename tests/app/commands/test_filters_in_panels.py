@@ -85,10 +85,10 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
     assert {other.model.index(row, 2).data() for row in range(other.model.rowCount())} == {"indexers"}
 
 
-def test_kept_filters_belong_to_the_person(qapp, hand, tmp_path):
-    kept = hand.workbench.family(FilterHandlers).kept
-    kept.keep("a", "b")
-    assert list(kept) == [("a", "b")]
-    assert hand.workbench.settings.kept_filters == {"a": "b"}
-    kept.drop("a")
-    assert list(kept) == []
+def test_saved_filters_belong_to_the_user(qapp, hand, tmp_path):
+    saved = hand.workbench.family(FilterHandlers).saved
+    saved.save("a", "b")
+    assert list(saved) == [("a", "b")]
+    assert hand.workbench.settings.saved_filters == {"a": "b"}
+    saved.delete("a")
+    assert list(saved) == []

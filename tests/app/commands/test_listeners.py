@@ -195,7 +195,7 @@ def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listener
     hand.workbench.draw()
     assert not panel.listener("kafka").button.isEnabled()
     assert panel.empty_state.text() == (
-        "Nobody is connected. The session has ended. Start it again (Ctrl+R) to change it."
+        "No client is connected. The session has ended. Start it again (Ctrl+R) to change it."
     )
 
 
@@ -218,7 +218,7 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
         assert texts[-1] == "cut in the window"
         assert panel.current_key() == 1, "a second click does not cut the next one"
         assert not panel.cut_button.isEnabled()
-        assert panel.cut_button.toolTip() == "It has ended already."
+        assert panel.cut_button.toolTip() == "The connection has ended already."
 
 
 def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:

@@ -117,6 +117,7 @@ def test_export_from_the_window(
 ) -> None:
     job_does(GOOD)
     hand = open_workbench(record=True)
+    hand.workbench.jobs.keep_spark(False)  # the script stands in for a process of the report's own
     hand.pass_time(3)
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F8)
     hand.workbench.draw()

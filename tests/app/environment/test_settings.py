@@ -34,7 +34,7 @@ def test_rubbish_is_no_session_and_no_filter(store: QSettings, rubbish: str) -> 
     store.setValue("filters/kept", rubbish)
     settings = Settings(store)
     assert settings.recent_sessions == ()
-    assert settings.kept_filters == {}
+    assert settings.saved_filters == {}
 
 
 def test_what_was_chosen_for_a_report_holds_for_the_next_one(store: QSettings) -> None:

@@ -87,7 +87,7 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
 def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
-    hint.say("A session was not closed.", "Open it")
+    hint.show_message("A session was not closed.", "Open it")
     hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.show()
     assert hint.sentence.text() == "A session was not closed.", "what has nothing to do with it stays"
@@ -98,7 +98,7 @@ def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Calla
 def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
-    hint.say("A session was not closed.", "Open it")
+    hint.show_message("A session was not closed.", "Open it")
     hand.workbench.controller.open(find_scenario("work-queue"))
     hand.show()
     assert not hint.isVisible()
@@ -108,7 +108,7 @@ def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_work
     hand = open_workbench(hints=True)
     hint = hand.workbench.window.hint
     taken: list[str] = []
-    hint.say("A session was not closed.", "Open it", lambda: taken.append("opened"))
+    hint.show_message("A session was not closed.", "Open it", lambda: taken.append("opened"))
     hand.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
     assert hand.workbench.window.findChild(ScenarioPicker) is not None
     assert hint.isVisible()

@@ -104,9 +104,9 @@ def test_in_the_past_nothing_is_seen_that_came_later():
     simulation = topic(2)
     for number in range(10):
         publish(simulation, number * S, number % 2, b"x")
-    assert pages.partition_bounds(simulation, "t", 0, pages.Moment(4 * S, {})) == (0, 3)
-    assert pages.partition_bounds(simulation, "t", 0, pages.Moment(4 * S, {0: 2})) == (0, 2), "events share the moment"
-    rows, _ = walk(simulation, {0: 99, 1: 99}, back=True, moment=pages.Moment(4 * S, {}))
+    assert pages.partition_bounds(simulation, "t", 0, pages.Cutoff(4 * S, {})) == (0, 3)
+    assert pages.partition_bounds(simulation, "t", 0, pages.Cutoff(4 * S, {0: 2})) == (0, 2), "events share the moment"
+    rows, _ = walk(simulation, {0: 99, 1: 99}, back=True, moment=pages.Cutoff(4 * S, {}))
     assert [row.published_ns // S for row in rows] == [4, 3, 2, 1, 0]
 
 

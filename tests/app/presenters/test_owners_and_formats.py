@@ -18,20 +18,20 @@ S = made_up.S
 
 def test_an_owner_keeps_its_letter_whatever_comes_and_goes():
     owners = Owners()
-    owners.meet_all(made_up.living())
+    owners.update_all(made_up.living())
     before = {name: (owners.hue(name), owners.letter(name)) for name in ("indexer-1", "indexer-4", "builder-2")}
-    owners.meet_all(made_up.rebalancing())
-    owners.meet(("somebody-else",))
-    owners.meet_all(made_up.living())
+    owners.update_all(made_up.rebalancing())
+    owners.update(("somebody-else",))
+    owners.update_all(made_up.living())
     assert {name: (owners.hue(name), owners.letter(name)) for name in before} == before
     assert before["indexer-1"] == (0, "A")
 
 
 def test_another_session_begins_with_the_first_letter():
     owners = Owners()
-    owners.meet(("somebody-else", "indexer-1"))
-    owners.follow(HueCollector())
-    owners.meet_all(made_up.living())
+    owners.update(("somebody-else", "indexer-1"))
+    owners.attach(HueCollector())
+    owners.update_all(made_up.living())
     assert (owners.hue("indexer-1"), owners.letter("indexer-1")) == (0, "A")
 
 
@@ -48,7 +48,7 @@ def test_letters_are_never_shared(names):
 
 def test_letters_go_on_after_z():
     owners = Owners()
-    owners.meet(str(number) for number in range(703))
+    owners.update(str(number) for number in range(703))
     assert [owners.letter(str(number)) for number in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
 
 
@@ -106,7 +106,7 @@ def test_hues_go_by_the_order_of_control_events_whoever_asks_first():
         return Event(0, 0, kind, detail=detail, **fields)
 
     feed, owners = HueCollector(), Owners()
-    owners.follow(feed)
+    owners.attach(feed)
     for event in (
         told(EventKind.QUEUE_CREATED, topic="builds"),
         told(EventKind.TOPIC_CREATED, topic="commits"),

@@ -23,31 +23,31 @@ def test_the_matrix_has_a_column_a_member_and_tells_all_spans_on_hover(qtbot: Qt
     told.rebalance(5, 7, "a", "b")
     told.rebalance(9, 10, "b", "a")
     model = OwnershipModel(Owners())
-    model.follow(told.ownership)
-    model.meet(Snapshot(20 * NS_PER_S, 1_000), "g")
+    model.attach(told.ownership)
+    model.update(Snapshot(20 * NS_PER_S, 1_000), "g")
     heads = [model.headerData(at, Qt.Orientation.Horizontal) for at in range(model.columnCount())]
     assert heads == ["a", "b"] and model.headerData(0, Qt.Orientation.Vertical) == "orders/3"
     assert model.index(0, 0).data() == "since 00:10.000"
     assert model.index(0, 1).data() == "00:07.000 to 00:09.000"
     assert "00:01.000 to 00:05.000" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
-    model.meet(Snapshot(6 * NS_PER_S, 1_000), "g")
+    model.update(Snapshot(6 * NS_PER_S, 1_000), "g")
     assert model.columnCount() == 1 and model.index(0, 0).data() == "00:01.000 to 00:05.000"
 
 
 def test_who_reads_on_until_it_is_told_is_shown_as_a_reader_until_there_is_another_owner(qtbot: QtBot) -> None:
     told = Written()
     owners = Owners()
-    owners.meet(("a", "b"))
+    owners.update(("a", "b"))
     told.rebalance(0, 1, "", "a")
     told.tell(5, EventKind.PARTITIONS_REVOKED, "a")
     told.read(5.4, "a", 5.4)
     told.read(5.8, "a", 5.8)
     told.tell(6, EventKind.PARTITIONS_ASSIGNED, "b")
     model = OwnershipModel(owners)
-    model.follow(told.ownership)
+    model.attach(told.ownership)
 
     def cell(at_s: float) -> tuple[object, object]:
-        model.meet(Snapshot(ns_from_s(at_s), 1_000), "g")
+        model.update(Snapshot(ns_from_s(at_s), 1_000), "g")
         return model.index(0, 0).data(), model.index(0, 0).data(Role.BADGE)
 
     assert cell(4) == ("since 00:01.000", "A")
@@ -59,7 +59,7 @@ def test_who_reads_on_until_it_is_told_is_shown_as_a_reader_until_there_is_anoth
 def card(told: Written, now_s: float, started_s: float, ended_s: float | None) -> RebalanceFacts:
     """The card of a rebalance from a moment."""
     cards = RebalanceCards(Owners(), Times())
-    cards.follow(told.ownership)
+    cards.attach(told.ownership)
     ended_ns = None if ended_s is None or ended_s > now_s else ns_from_s(ended_s)
     view = RebalanceView("g", "why", ns_from_s(started_s), ended_ns, 1, 2, (), ())
     (facts,) = cards.of(Snapshot(ns_from_s(now_s), 0, rebalances=(view,)))
@@ -96,7 +96,7 @@ def test_a_card_is_put_into_words_anew_when_somebody_reads_again_long_after() ->
     told.rebalance(0, 1, "", "a")
     told.rebalance(5, 6, "a", "")
     cards = RebalanceCards(Owners(), Times())
-    cards.follow(told.ownership)
+    cards.attach(told.ownership)
     view = RebalanceView("g", "why", 5 * NS_PER_S, 6 * NS_PER_S, 1, 2, (), ())
     assert cards.of(Snapshot(10 * NS_PER_S, 0, rebalances=(view,)))[0].no_reader == "no reader for 5.0 s so far"
     told.rebalance(40, 41, "", "b")

@@ -26,7 +26,7 @@ S, MS = made_up.S, made_up.MS
 @pytest.fixture
 def owners():
     made = Owners()
-    made.meet_all(made_up.living())
+    made.update_all(made_up.living())
     return made
 
 
@@ -57,7 +57,7 @@ def test_assignments_say_owner_since_and_state(qapp, owners):
     ownership = Ownership()
     detail = {"partitions": [["commits", 2]], "member_id": "x"}
     ownership(Event(0, 3_120 * MS, EventKind.PARTITIONS_ASSIGNED, group="indexers", client="indexer-2", detail=detail))
-    model.follow(ownership)
+    model.attach(ownership)
     model.set_snapshot(made_up.living())
     row = model.place_of(("indexers", "commits", 2))
     assert cell(model, row, "Owner") == "indexer-2"

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from app.commands.consumers import current_group, group_name_error, move_choices
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.canvas import RINGS_MAX, CanvasModel
 from app.presenters.inspector import inspector_facts
-from app.presenters.moves import current_group, group_name_error, move_choices
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
 from app.presenters.rate_table import RateTable
@@ -89,7 +89,7 @@ def test_every_place_says_the_same_rate(qapp):
     ):
         rates.series(Event(0, begin_ns, kind, topic=topic, client=client, group=group, count=count, size_bytes=96))
     view = CanvasModel(Owners(), rates).view(snapshot)
-    rows = {row.id: row for section in NavigatorModel(rates).meet(snapshot) for row in section.rows}
+    rows = {row.id: row for section in NavigatorModel(rates).update(snapshot) for row in section.rows}
     table = RateTable(rates)
     table.set_snapshot(snapshot)
     listed = {row.name: row.per_s for row in table.rows}
@@ -108,7 +108,7 @@ def test_every_place_says_the_same_rate(qapp):
     assert flows["producer:feed", "topic:commits"] == view.topics[0].rate_per_s == 240 == listed["commits"]
     assert flows["topic:commits", "group:indexers"] == 12
     assert flows["queue:builds", "workers:builds"] == view.queues[0].rate_per_s == 5
-    assert StatusModel(rates).meet(snapshot).rate == "240 messages/s"
+    assert StatusModel(rates).update(snapshot).rate == "240 messages/s"
 
 
 def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
@@ -142,7 +142,7 @@ def test_a_gate_is_found_by_its_target():
 
 def test_cards_say_cause_generation_moved_and_kept():
     owners = Owners()
-    owners.meet_all(made_up.living())
+    owners.update_all(made_up.living())
     cards = RebalanceCards(owners, Times())
     first, *_rest, last = cards.of(made_up.living())
     assert (first.cause, first.generation, first.no_reader, first.state) == (
@@ -173,7 +173,7 @@ def test_the_status_bar_says_units():
     model = StatusModel(rates)
     model.seed, model.recording_bytes = 7, 3_456_789
     model.frames = FrameFigures(6.4, 11.2, 1.6, 8.0, 40.0, 1_203)
-    facts = model.meet(made_up.living(13 * S))
+    facts = model.update(made_up.living(13 * S))
     assert (facts.seed, facts.in_flight, facts.recording, facts.frame) == (
         "Seed 7",
         "7 in flight",
@@ -317,6 +317,6 @@ def test_a_worker_that_stands_still_at_its_message_is_no_fault():
     base = made_up.living()
     states = {"builder-1": "paused", "builder-2": "crashed"}
     actors = tuple(msgspec.structs.replace(one, state=states.get(one.name, one.state)) for one in base.actors)
-    sections = NavigatorModel(Rates()).meet(msgspec.structs.replace(base, actors=actors))
+    sections = NavigatorModel(Rates()).update(msgspec.structs.replace(base, actors=actors))
     (faults,) = (section for section in sections if section.key == "faults")
     assert [row.name for row in faults.rows] == ["builder-2"]

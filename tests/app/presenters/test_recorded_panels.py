@@ -110,7 +110,7 @@ def test_the_log_on_disk_never_shows_the_present_in_the_past(open_workbench):
     controller.travel.to(5 * NS_PER_S)
     wait(hand, lambda: controller.snapshot.time_ns == 5 * NS_PER_S)
     wait(hand, lambda: panel.model.rowCount() == 0)
-    assert "not kept" in panel.empty_state.text() and not panel.summary.text() and not panel.note.text()
+    assert "not available" in panel.empty_state.text() and not panel.summary.text() and not panel.note.text()
     hand.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
     wait(hand, lambda: controller.live and panel.model.rowCount() > 0)
     assert panel.summary.text() and panel.empty_state.offer.isHidden()

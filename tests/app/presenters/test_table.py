@@ -147,7 +147,7 @@ def test_conditions_ask_for_columns_by_their_names(qapp):
 def test_a_filter_that_cannot_be_read_is_said_and_the_rows_stay(qapp):
     model = made(Row(1, "Alpha", 1), Row(2, "Beta", 22))
     told: list[str] = []
-    model.filter_judged.connect(told.append)
+    model.filter_checked.connect(told.append)
     model.set_filter("lag > 2")
     model.set_filter("lgg > 2")
     assert names(model) == ["Beta"]

@@ -34,8 +34,8 @@ def test_rate_bands_and_ticks_are_gathered() -> None:
     model = TimelineModel(rates := Rates())
     for at_ns, count in ((NS_PER_S // 10, 5), (NS_PER_S // 5, 5), (NS_PER_S, 3)):
         rates.series(Event(0, at_ns, K.PUBLISHED, topic="orders", count=count))
-    model.follow(feed)
-    facts = model.meet(Snapshot(2 * NS_PER_S, 7))
+    model.attach(feed)
+    facts = model.update(Snapshot(2 * NS_PER_S, 7))
     assert facts.samples[:2] == ((0, 0.0), (NS_PER_S // 4, 40.0))
     assert facts.samples[-1] == (2 * NS_PER_S, 6.5) == (2 * NS_PER_S, rates.of(ALL_PUBLISHED, 2 * NS_PER_S))
     assert facts.peak_per_s == 40
@@ -51,14 +51,14 @@ def test_rate_bands_and_ticks_are_gathered() -> None:
 
 def test_a_look_back_shows_the_whole_session_and_where_one_is() -> None:
     model = TimelineModel(Rates())
-    model.follow(fed((0.1, K.PUBLISHED, {"count": 5}), (8.0, K.PUBLISHED, {"count": 1})))
+    model.attach(fed((0.1, K.PUBLISHED, {"count": 5}), (8.0, K.PUBLISHED, {"count": 1})))
     model.bookmarks = [(3 * NS_PER_S, "here")]
-    model.look(9 * NS_PER_S, looking_back=True)
-    facts = model.meet(Snapshot(2 * NS_PER_S, 7))
+    model.set_bounds(9 * NS_PER_S, looking_back=True)
+    facts = model.update(Snapshot(2 * NS_PER_S, 7))
     assert (facts.now_ns, facts.head_ns) == (9 * NS_PER_S, 2 * NS_PER_S)
     assert [(tick.kind, tick.label) for tick in facts.ticks] == [("bookmark", "here")]
-    model.look(9 * NS_PER_S, looking_back=False)
-    assert model.meet(Snapshot(9 * NS_PER_S, 7)).head_ns is None
+    model.set_bounds(9 * NS_PER_S, looking_back=False)
+    assert model.update(Snapshot(9 * NS_PER_S, 7)).head_ns is None
 
 
 def test_what_lasts_is_put_together_when_there_is_too_much_of_it() -> None:
@@ -81,7 +81,7 @@ def test_it_stays_small_and_keeps_the_beginning_however_long_the_session() -> No
     model = TimelineModel(rates := Rates())
     for second in range(5_000):
         rates.series(Event(0, second * 10 * NS_PER_S, K.PUBLISHED, topic="t", count=60))
-    samples = model.meet(Snapshot(50_000 * NS_PER_S, 5_000)).samples
+    samples = model.update(Snapshot(50_000 * NS_PER_S, 5_000)).samples
     assert len(samples) <= SAMPLES_MAX + 1
     assert all(abs(per_s - 6) < 1 for _ns, per_s in samples[1:]), "nothing between two samples is left out"
 

@@ -234,25 +234,25 @@ def test_what_a_frame_of_the_living_scenario_costs(bench, tab):
 @pytest.mark.parametrize("tab", ["in_flight", "dead_letters"])
 def test_what_a_frame_of_a_crowded_panel_costs(bench, tab):
     """Printed: 10,000 leases, 100,000 letters."""
-    crowd = made_up.crowded()
+    excerpt = made_up.crowded()
     bench.window.show_tab(tab)
-    bench.views.refresh(crowd)
+    bench.views.refresh(excerpt)
     QApplication.processEvents()
-    frames = [msgspec.structs.replace(crowd, time_ns=crowd.time_ns + tick * 33 * MS) for tick in range(1, 8)]
+    frames = [msgspec.structs.replace(excerpt, time_ns=excerpt.time_ns + tick * 33 * MS) for tick in range(1, 8)]
     print(f"\n  a frame with a crowded {tab:14} {cost_ms(bench, frames):6.2f} ms CPU")
 
 
 def test_a_hundred_thousand_letters_are_selected_at_once_and_stay_where_they_are(bench):
-    crowd = made_up.crowded()
+    excerpt = made_up.crowded()
     bench.window.show_tab("dead_letters")
-    bench.views.refresh(crowd)
+    bench.views.refresh(excerpt)
     panel = bench.window.tab(DeadLettersPanel)
     panel.table.selectAll()
     assert panel.selected_count() == 100_000
     moves = []
     for signal in (panel.model.rowsInserted, panel.model.rowsRemoved, panel.model.layoutChanged):
         signal.connect(lambda *told: moves.append(told))
-    bench.views.refresh(msgspec.structs.replace(crowd, time_ns=crowd.time_ns + 33 * MS))
+    bench.views.refresh(msgspec.structs.replace(excerpt, time_ns=excerpt.time_ns + 33 * MS))
     assert moves == []
     assert panel.selected_count() == 100_000
 

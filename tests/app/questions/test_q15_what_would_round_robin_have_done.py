@@ -15,7 +15,7 @@ def ask(hand: Hand) -> AssignorsDialog:
     hand.canvas.contextMenuRequested.emit("group:indexers", view.mapToGlobal(at))
     menu = hand.workbench.window.findChild(QMenu, "canvas_menu")
     assert menu is not None
-    next(entry for entry in menu.actions() if entry.text() == "What would other assignors do?...").trigger()
+    next(entry for entry in menu.actions() if entry.text() == "Compare assignors...").trigger()
     menu.close()
     hand.show()
     dialog = hand.workbench.window.findChild(AssignorsDialog)

@@ -24,7 +24,7 @@ def states(hand: Hand) -> set[str]:
     cards = [card.state for card in view.producers]
     cards += [card.state for group in view.groups for card in group.members]
     cards += [card.state for queue in view.queues for card in queue.workers]
-    sections = workbench.views.navigator.meet(workbench.controller.snapshot)
+    sections = workbench.views.navigator.update(workbench.controller.snapshot)
     return {
         *cards,
         *(row.state for section in sections if section.key in {"producers", "consumers"} for row in section.rows),

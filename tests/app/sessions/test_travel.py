@@ -142,7 +142,7 @@ def test_a_recorded_session_opens_in_its_past_and_branches(controller: SessionCo
 
 def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(controller: SessionController, qtbot: QtBot) -> None:
     said: list[str] = []
-    controller.said.connect(said.append)
+    controller.reported.connect(said.append)
     controller.branch()
     controller.grant(0.001)
     controller.pause()

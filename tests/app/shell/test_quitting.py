@@ -41,7 +41,7 @@ def test_it_asks_by_name_and_stays_where_one_lets_it_finish(busy: Hand) -> None:
     window = busy.workbench.window
     window.close()
     assert window.isVisible()
-    assert question(busy).text() == "Report of <b>today</b> is not finished. Quit and give it up?"
+    assert question(busy).text() == "Report of <b>today</b> is not finished. Quit and cancel it?"
     assert question(busy).textFormat() is Qt.TextFormat.PlainText
     press(busy, "Let it finish")
     assert window.isVisible() and busy.workbench.jobs.running

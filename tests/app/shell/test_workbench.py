@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 
 from app.commands.consumers import ConsumerHandlers
 from app.commands.dead_letters import DeadLetterHandlers
-from app.commands.scenario_menu import scenario_commands
+from app.commands.scenarios import scenario_commands
 from app.commands.session import SessionHandlers
 from app.sessions.event_text import event_line
 from app.shell.workbench import Workbench
@@ -335,7 +335,7 @@ def test_a_title_cannot_turn_what_stands_beside_it(open_workbench: Callable[...,
     hand = open_workbench()
     hand.workbench.controller.open(path)
     window = hand.workbench.window
-    window.hint.say("Opened \u202eit.")
+    window.hint.show_message("Opened \u202eit.")
     bar, said = window.toolbar.scenario, window.status.last_action
     shown = [window.windowTitle(), bar.whole(), bar.toolTip(), bar.accessibleName(), said.whole(), said.toolTip()]
     shown += [label.text() for label in window.findChildren(QLabel)]

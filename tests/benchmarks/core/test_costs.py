@@ -34,7 +34,7 @@ BUSY_S = 40.0  # simulated
 STEPS_PER_LOOK = 500
 
 CROWD = """
-title: Crowd
+title: Excerpt
 about: A hundred producers and a thousand consumers.
 until_s: 100
 topics: [{name: orders, partitions: 1000}]

@@ -189,7 +189,7 @@ class Things:
             },
         )
         if thing.startswith("topic:"):
-            self._set(thing, {f"{head}Slowest": slowest or "nobody is behind"})
+            self._set(thing, {f"{head}Slowest": slowest or "no reader is behind"})
         for at, sentence in enumerate(found["blocked"][:8]):
             self._set(thing, {f"{head}Waiting" + (f" #{at + 1}" if at else ""): sentence})
 

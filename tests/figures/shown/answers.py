@@ -102,7 +102,7 @@ def _messages(workbench: Workbench) -> Figures:
     panel.browse(topic, None)
     workbench.draw()
     for _ in range(ROUNDS):
-        asked = workbench.controller.look(lambda _simulation: None)
+        asked = workbench.controller.query(lambda _simulation: None)
         wait_for(asked.done, f"messages of {topic}")
         QApplication.processEvents()
     if panel.where().topic != topic:  # one that has only just come is offered a second later

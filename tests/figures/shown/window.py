@@ -64,11 +64,11 @@ def shown_figures(workbench: Workbench) -> Figures:
     # Keys are counted in a thread of their own: of one partition a look, so that it does not take all day.
     counted = lanes[window.timeline.facts.now_ns % len(lanes)] if lanes else ""
     for name in things:
-        workbench.views.look_at(name)
+        workbench.views.inspect(name)
         if name == counted:
             wait_for_history(workbench, "the keys of a partition")
         found.update(_inspector(name, workbench))
-    workbench.views.look_at("")
+    workbench.views.inspect("")
     return found
 
 
@@ -150,7 +150,7 @@ def _around_tables(workbench: Workbench) -> Figures:
     parts = window.tab(AssignmentsPanel)
     for group in [parts.groups.itemText(place) for place in range(parts.groups.count())]:
         assert workbench.views.snapshot is not None
-        ownership.meet(workbench.views.snapshot, group)
+        ownership.update(workbench.views.snapshot, group)
         for row in range(ownership.rowCount()):
             partition = ownership.headerData(row, Qt.Orientation.Vertical)
             for column in range(ownership.columnCount()):

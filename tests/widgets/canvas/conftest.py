@@ -81,7 +81,7 @@ class Heard:
     """Everything that the canvas has said, in order."""
 
     def __init__(self, canvas: Canvas) -> None:
-        self.said: list[tuple[object, ...]] = []
+        self.reported: list[tuple[object, ...]] = []
         for name in (
             "selected", "moveRequested", "ghostRequested", "consumerDropped", "consumerDroppedOnEmpty", "dragCancelled",
             "contextMenuRequested",
@@ -90,12 +90,12 @@ class Heard:
 
     def _listener(self, name: str) -> Callable[..., None]:
         def listen(*arguments: object) -> None:
-            self.said.append((name, *arguments))
+            self.reported.append((name, *arguments))
 
         return listen
 
     def only(self, *names: str) -> list[tuple[object, ...]]:
-        return [word for word in self.said if word[0] in names]
+        return [word for word in self.reported if word[0] in names]
 
 
 @pytest.fixture

@@ -231,7 +231,7 @@ def test_clicks_tell_what_was_hit(hand: Hand, heard: Heard, canvas: Canvas) -> N
     for place in (lane, hand.header("topic:commits"), hand.point("dlq:builds"), hand.empty_ground()):
         hand.press(place)
         hand.release(place)
-    ids = [word[1] for word in heard.said]
+    ids = [word[1] for word in heard.reported]
     assert ids == [lane_id("commits", 3), "topic:commits", "dlq:builds", ""]
     assert not canvas._selection_frame.isVisible()
 
@@ -310,7 +310,7 @@ def test_dragging_empty_ground_pans(canvas: Canvas, hand: Hand, heard: Heard) ->
     hand.move(ground - QPoint(30, 40))
     hand.release(ground - QPoint(30, 40))
     assert canvas.mapToScene(0, 0) != before
-    assert heard.said == []
+    assert heard.reported == []
 
 
 def test_a_fitted_canvas_stays_fitted_and_a_zoomed_one_is_left_alone(canvas: Canvas) -> None:
@@ -386,7 +386,7 @@ def test_long_names_are_cut_in_the_middle_and_never_wider_than_their_place(qapp:
     shown = elided(name, "name", 90)
     assert width_of(shown, "name") <= 90
     assert shown.startswith("bil") and shown.endswith("17")
-    assert elided("Nobody reads. Drop a consumer here.", "small", 60).startswith("Nobody")
+    assert elided("No consumer reads. Drop one here.", "small", 60).startswith("Nobody")
 
 
 def test_figures() -> None:

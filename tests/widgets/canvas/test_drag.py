@@ -30,7 +30,7 @@ def test_from_the_bench_into_a_group(hand: Hand, heard: Heard) -> None:
 def test_out_of_a_group_to_the_bench(hand: Hand, heard: Heard) -> None:
     hand.drag("consumer:indexer-2", hand.header("bench"))
     assert heard.only(*DROPS) == [("consumerDropped", "indexer-2", "")]
-    assert ("ghostRequested", "indexer-2", "") in heard.said
+    assert ("ghostRequested", "indexer-2", "") in heard.reported
 
 
 def test_into_another_group(hand: Hand, heard: Heard) -> None:
@@ -51,7 +51,7 @@ def test_to_empty_ground_wants_a_new_group(hand: Hand, heard: Heard, canvas: Can
 def test_dropped_where_it_was_does_nothing(hand: Hand, heard: Heard) -> None:
     hand.drag("consumer:indexer-1", hand.header("group:indexers"))
     hand.drag("consumer:indexer-4", hand.header("bench"))
-    assert heard.said == []
+    assert heard.reported == []
 
 
 def test_a_topic_a_queue_or_a_producer_takes_no_consumer(hand: Hand, heard: Heard, canvas: Canvas) -> None:
@@ -69,7 +69,7 @@ def test_a_press_without_a_move_is_a_click(hand: Hand, heard: Heard) -> None:
     hand.press("consumer:indexer-1")
     hand.move(hand.point("consumer:indexer-1") + QPoint(3, 2))
     hand.release("consumer:indexer-1")
-    assert heard.said == [("selected", "consumer:indexer-1")]
+    assert heard.reported == [("selected", "consumer:indexer-1")]
 
 
 def test_workers_and_producers_cannot_be_dragged(hand: Hand, heard: Heard, canvas: Canvas) -> None:

@@ -88,13 +88,13 @@ def test_every_box_can_be_reached_by_arrows(canvas: Canvas, qtbot: QtBot) -> Non
 def test_enter_or_m_on_a_consumer_asks_to_move_it(canvas: Canvas, qtbot: QtBot, heard: Heard, key: Qt.Key) -> None:
     focus_on(canvas, "consumer:indexer-4")
     qtbot.keyClick(canvas, key)
-    assert heard.said == [("moveRequested", "indexer-4")]
+    assert heard.reported == [("moveRequested", "indexer-4")]
 
 
 def test_enter_on_a_box_selects_it(canvas: Canvas, qtbot: QtBot, heard: Heard) -> None:
     focus_on(canvas, "queue:builds")
     qtbot.keyClick(canvas, Qt.Key.Key_Return)
-    assert heard.said == [("selected", "queue:builds")]
+    assert heard.reported == [("selected", "queue:builds")]
 
 
 def test_enter_after_a_click_moves_the_clicked_consumer(hand: Hand, qtbot: QtBot, heard: Heard, canvas: Canvas) -> None:
@@ -102,7 +102,7 @@ def test_enter_after_a_click_moves_the_clicked_consumer(hand: Hand, qtbot: QtBot
     hand.release("consumer:indexer-1")
     assert not canvas._focus_frame.isVisible()
     qtbot.keyClick(canvas, Qt.Key.Key_M)
-    assert heard.said[-1] == ("moveRequested", "indexer-1")
+    assert heard.reported[-1] == ("moveRequested", "indexer-1")
 
 
 def test_shift_f10_and_the_menu_key_ask_once_for_a_menu_at_the_focus(
@@ -122,7 +122,7 @@ def test_a_right_click_asks_for_a_menu_at_the_pointer(canvas: Canvas, hand: Hand
     everywhere = canvas.viewport().mapToGlobal(at)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, everywhere)
     QApplication.sendEvent(canvas.viewport(), event)
-    assert heard.said == [("contextMenuRequested", "consumer:indexer-2", everywhere)]
+    assert heard.reported == [("contextMenuRequested", "consumer:indexer-2", everywhere)]
 
 
 def overrides(canvas: Canvas, key: Qt.Key) -> bool:

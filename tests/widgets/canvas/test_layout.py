@@ -145,8 +145,8 @@ def test_with_larger_type_the_bench_makes_room() -> None:
 
 
 def test_a_crowd_past_the_limit_is_counted_not_drawn() -> None:
-    crowd = tuple(ConsumerCard(f"c{at}") for at in range(500))
-    layout = lay_out(CanvasView(groups=(GroupBox("g", members=crowd),)))
+    excerpt = tuple(ConsumerCard(f"c{at}") for at in range(500))
+    layout = lay_out(CanvasView(groups=(GroupBox("g", members=excerpt),)))
     assert layout.hidden == {"group:g": 500 - len(layout.container)}
     assert len(layout.container) == CARD_LIMIT - 1
     check(layout)

@@ -57,7 +57,7 @@ def test_a_worker_that_is_pulled_says_why_it_stays(hand: Hand, heard: Heard, can
     assert canvas.viewport().cursor().shape() is Qt.CursorShape.ForbiddenCursor
     hand.release(hand.header("group:indexers"))
     assert not canvas._drag.panel.isVisible()
-    assert heard.said == []
+    assert heard.reported == []
     assert WORKERS_STAY in canvas.tool_tip_at(hand.point(WORKER))
     assert WORKERS_STAY not in canvas.tool_tip_at(hand.point("consumer:indexer-1"))
 

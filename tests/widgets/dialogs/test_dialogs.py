@@ -64,7 +64,7 @@ def test_where_it_is_already_cannot_be_chosen_and_says_why(dialog, qtbot):
 
 def test_a_new_group_wants_a_good_name(dialog, qtbot):
     dialog.choose(NEW_GROUP)
-    assert dialog.problem.text() == "Give the new group a name."
+    assert dialog.problem.text() == "Enter a name for the new group."
     qtbot.keyClicks(dialog.name, "taken")
     assert dialog.problem.text() == "That name is taken."
     assert not dialog.move_button.isEnabled()
@@ -213,7 +213,7 @@ def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
     assert dialog.export_button.isEnabled()
     for text, sentence in (
         ("", "Choose a folder for the report."),
-        ("relative/path", "Give the folder's whole path."),
+        ("relative/path", "Enter the absolute path of the folder."),
         (str(file), "This is a file, not a folder; choose a folder."),
         (str(file / "below"), "Nothing can be written there; choose another folder."),
     ):

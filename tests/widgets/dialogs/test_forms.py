@@ -24,7 +24,7 @@ FIELDS = (
 
 
 def why_not(values: Values) -> str:
-    return "" if values["name"] else "Give it a name."
+    return "" if values["name"] else "Enter a name."
 
 
 @pytest.fixture
@@ -56,11 +56,11 @@ def test_a_field_appears_with_the_choice_that_needs_it(form: FormDialog) -> None
 def test_what_nobody_has_typed_yet_is_not_blamed_but_cannot_be_accepted(form: FormDialog, qtbot: QtBot) -> None:
     assert form.problem.text() == ""
     assert not form.accept_button.isEnabled()
-    assert "Give it a name." in form.accept_button.toolTip()
+    assert "Enter a name." in form.accept_button.toolTip()
     qtbot.keyClicks(form.widgets["name"], "o")
     assert form.note.text() == "Makes o."
     qtbot.keyClick(form.widgets["name"], Qt.Key.Key_Backspace)
-    assert form.problem.text() == "Give it a name."
+    assert form.problem.text() == "Enter a name."
     qtbot.keyClick(form.widgets["name"], Qt.Key.Key_Return)
     assert form.isVisible()
 
@@ -140,7 +140,7 @@ def test_assignors_show_who_would_own_what_and_only_another_can_be_chosen(qtbot:
     assert dialog.column("roundrobin") == ["a", "\u2192 b"]
     dialog.radios["range"].setChecked(True)
     assert not dialog.switch_button.isEnabled()
-    assert dialog.problem.text() == "The group goes by range already."
+    assert dialog.problem.text() == "The group uses range already."
     dialog.radios["roundrobin"].setChecked(True)
     qtbot.mouseClick(dialog.switch_button, Qt.MouseButton.LeftButton)
     assert told == ["roundrobin"]

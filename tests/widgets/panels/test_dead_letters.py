@@ -6,8 +6,8 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QLabel, QStyleOptionViewItem, QToolTip
 
 from tests.widgets.panels.table_of import table_of
+from widgets.panels.dead_letter_details import AttemptFacts, DeadLetterFacts
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.letter_details import AttemptFacts, LetterFacts
 
 TITLES = ("Died (session)", "Cause", "Key", "Payload", "Origin", "Attempts", "Age", "Redrives")
 MARKUP = "<img src=x onerror=alert(1)><b>bold</b> &amp; text"
@@ -18,7 +18,7 @@ def row(number):
 
 
 def letter(number):
-    return LetterFacts(
+    return DeadLetterFacts(
         ("builds", number),
         MARKUP,
         (("Key", MARKUP), ("Origin", "builds")),

@@ -41,7 +41,7 @@ def asked(qtbot):
     def ask(ring, folder, question, *values):
         history = History()
         histories.append(history)
-        history.follow(ring, folder)
+        history.attach(ring, folder)
         answers: list = []
         getattr(history, question)(*values, answers.append)
         qtbot.waitUntil(lambda: bool(answers), timeout=10_000)
@@ -128,11 +128,11 @@ def test_redrives_are_told_as_they_stood_at_a_moment(run, asked):
 def test_answers_of_a_session_that_is_gone_do_not_come(run, qtbot):
     _live, whole, _small, _folder, letters = run
     history = History()
-    history.follow(whole, None)
+    history.attach(whole, None)
     answers = []
     place = Place(letters[0].origin_topic, letters[0].origin_partition, letters[0].origin_offset)
     history.life(place, lambda _life: answers.append("old"))
-    history.follow(whole, None)
+    history.attach(whole, None)
     history.life(place, lambda _life: answers.append("new"))
     qtbot.waitUntil(lambda: bool(answers))
     assert answers == ["new"]

@@ -30,7 +30,7 @@ class AttemptFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class LetterFacts:
+class DeadLetterFacts:
     """A dead letter as texts; `facts` are (label, value) pairs, `headers` (name, value) pairs."""
 
     key: Hashable
@@ -41,7 +41,7 @@ class LetterFacts:
     payload: str
 
 
-class LetterDetails(QScrollArea):
+class DeadLetterDetails(QScrollArea):
     """The details pane of the current dead letter."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -50,7 +50,7 @@ class LetterDetails(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(220)
-        self._shown: LetterFacts | None = None
+        self._shown: DeadLetterFacts | None = None
         self._inner = inner = QWidget(self)
         column = QVBoxLayout(inner)
         column.setContentsMargins(12, 6, 12, 12)
@@ -87,7 +87,7 @@ class LetterDetails(QScrollArea):
         self._nothing.setWordWrap(True)
         self.set_facts(None)
 
-    def set_facts(self, facts: LetterFacts | None) -> None:
+    def set_facts(self, facts: DeadLetterFacts | None) -> None:
         """Show one dead letter, or the hint to select one."""
         if facts == self._shown and self._inner.isVisibleTo(self) == (facts is not None):
             return

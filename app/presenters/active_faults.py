@@ -1,4 +1,4 @@
-"""What still lasts of faults and rules, in words: on cards, in the navigator, in dialogs."""
+"""Faults and rules that are active, in words: on cards, in the navigator, in dialogs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from broker_core.snapshots import FaultView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr
 
-# The word for what lasts, as the theme knows it.
-_SHORT = {"crash": "", "pause": "", "slow": mark("slow"), "heartbeats dropped": mark("no heartbeats")}
-_STATES = {"crash": "Crashed", "pause": "Paused", "slow": "Slowed down", "heartbeats dropped": "No heartbeats"}
+# By the core's name of a fault that lasts: its state word, and a short word for cards whose state does not say it.
+_WORDS = {
+    "crash": ("Crashed", ""),
+    "pause": ("Paused", ""),
+    "slow": ("Slowed down", mark("slow")),
+    "heartbeats dropped": ("No heartbeats", mark("no heartbeats")),
+}
 
 
 def state_of(fault: FaultView) -> str:
@@ -17,7 +21,8 @@ def state_of(fault: FaultView) -> str:
         return "Failing"
     if fault.fault.startswith("fault "):
         return "Fault"
-    return _STATES.get(fault.fault, "Disk full" if not fault.client else "Fault")
+    state, _short = _WORDS.get(fault.fault, ("Fault" if fault.client else "Disk full", ""))
+    return state
 
 
 def left_of(fault: FaultView, now_ns: int) -> str:
@@ -27,10 +32,10 @@ def left_of(fault: FaultView, now_ns: int) -> str:
     return tr("{time} left", time=duration(max(0, fault.until_ns - now_ns)))
 
 
-def lasting_words(fault: FaultView, now_ns: int) -> str:
-    """What lasts, on whom, and how much longer."""
-    nobody = tr("requests") if fault.fault.startswith("fault ") else tr("the disk")
-    who = fault.client or nobody
+def fault_text(fault: FaultView, now_ns: int) -> str:
+    """The fault, its target, and the time left."""
+    broker = tr("requests") if fault.fault.startswith("fault ") else tr("the disk")
+    who = fault.client or broker
     return tr("{who}: {what} ({time})", who=who, what=fault.what, time=left_of(fault, now_ns))
 
 
@@ -41,7 +46,8 @@ def marks(snapshot: Snapshot) -> dict[str, str]:
         if not fault.client:
             continue
         # Seconds are enough on a card, and let an unchanged one be recognised.
-        word = tr(_SHORT.get(fault.fault, mark("failing")))
+        _state, short = _WORDS.get(fault.fault, ("", mark("failing")))
+        word = tr(short)
         left_s = None if fault.until_ns is None else max(0, fault.until_ns - snapshot.time_ns) // 1_000_000_000
         left = "" if left_s is None else tr("{seconds} s", seconds=left_s)
         words.setdefault(fault.client, ", ".join(part for part in (word, left) if part))

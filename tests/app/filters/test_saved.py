@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from app.environment.settings import Settings
-from app.filters.kept import MAX_KEPT, KeptFilters
+from app.filters.saved import MAX_SAVED, SavedFilters
 
 
 @pytest.fixture
@@ -13,30 +13,30 @@ def store(tmp_path):
 
 
 def test_kept_filters_are_there_the_next_time(store, qapp):
-    kept = KeptFilters(Settings(store))
+    kept = SavedFilters(Settings(store))
     told = []
     kept.changed.connect(lambda: told.append(list(kept)))
-    kept.keep("slow", 'lag > 100 and group = "billing"')
-    kept.keep("Äpfel", "~dlq")
-    kept.keep("slow", "lag > 200")
-    kept.drop("no such")
+    kept.save("slow", 'lag > 100 and group = "billing"')
+    kept.save("Äpfel", "~dlq")
+    kept.save("slow", "lag > 200")
+    kept.delete("no such")
     assert told[-1] == [("slow", "lag > 200"), ("Äpfel", "~dlq")]
     store.sync()
-    again = KeptFilters(Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)))
+    again = SavedFilters(Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)))
     assert list(again) == told[-1]
-    again.drop("slow")
+    again.delete("slow")
     assert list(again) == [("Äpfel", "~dlq")]
 
 
 @pytest.mark.parametrize("rubbish", ["", "{", "[1]", '{"a": 1}', "null"])
 def test_rubbish_in_the_settings_is_passed_over(store, qapp, rubbish):
     store.setValue("filters/kept", rubbish)
-    assert list(KeptFilters(Settings(store))) == []
+    assert list(SavedFilters(Settings(store))) == []
 
 
 def test_there_is_an_end_to_what_is_kept(store, qapp):
-    kept = KeptFilters(Settings(store))
-    for number in range(MAX_KEPT + 5):
-        kept.keep(f"filter {number}", "x")
-    kept.keep("", "no name")
-    assert len(list(kept)) == MAX_KEPT
+    kept = SavedFilters(Settings(store))
+    for number in range(MAX_SAVED + 5):
+        kept.save(f"filter {number}", "x")
+    kept.save("", "no name")
+    assert len(list(kept)) == MAX_SAVED

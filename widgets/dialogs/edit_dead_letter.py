@@ -10,7 +10,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 
 
-class EditLetterDialog(QDialog):
+class EditDeadLetterDialog(QDialog):
     """`editRequested(MessageText, redrive)`: keep the edit, and redrive at once where `redrive` is true."""
 
     editRequested = Signal(object, bool)
@@ -30,7 +30,7 @@ class EditLetterDialog(QDialog):
         about.setWordWrap(True)
         buttons = QDialogButtonBox(self)
         self.redrive = buttons.addButton(tr("Redrive now"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.keep = buttons.addButton(tr("Keep the edit"), QDialogButtonBox.ButtonRole.ApplyRole)
+        self.keep = buttons.addButton(tr("Save the edit"), QDialogButtonBox.ButtonRole.ApplyRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.redrive.setDefault(True)
         column = QVBoxLayout(self)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.presenters.letter_sync import PREVIEW_BYTES
+from app.presenters.dead_letter_sync import PREVIEW_BYTES
 from broker_core.events import EventKind
 from broker_core.messages import Message
 from broker_core.snapshots import AttemptView

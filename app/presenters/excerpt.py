@@ -1,4 +1,4 @@
-"""What is shown of a broker that has more than anybody can look at: the rest is counted, and said."""
+"""A part of a snapshot that is too large to show: the rest is counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTED_MAX = 500  # of a kind, in the tables
 T = TypeVar("T", TopicView, GroupView, QueueView)
 
 
-class Crowd(NamedTuple):
+class Excerpt(NamedTuple):
     """A snapshot with a part of its topics, groups and queues, and how many of each it leaves out."""
 
     snapshot: Snapshot
@@ -29,14 +29,14 @@ class Crowd(NamedTuple):
         return not (self.topics or self.groups or self.queues)
 
 
-def thinned(snapshot: Snapshot, most: int, selected: str = "") -> Crowd:
+def thinned(snapshot: Snapshot, most: int, selected: str = "") -> Excerpt:
     """At most `most` of each kind: what is `selected`, and where clients work, before the rest; each in its place.
 
     `selected` is an id of the canvas. Topics that are the logs of queues are counted as queues.
     """
     kinds = (snapshot.topics, snapshot.groups, snapshot.queues)
     if all(len(things) <= most for things in kinds):
-        return Crowd(snapshot)
+        return Excerpt(snapshot)
     kind, _, name = selected.partition(":")
     wanted = {name.rpartition("/")[0] if kind == "lane" else name}
     for actor in snapshot.actors:
@@ -46,7 +46,7 @@ def thinned(snapshot: Snapshot, most: int, selected: str = "") -> Crowd:
     topics = _first(snapshot.topics, most, wanted)
     groups = _first(snapshot.groups, most, wanted | {group.name for group in manned})
     queues = _first(snapshot.queues, most, wanted)
-    return Crowd(
+    return Excerpt(
         msgspec.structs.replace(snapshot, topics=topics, groups=groups, queues=queues),
         len(snapshot.topics) - len(topics),
         len(snapshot.groups) - len(groups),
@@ -54,20 +54,20 @@ def thinned(snapshot: Snapshot, most: int, selected: str = "") -> Crowd:
     )
 
 
-class Thinned:
-    """`thinned` for who looks at the same snapshot again and again."""
+class Excerpts:
+    """Excerpts of one size, remembered for the last snapshot."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._last = (Snapshot(0, 0), "", Crowd(Snapshot(0, 0)))
+        self._last = (Snapshot(0, 0), "", Excerpt(Snapshot(0, 0)))
 
-    def of(self, snapshot: Snapshot, selected: str) -> Crowd:
+    def of(self, snapshot: Snapshot, selected: str) -> Excerpt:
         """The part of a snapshot."""
-        known, chosen, crowd = self._last
+        known, chosen, excerpt = self._last
         if snapshot is not known or selected != chosen:
-            crowd = thinned(snapshot, self._most, selected)
-            self._last = (snapshot, selected, crowd)
-        return crowd
+            excerpt = thinned(snapshot, self._most, selected)
+            self._last = (snapshot, selected, excerpt)
+        return excerpt
 
 
 def _first(things: Sequence[T], most: int, wanted: Iterable[str]) -> tuple[T, ...]:

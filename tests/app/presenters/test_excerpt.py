@@ -7,7 +7,7 @@ import pytest
 
 from app.presenters.assignments import AssignmentsModel
 from app.presenters.canvas import CanvasModel
-from app.presenters.crowd import DRAWN_MAX, Thinned, thinned
+from app.presenters.excerpt import DRAWN_MAX, Excerpts, thinned
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
@@ -44,8 +44,8 @@ def producer(target: str) -> ActorView:
 
 def test_what_is_few_is_left_as_it_is():
     few = crowded(DRAWN_MAX)
-    crowd = thinned(few, DRAWN_MAX)
-    assert crowd.snapshot is few and crowd.is_whole
+    excerpt = thinned(few, DRAWN_MAX)
+    assert excerpt.snapshot is few and excerpt.is_whole
 
 
 def test_what_clients_use_and_what_is_selected_is_kept_in_its_place():
@@ -54,21 +54,21 @@ def test_what_clients_use_and_what_is_selected_is_kept_in_its_place():
     groups = list(snapshot.groups)
     groups[6_000] = msgspec.structs.replace(groups[6_000], members=(member,), topics=("topic-07000",))
     snapshot = msgspec.structs.replace(snapshot, groups=tuple(groups), actors=(producer("topic-09000"),))
-    crowd = thinned(snapshot, 10, "lane:topic-08000/0")
-    assert [topic.name for topic in crowd.snapshot.topics] == [
+    excerpt = thinned(snapshot, 10, "lane:topic-08000/0")
+    assert [topic.name for topic in excerpt.snapshot.topics] == [
         *(f"topic-{at:05d}" for at in range(7)),
         "topic-07000",
         "topic-08000",
         "topic-09000",
     ]
-    assert [group.name for group in crowd.snapshot.groups] == [*(f"group-{at:05d}" for at in range(9)), "group-06000"]
-    assert (crowd.topics, crowd.groups, crowd.queues) == (MANY - 10, MANY - 10, 0)
+    assert [group.name for group in excerpt.snapshot.groups] == [*(f"group-{at:05d}" for at in range(9)), "group-06000"]
+    assert (excerpt.topics, excerpt.groups, excerpt.queues) == (MANY - 10, MANY - 10, 0)
     kept = thinned(snapshot, 10, "group:group-05000").snapshot.groups
     assert "group-05000" in {group.name for group in kept}
 
 
 def test_the_same_snapshot_is_thinned_once():
-    snapshot, drawn = crowded(100), Thinned(10)
+    snapshot, drawn = crowded(100), Excerpts(10)
     assert drawn.of(snapshot, "") is drawn.of(snapshot, "")
     assert drawn.of(snapshot, "topic:topic-00099") is not drawn.of(snapshot, "")
     assert drawn.of(crowded(100), "") is not drawn.of(snapshot, "")
@@ -86,14 +86,14 @@ def test_the_picture_says_what_it_leaves_out():
 
 def test_the_navigator_counts_all_and_finds_each():
     model = NavigatorModel(Rates())
-    topics, groups, *_others = model.meet(crowded())
+    topics, groups, *_others = model.update(crowded())
     assert (len(topics.rows), topics.more) == (len(groups.rows), groups.more) == (ROWS_MAX, MANY - ROWS_MAX)
     assert model.set_filter("09999") == ""
-    topics, groups, *_others = model.meet(crowded())
+    topics, groups, *_others = model.update(crowded())
     assert [row.name for row in (*topics.rows, *groups.rows)] == ["topic-09999", "group-09999"]
     assert (topics.more, groups.more, len(model.dimmed)) == (0, 0, 2 * MANY - 2)
     model.set_filter("kind = group and lag > 1")
-    topics, groups, *_others = model.meet(crowded())
+    topics, groups, *_others = model.update(crowded())
     assert (topics.rows, groups.more) == ((), MANY - ROWS_MAX)
 
 
@@ -105,7 +105,7 @@ def test_what_is_shown_costs_no_more_than_there_is(shown: str, qapp):
         if shown == "canvas":
             return steps(lambda: CanvasModel(Owners(), Rates()).view(snapshot))
         if shown == "navigator":
-            return steps(lambda: NavigatorModel(Rates()).meet(snapshot))
+            return steps(lambda: NavigatorModel(Rates()).update(snapshot))
         return steps(lambda: AssignmentsModel(Owners(), Times()).set_snapshot(snapshot))
 
     assert cost(many) < 1.4 * 4 * cost(few)

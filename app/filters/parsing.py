@@ -1,4 +1,4 @@
-"""A filter as a person has typed it."""
+"""A filter as it is typed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from broker_core.filters import Fields, Filter, FilterError, parse
 from widgets.i18n import tr
 
 
-def judged(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:
+def parsed(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:
     """`parse`, or None where it cannot be read; `tell` gets the sentence that says why, "" where nothing is wrong."""
     try:
         found = parse(text, fields)

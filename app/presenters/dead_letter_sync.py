@@ -22,7 +22,7 @@ SYNC_S = 1.0
 TELL_S = 1.0
 
 
-class LetterPage(NamedTuple):
+class DeadLetterPage(NamedTuple):
     """Letters that were read, and how many of the offsets that were asked for they answer.
 
     `sizes` has the true size of the values of which only the beginning is there, by offset.
@@ -38,9 +38,9 @@ def offsets_of(simulation: Simulation, queue: str) -> list[int]:
     return list(simulation.broker.queues.dead_letters(queue).offsets(queue))
 
 
-def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> LetterPage:
+def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> DeadLetterPage:
     """As many of these letters as the time allows, with the beginning of their values only."""
-    bin_of_queue = simulation.broker.queues.dead_letters(queue)
+    dead_letters = simulation.broker.queues.dead_letters(queue)
     found: list[DeadLetterView] = []
     sizes: dict[int, int] = {}
     began, looked = time.perf_counter(), 0
@@ -49,17 +49,17 @@ def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> Lette
             break
         looked += 1
         try:
-            letter = bin_of_queue.get(offset)
+            letter = dead_letters.get(offset)
         except BrokerError:
             continue  # redriven, purged or damaged meanwhile
         if letter.value is not None and len(letter.value) > PREVIEW_BYTES:
             sizes[offset] = len(letter.value)
             letter = msgspec.structs.replace(letter, value=letter.value[:PREVIEW_BYTES])
         found.append(letter)
-    return LetterPage(tuple(found), looked, sizes)
+    return DeadLetterPage(tuple(found), looked, sizes)
 
 
-class _Bin:
+class _QueueSync:
     """What is known of the dead letters of one queue."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class _Bin:
         self.rows = tuple([known[offset] for offset in self.live if offset in known])
 
 
-class LetterSync(QObject):
+class DeadLetterSync(QObject):
     """`changed` when more letters are here. Nothing is asked for bins that a snapshot holds whole."""
 
     changed = Signal()
@@ -85,7 +85,7 @@ class LetterSync(QObject):
     def __init__(self, asked: Asked, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._answers = Answers(asked, self)
-        self._bins: dict[str, _Bin] = {}
+        self._bins: dict[str, _QueueSync] = {}
         self._sizes: dict[tuple[str, int], int] = {}
         self._told_s = 0.0
 
@@ -112,21 +112,21 @@ class LetterSync(QObject):
         busy = [one for one in self._bins.values() if one.missing]
         return sum(len(one.rows) for one in busy), sum(len(one.live) for one in busy)
 
-    def meet(self, snapshot: Snapshot) -> None:
+    def update(self, snapshot: Snapshot) -> None:
         """Ask for what is missing."""
         for queue in snapshot.queues:
             if queue.dead <= len(queue.dead_letters):
                 self._bins.pop(queue.name, None)
                 continue
-            kept = self._bins.setdefault(queue.name, _Bin())
+            kept = self._bins.setdefault(queue.name, _QueueSync())
             signature = (queue.dead, queue.dead_lettered, queue.redriven)
             due = time.perf_counter() - kept.synced_s >= SYNC_S
             if signature != kept.signature and due and not kept.asking:
                 kept.asking = True
                 self._ask_offsets(queue.name, kept, signature)
 
-    def _ask_offsets(self, queue: str, kept: _Bin, signature: tuple[int, ...]) -> None:
-        def told(offsets: list[int]) -> None:
+    def _ask_offsets(self, queue: str, kept: _QueueSync, signature: tuple[int, ...]) -> None:
+        def answered(offsets: list[int]) -> None:
             kept.asking = False
             kept.signature, kept.synced_s = signature, time.perf_counter()
             kept.live = tuple(offsets)
@@ -143,30 +143,30 @@ class LetterSync(QObject):
             kept.asking = False
             kept.synced_s = time.perf_counter()
 
-        self._answers.ask(lambda simulation: offsets_of(simulation, queue), told, failed)
+        self._answers.ask(lambda simulation: offsets_of(simulation, queue), answered, failed)
 
-    def _fetch(self, queue: str, kept: _Bin) -> None:
+    def _fetch(self, queue: str, kept: _QueueSync) -> None:
         while kept.missing and kept.under_way < PAGES_UNDER_WAY:
             wanted = kept.missing[: -PAGE - 1 : -1]
             del kept.missing[-PAGE:]
             kept.under_way += 1
             self._ask_page(queue, kept, wanted)
 
-    def _ask_page(self, queue: str, kept: _Bin, wanted: list[int]) -> None:
-        def told(page: LetterPage) -> None:
+    def _ask_page(self, queue: str, kept: _QueueSync, wanted: list[int]) -> None:
+        def answered(page: DeadLetterPage) -> None:
             kept.under_way -= 1
             kept.known.update({letter.offset: letter for letter in page.letters})
             self._sizes.update({(queue, offset): size for offset, size in page.sizes.items()})
             kept.missing += wanted[page.looked :][::-1]
-            self._tell(kept)
+            self._report(kept)
             self._fetch(queue, kept)
 
         def failed(_sentence: str) -> None:
             kept.under_way -= 1
 
-        self._answers.ask(lambda simulation: page_of(simulation, queue, wanted), told, failed)
+        self._answers.ask(lambda simulation: page_of(simulation, queue, wanted), answered, failed)
 
-    def _tell(self, kept: _Bin) -> None:
+    def _report(self, kept: _QueueSync) -> None:
         now_s = time.perf_counter()
         done = not kept.missing and not kept.under_way
         if done or now_s - self._told_s >= TELL_S:
