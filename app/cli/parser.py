@@ -40,6 +40,7 @@ class Parser(argparse.ArgumentParser):
         if self._subparsers is not None:
             self._check_verb(args or [])
         found, rest = super().parse_known_args(args, namespace)
+        rest = self._taken_behind_options(found, rest)
         if rest:
             options = [word for word in rest if word.startswith("-")]
             if not options:
@@ -47,6 +48,18 @@ class Parser(argparse.ArgumentParser):
             name = options[0].partition("=")[0]
             self.error(f"there is no {name} here{meant(name, self._option_string_actions)}")
         return found, rest
+
+    def _taken_behind_options(self, found: argparse.Namespace, rest: list[str]) -> list[str]:
+        """What is left of `rest`: argparse gives words behind options to no list of positional arguments."""
+        many = next((each for each in self._actions if not each.option_strings and each.nargs == "*"), None)
+        if many is None or any(word.startswith("-") for word in rest):
+            return rest
+        try:
+            values = [self._get_value(many, word) for word in rest]
+        except argparse.ArgumentError as error:
+            self.error(str(error))
+        setattr(found, many.dest, [*getattr(found, many.dest), *values])
+        return []
 
     def _check_verb(self, words: Sequence[str]) -> None:
         verbs = ", ".join(

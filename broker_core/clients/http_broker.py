@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar, cast
+from urllib.parse import urlencode
 
 import msgspec
 import urllib3
@@ -100,7 +101,9 @@ class HttpBroker:
         """
         validated("timeout_s", TIMEOUT, timeout_s)
         entry = entry_of(request)
-        parts = form_of(entry).parts(request)
+        with _encoding(entry.request.__name__):
+            parts = form_of(entry).parts(request)
+            parts = parts._replace(path=_with_query(parts))
         ends_s = time.monotonic() + (self._timeout_s + _own_wait_s(entry, request) if timeout_s is None else timeout_s)
         response = self._answered(parts, ends_s, repeatable=entry.is_repeatable, waits=entry.mode != "parked")
         result: Any = None if entry.result is None else self._decoded(response, entry.result)
@@ -111,7 +114,8 @@ class HttpBroker:
 
         Raises as `ask`.
         """
-        parts = HttpParts("POST", path, {}, msgspec.json.encode(body))
+        with _encoding("the body"):
+            parts = HttpParts("POST", path, {}, msgspec.json.encode(body))
         response = self._answered(parts, time.monotonic() + self._timeout_s, repeatable=False, waits=True)
         return self._decoded(response, Any) if response.data else None
 
@@ -162,7 +166,6 @@ class HttpBroker:
             response = self._pool.request(
                 parts.verb,
                 parts.path,
-                fields=parts.query or None,
                 body=parts.body,
                 headers=headers,
                 timeout=urllib3.Timeout(connect=min(_CONNECT_S, left_s), read=left_s),
@@ -231,6 +234,21 @@ def error_of(problem: Problem, status: int) -> BrokerError:
         about = ""
     about = about.removeprefix(f"{code.sentence}: ")
     return BrokerError(code, about, possibly_stored=problem.possibly_stored is True)
+
+
+@contextlib.contextmanager
+def _encoding(what: str) -> Iterator[None]:
+    """Raises MALFORMED_REQUEST for what no HTTP request can carry, such as half a character."""
+    try:
+        yield
+    except (UnicodeEncodeError, TypeError, ValueError) as error:
+        if isinstance(error, BrokerError):
+            raise
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} cannot be sent ({error})") from error
+
+
+def _with_query(parts: HttpParts) -> str:
+    return f"{parts.path}?{urlencode(parts.query)}" if parts.query else parts.path
 
 
 def _trust(url: str, ca_file: Path | str | None) -> dict[str, Any]:

@@ -181,10 +181,12 @@ RIGHT: dict[str, Callable[[BrokerFixture], Any]] = {
     "kind": lambda fixture: "topic",
     "address": lambda fixture: "127.0.0.1",
     "url": lambda fixture: "http://127.0.0.1:1",
+    "body": lambda fixture: {},
     "request": lambda fixture: ListTopics(),
 }
 RIGHT_FOR: dict[tuple[str, str], Callable[[BrokerFixture], Any]] = {
     ("create_topic", "name"): lambda fixture: "new",
+    ("post", "path"): lambda fixture: "/produce",
     ("create_queue", "name"): lambda fixture: "new",
     ("create_subscription", "name"): lambda fixture: "new",
     ("purge_queue", "name"): lambda fixture: "q",

@@ -156,6 +156,14 @@ def test_bytes_that_are_no_text_arrive_as_they_are(shell: Shell) -> None:
     assert (second["value"], second["headers"]) == ("\N{SNOWMAN} [1]", {"trace": "7"})
 
 
+def test_values_may_stand_behind_options(shell: Shell) -> None:
+    shell("topics", "create", "t")
+    assert shell("produce", "t", "a", "--key", "k", "b", "c") == "Published 3 messages to t.\n"
+    assert [row["value"] for row in shell.rows("consume", "t", "--count", 3)] == ["a", "b", "c"]
+    with pytest.raises(SystemExit):
+        shell("dlq", "redrive", "t", "--dry-run", "first")
+
+
 def test_headers_that_http_cannot_carry_are_refused_in_a_sentence(shell: Shell) -> None:
     shell("topics", "create", "t")
     raw = os.fsdecode(b"\xff")

@@ -212,6 +212,15 @@ def test_what_a_path_cannot_hold_is_refused_before_it_is_sent(elsewhere: tuple[H
         assert refused.value.code is ErrorCode.MALFORMED_REQUEST
 
 
+def test_what_http_cannot_carry_is_refused_before_it_is_sent(elsewhere: tuple[HttpBroker, BrokerHost]):
+    half = "\ud800"
+    requests: list[Request[Any]] = [ListDeadLetters(queue="mail", text=half), PurgeLetters(queue="mail", cause=half)]
+    for request in requests:
+        with pytest.raises(BrokerError, match="cannot be sent") as refused:
+            elsewhere[0].ask(request)
+        assert refused.value.code is ErrorCode.MALFORMED_REQUEST
+
+
 @pytest.mark.parametrize("code", ErrorCode)
 def test_any_error_arrives_as_it_was_raised(code: ErrorCode):
     for about in ("", "orders", "it ended with a dot.", "one: two"):
