@@ -18,7 +18,7 @@ from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 
 
-def test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded():
+def test_corruption_found_by_reading_is_reported_once_and_marks_the_partition_degraded():
     virtual = VirtualBroker(2)
     partition = virtual.broker.logs.partition_for("commits", Message(b"", b"k"))
     for value in (b"first", b"second", b"third"):
@@ -34,16 +34,14 @@ def test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded()
     assert virtual.kinds(EventKind.DAMAGE) == []
     for _ in range(2):
         virtual.broker.cleaning.clean(virtual.now_ns)
-    (told,) = virtual.kinds(EventKind.DAMAGE)
-    assert (told.topic, told.partition) == ("commits", partition)
-    assert "offsets 1 to 1 are lost" in told.cause and path in told.cause
+    (reported,) = virtual.kinds(EventKind.DAMAGE)
+    assert (reported.topic, reported.partition) == ("commits", partition)
+    assert "offsets 1 to 1 are lost" in reported.cause and path in reported.cause
     views = virtual.broker.views.topic(virtual.now_ns, "commits").partitions
     assert [view.lost for view in views] == [((1, 2),) if number == partition else () for number in (0, 1)]
 
 
-def test_what_opening_found_is_told_on_a_host_and_stays_to_be_asked_for(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+def test_what_opening_found_is_reported_by_a_host_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     with BrokerHost(tmp_path) as host:
         Admin(host).create_topic("orders")
         with Producer(host) as producer:
@@ -58,12 +56,12 @@ def test_what_opening_found_is_told_on_a_host_and_stays_to_be_asked_for(
         (tmp_path / "orders-0" / name).unlink(missing_ok=True)
     (tmp_path / OFFSETS_FILE).unlink()
     with caplog.at_level(logging.WARNING), BrokerHost(tmp_path) as host:
-        told = Admin(host).damage()
+        reported = Admin(host).damage()
         degraded = Admin(host).describe_topic("orders").partitions[0].lost
-    assert any("orders/0: offsets 1 to 1 are lost" in sentence for sentence in told)
-    assert any("was missing: it is rebuilt from its journal" in sentence for sentence in told)
+    assert any("orders/0: offsets 1 to 1 are lost" in sentence for sentence in reported)
+    assert any("was missing: it is rebuilt from its journal" in sentence for sentence in reported)
     assert degraded == ((1, 2),)
-    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == list(told)
+    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == list(reported)
 
 
 def test_the_lab_says_at_its_start_what_it_found(tmp_path: Path):

@@ -29,7 +29,7 @@ def test_names_are_of_one_namespace_whatever_their_case():
     logs.check_new("audit")
 
 
-def test_a_log_that_is_removed_is_told_to_others_and_comes_back_with_what_it_holds():
+def test_a_removed_log_is_announced_and_comes_back_with_what_it_holds():
     logs = (parts := Parts()).logs
     topic = parts.topic("orders")
     parts.publish("orders", b"a")

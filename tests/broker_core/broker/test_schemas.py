@@ -109,7 +109,7 @@ def test_a_refused_value_takes_no_token_and_no_room():
     assert bench.publish(GOOD) is not None
 
 
-def test_a_dead_lettered_value_is_in_the_bin_with_all_that_it_had():
+def test_a_dead_lettered_value_keeps_all_that_it_had():
     bench = Bench(DEAD_LETTER)
     assert bench.publish(BAD) == Published("orders.dlq", 0, 0)
     assert bench.stored() == 0
@@ -125,7 +125,7 @@ def test_a_dead_lettered_value_is_in_the_bin_with_all_that_it_had():
     assert (bench.broker.views.totals().dead_lettered, bench.broker.views.totals().rejected) == (1, 0)
 
 
-def test_letters_are_grouped_by_what_was_wrong_and_not_by_the_value():
+def test_dead_letters_are_grouped_by_what_was_wrong_and_not_by_the_value():
     bench = Bench(DEAD_LETTER)
     for value in (b'{"id": "a"}', b'{"id": "b"}', b"{}", b"[]", b"{"):
         bench.publish(Message(value))
@@ -220,7 +220,7 @@ def test_a_topic_whose_schema_is_taken_away_takes_anything():
     assert bench.broker.publishing.takes_batches("orders")
 
 
-def test_the_bin_goes_with_its_topic_and_not_before():
+def test_the_dead_letter_queue_goes_with_its_topic_and_not_before():
     bench = Bench(DEAD_LETTER)
     assert refusal(lambda: bench.broker.topics.delete(1, "orders.dlq")).code is ErrorCode.INVALID_REQUEST
     bench.broker.topics.delete(1, "orders")
@@ -229,7 +229,7 @@ def test_the_bin_goes_with_its_topic_and_not_before():
     assert bench.broker.queues.dead_letters("orders").count() == 0
 
 
-def test_a_name_that_the_bin_needs_is_refused_before_anything_is_made():
+def test_a_name_that_the_dead_letter_queue_needs_is_refused_before_anything_is_made():
     bench = Bench()
     bench.broker.topics.create(0, "orders.dlq", 1)
     error = refusal(lambda: bench.broker.topics.create(0, "orders", 1, schema=DEAD_LETTER))
@@ -237,17 +237,17 @@ def test_a_name_that_the_bin_needs_is_refused_before_anything_is_made():
     assert bench.broker.topics.names() == ("orders.dlq",)
 
 
-def test_what_becomes_of_schemas_is_told_whole_by_events():
+def test_events_hold_every_change_of_schemas():
     bench = Bench()
     bench.broker.schemas.set_compatibility(5, Compatibility.NONE, "orders-value")
     bench.broker.schemas.register(6, "orders-value", '{"type": "string"}')
     bench.broker.schemas.delete_version(7, "orders-value", 1)
     assert bench.broker.schemas.delete_subject(8, "orders-value") == (2,)
-    told = [event.detail for event in bench.of(EventKind.USER_ACTION)]
-    assert told[0] is not None
-    assert (told[0]["text"], told[0]["kind"]) == (ORDER, "JSON")
-    assert told[1] == {"subject": "orders-value", "compatibility": "NONE"}
-    assert [detail["deleted"] for detail in told[3:] if detail is not None] == [[1], [2]]
+    details = [event.detail for event in bench.of(EventKind.USER_ACTION)]
+    assert details[0] is not None
+    assert (details[0]["text"], details[0]["kind"]) == (ORDER, "JSON")
+    assert details[1] == {"subject": "orders-value", "compatibility": "NONE"}
+    assert [detail["deleted"] for detail in details[3:] if detail is not None] == [[1], [2]]
 
 
 def test_registering_is_an_event_once():

@@ -31,11 +31,11 @@ def test_a_deleted_topic_is_gone_with_its_offsets_and_can_be_made_anew():
     assert virtual.broker.groups.committed("readers", "commits", 0) is None
 
 
-def test_each_queue_has_a_bin_of_its_own():
+def test_each_queue_has_a_dead_letter_queue_of_its_own():
     virtual = VirtualBroker()
-    virtual.broker.queues.create(0, "jobs", QueueConfig(dead_letter_topic="bin"))
-    with pytest.raises(BrokerError, match="bin") as refused:
-        virtual.broker.queues.create(0, "mails", QueueConfig(dead_letter_topic="bin"))
+    virtual.broker.queues.create(0, "jobs", QueueConfig(dead_letter_topic="dead"))
+    with pytest.raises(BrokerError, match="dead") as refused:
+        virtual.broker.queues.create(0, "mails", QueueConfig(dead_letter_topic="dead"))
     assert refused.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
     assert virtual.broker.queues.names() == ("jobs",)
 
@@ -68,7 +68,7 @@ def test_what_a_queue_or_a_subscription_needs_cannot_be_deleted_under_it():
     assert not (catalog.topics or catalog.queues or catalog.subscriptions)
 
 
-def test_a_queue_that_is_deleted_lets_go_of_who_waits():
+def test_a_deleted_queue_fails_what_waits_for_it():
     virtual = VirtualBroker(1)
     virtual.broker.queues.create(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
     taker = virtual.broker.queues.take(0, "jobs", "worker", deadline_ns=10**12)
@@ -107,8 +107,8 @@ def test_records_are_deleted_by_hand_and_by_retention():
     virtual.run(2)
     virtual.broker.cleaning.clean(virtual.now_ns)
     assert virtual.values() == [[]]
-    told = virtual.kinds(EventKind.RECORDS_DELETED)
-    assert [(event.offset, event.count, event.cause) for event in told] == [
+    deletions = virtual.kinds(EventKind.RECORDS_DELETED)
+    assert [(event.offset, event.count, event.cause) for event in deletions] == [
         (0, 2, "delete records"),
         (2, 1, "retention"),
     ]
@@ -182,7 +182,7 @@ def test_a12_queues_of_a_broker_jitter_their_retries_each_for_itself():
     assert delays("jobs", 1) != delays("jobs", 2)
 
 
-def test_a_wider_gate_is_told_before_it_lets_in_who_waits():
+def test_the_event_of_a_wider_gate_comes_before_what_it_admits():
     virtual = VirtualBroker()
     virtual.broker.queues.create(0, "jobs", QueueConfig(), flow=FlowConfig(max_messages=1))
     for value in (b"a", b"b"):
