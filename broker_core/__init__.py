@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from broker_core.groups.offset_reset import Change, Target
     from broker_core.listeners.access.access import Access, Principal, PrincipalEntry, Rule
     from broker_core.listeners.access.limits import GuardConfig
+    from broker_core.listeners.access.tls import TlsConfig
     from broker_core.listeners.connections import Connection, Connections, ConnectionView
     from broker_core.listeners.kafka.listener import KafkaListener
     from broker_core.log.config import LogConfig
@@ -198,6 +199,7 @@ __all__ = [
     "SubjectState",
     "Target",
     "Timestamp",
+    "TlsConfig",
     "TopicView",
     "Totals",
     "Transform",
@@ -271,6 +273,7 @@ _EXPORTS = {
         "Rule",
     ),
     "listeners.access.limits": ("GuardConfig",),
+    "listeners.access.tls": ("TlsConfig",),
     "listeners.kafka.listener": ("KafkaListener",),
     "engine.host": (
         "BrokerHost",

@@ -81,7 +81,8 @@ INSIDE = {
     *((name, hook) for name in CLASSES for hook in ("before_publish", "before_deliver", "publish_failed")),
     *(("BrokerHost", each) for each in ("call", "admin", "locked", "start", "run", "wait", "waking", "unregister")),
     *(("Chain", each) for each in ("outgoing", "failed", "incoming", "incoming_many")),
-    ("KafkaListener", "in_worker"),
+    ("HttpListener", "in_loop"),
+    *(("KafkaListener", each) for each in ("in_loop", "in_worker", "later")),
     ("DeadLetterFilter", "accepts"),
     ("SchemaRegistry", "restore"),
 }
