@@ -61,7 +61,11 @@ class ErrorCode(enum.Enum):
     UNSUPPORTED_ASSIGNOR = (112, "The broker has no such assignor", False)
     STALE_MEMBER_EPOCH = (113, "The member's epoch is old; the reply to its next heartbeat has the new one", True)
     TRANSACTION_ABORTABLE = (120, "The transaction has failed and must be aborted", False)
+    INVALID_RECORD_STATE = (121, "The message is not held by this member any more", False)
+    SHARE_SESSION_NOT_FOUND = (122, "There is no such share session; open another", True)
+    INVALID_SHARE_SESSION_EPOCH = (123, "The share session is at another epoch; open another", True)
     INVALID_REGULAR_EXPRESSION = (128, "The regular expression is not valid", False)
+    SHARE_SESSION_LIMIT_REACHED = (133, "There are as many share sessions as are allowed", True)
     # Queues and the rest, which Kafka's classic protocol has no number for.
     UNKNOWN_QUEUE = (1001, "There is no such queue", False)
     INVALID_LEASE = (1002, "The lease has expired or belongs to another consumer", False)

@@ -17,6 +17,7 @@ from broker_core.broker.queues import Queues
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
+from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import TransactionPorts
 from broker_core.broker.views import Views
@@ -96,6 +97,7 @@ class Broker:
         self.queues = Queues(
             logs, self.durability, self.backpressure, self.groups, self.recently_deleted, events, timers
         )
+        self.share_groups = ShareGroups(logs, self.queues, timers, self.groups.config)
         self.publishing = Publishing(
             logs, self.schemas, self.durability, self.transactions.check_append, self.fetches, self.growth, events
         )

@@ -1,6 +1,7 @@
-"""IncrementalAlterConfigs: settings of topics by Kafka's names, set or set back to their default.
+"""IncrementalAlterConfigs: settings of topics and of share groups by Kafka's names, set or set back to their default.
 
-Left out: appending to lists and subtracting from them, since no setting here is one; settings of brokers and groups.
+Settings of a group hold for the subscriptions that it makes later. Left out: appending to lists and subtracting from
+them, since no setting here is one; settings of brokers.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka import group_configs, topic_configs
 from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
 from broker_core.listeners.kafka.codec import Body
-from broker_core.listeners.kafka.topic_configs import with_settings
 
 KEY = 44
-_TOPIC = 2
+_TOPIC, _GROUP = 2, 32
 _SET, _DELETE = 0, 1
 
 
@@ -30,16 +31,25 @@ def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
     name = asked.resource_name
     named = {"resource_type": asked.resource_type, "resource_name": name}
 
-    def alter(now_ns: int) -> None:
+    changes = [(each.name, None if each.config_operation == _DELETE else each.value) for each in asked.configs]
+
+    def alter_topic(now_ns: int) -> None:
         call.must_topic(ADMIN, name)
-        changes = [(each.name, None if each.config_operation == _DELETE else each.value) for each in asked.configs]
-        log = with_settings(call.broker.topics.config(name), changes)
+        log = topic_configs.with_settings(call.broker.topics.config(name), changes)
         if not validate_only:
             call.broker.topics.configure(now_ns, name, log=log)
 
+    def alter_group(_now_ns: int) -> None:
+        call.must(ADMIN, "group", name)
+        share_groups = call.broker.share_groups
+        config = group_configs.with_settings(share_groups.config(name), changes)
+        if not validate_only:
+            share_groups.configure(name, config)
+
+    alter = {_TOPIC: alter_topic, _GROUP: alter_group}.get(asked.resource_type)
     try:
-        if asked.resource_type != _TOPIC:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics can be changed")
+        if alter is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
         if any(each.config_operation not in {_SET, _DELETE} for each in asked.configs):
             raise BrokerError(ErrorCode.INVALID_REQUEST, "settings can be set and set back, and no more")
         call.shared.host.admin(alter)

@@ -43,6 +43,10 @@ from broker_core.listeners.kafka import (
     offset_for_leader_epoch,
     produce,
     sasl,
+    share_acknowledge,
+    share_fetch,
+    share_group_describe,
+    share_group_heartbeat,
     sync_group,
     txn_offset_commit,
 )
@@ -107,6 +111,10 @@ APIS = (
     Api("DescribeTransactions", describe_transactions.KEY, 0, 0, describe_transactions.handle),
     Api("ListTransactions", list_transactions.KEY, 0, 1, list_transactions.handle),
     Api("DescribeTopicPartitions", describe_topic_partitions.KEY, 0, 0, describe_topic_partitions.handle),
+    Api("ShareGroupHeartbeat", share_group_heartbeat.KEY, 1, 1, share_group_heartbeat.handle),
+    Api("ShareGroupDescribe", share_group_describe.KEY, 1, 1, share_group_describe.handle),
+    Api("ShareFetch", share_fetch.KEY, 1, 2, share_fetch.handle),
+    Api("ShareAcknowledge", share_acknowledge.KEY, 1, 2, share_acknowledge.handle),
 )
 VERSIONS = [(api.key, api.oldest, api.newest) for api in APIS]
 TABLE = {api.key: api for api in APIS}

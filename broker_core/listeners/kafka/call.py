@@ -16,6 +16,7 @@ from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.kafka.share_sessions import ShareSessions
 from broker_core.listeners.served import ServedHost
 from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.replies import Reply
@@ -37,6 +38,7 @@ _NAMES_THERE = {
     ErrorCode.DAMAGED: 2,
     ErrorCode.CLOSED: 15,  # COORDINATOR_NOT_AVAILABLE: ask again
     ErrorCode.UNKNOWN_QUEUE: 3,
+    ErrorCode.INVALID_LEASE: 121,  # INVALID_RECORD_STATE
     ErrorCode.DUPLICATE_SEQUENCE_NUMBER: 46,
 }
 _FORBIDDEN: dict[str, int] = {
@@ -82,6 +84,7 @@ class Shared(msgspec.Struct, frozen=True):
     limits: GuardConfig
     pending: PendingMembers
     fetch_sessions: FetchSessions
+    share_sessions: ShareSessions
     create_topics: int
 
 

@@ -1,6 +1,6 @@
-"""DescribeConfigs: the settings of topics by Kafka's names, and the few of the broker that clients ask for.
+"""DescribeConfigs: the settings of topics and share groups by Kafka's names, and a few of the broker.
 
-Left out: synonyms, and settings of groups and of loggers.
+Left out: synonyms, and settings of loggers.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import NODE_ID, READ, Answer, Call, failed
+from broker_core.listeners.kafka.group_configs import NAMES
 from broker_core.listeners.kafka.topic_configs import FIXED, SETTINGS, text_of
 
 KEY = 32
-_TOPIC, _BROKER = 2, 4
-_SOURCE_TOPIC, _SOURCE_STATIC, _SOURCE_DEFAULT = 1, 4, 5
+_TOPIC, _BROKER, _GROUP = 2, 4, 32
+_SOURCE_TOPIC, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE_GROUP = 1, 4, 5, 8
 _STRING = 2
 
 
@@ -47,13 +48,19 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
         yield _row("auto.create.topics.enable", str(bool(call.shared.create_topics)).lower(), _STRING, _SOURCE_STATIC)
         yield _row("num.partitions", str(max(1, call.shared.create_topics)), _STRING, _SOURCE_STATIC)
         return
+    if kind == _GROUP:
+        call.must(READ, "group", name)
+        config = call.broker.share_groups.config(name)
+        for known, field in NAMES.items():
+            yield _row(known, str(getattr(config, field)), _STRING, _SOURCE_GROUP)
+        return
     if kind != _TOPIC:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics and the broker have settings here")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics, groups and the broker have settings here")
     call.must_topic(READ, name)
-    config = call.broker.topics.config(name)
+    log = call.broker.topics.config(name)
     for each in SETTINGS:
         about = each.about if documented else None
-        yield _row(each.name, text_of(each, config), each.kafka_type, _SOURCE_TOPIC, about)
+        yield _row(each.name, text_of(each, log), each.kafka_type, _SOURCE_TOPIC, about)
     for fixed, value in FIXED.items():
         yield {**_row(fixed, value, _STRING, _SOURCE_DEFAULT), "read_only": True}
 

@@ -20,6 +20,7 @@ from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.kafka.share_sessions import ShareSessions
 from broker_core.listeners.listener import BACKLOG, LOOPBACK, Listener, close_server
 from broker_core.listeners.served import ServedHost
 from broker_core.replies import Reply
@@ -55,7 +56,9 @@ class KafkaListener(Listener):
     ) -> None:
         """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
         super().__init__(host, address, port, access, tls, limits, connections)
-        self.shared = Shared(host, self.access, self.limits, PendingMembers(), FetchSessions(), create_topics)
+        self.shared = Shared(
+            host, self.access, self.limits, PendingMembers(), FetchSessions(), ShareSessions(), create_topics
+        )
         self._open: dict[KafkaConnection, None] = {}
         self._resting: dict[Callable[[], object], None] = {}
 

@@ -1,7 +1,8 @@
 """Metadata: the cluster of one broker, its topics and their partitions.
 
-Topics that do not exist are created where the listener is told to, and the client asks for it. Logs of queues and of
-dead letters are no topics here. Left out: authorized operations, which are answered as "not known".
+Topics that do not exist are created where the listener is told to, and the client asks for it. A work queue is
+described where it is asked for by name, since share groups take from it; dead letters are no topics here. Left out:
+authorized operations, which are answered as "not known".
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ def visible(call: Call, name: str) -> bool:
 
 
 def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
-    names_by_id = {topic_id(name): name for name in call.broker.topics.names()}
+    queues = set(call.broker.queues.names()) - set(call.broker.queues.subscription_names())
+    known = {*call.broker.topics.names(), *queues}
+    names_by_id = {topic_id(name): name for name in known}
     for each in wanted:
         name = each.name
         if name is None:
@@ -83,7 +86,7 @@ def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
         try:
             if not visible(call, name):
                 call.must(READ, "topic", name)
-            if name not in call.broker.topics.names():
+            if name not in known:
                 check_name(name, "topic")
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
             yield topic_body(call, name)

@@ -1,0 +1,180 @@
+"""Share groups (KIP-932): members that take messages of the same partitions, each message for one of them at a time.
+
+A share group reads a topic by a subscription, and a work queue as it is: leases, delivery counts and dead letters are
+those of queues. Every member may take from every partition.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from broker_core.broker.logs import Logs
+from broker_core.broker.queues import Queues
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.config import GroupConfig
+from broker_core.groups.members import Deadline
+from broker_core.kinds import Range
+from broker_core.limits import MAX_WAIT_MS
+from broker_core.names import check_name
+from broker_core.queues.config import QueueConfig
+from broker_core.settings import Settings
+from broker_core.timers import Timers
+
+JOINING, LEAVING = 0, -1
+
+
+class ShareGroupConfig(Settings, frozen=True):
+    """Settings of a group by Kafka's names; those of its subscriptions hold for the ones that are made later."""
+
+    record_lock_duration_ms: Annotated[int, Range(1_000, MAX_WAIT_MS, meaning="a week")] = 30_000
+    delivery_count_limit: Annotated[int, Range(2, 100)] = 5
+    auto_offset_reset: Literal["earliest", "latest"] = "latest"
+    dead_letter_topic: str = ""
+
+
+class ShareMember(msgspec.Struct):
+    """A member, and the topics that it subscribes to. `holder` is its name on leases."""
+
+    member_id: str
+    holder: str
+    topics: tuple[str, ...]
+    epoch: int
+    session: Deadline
+
+
+class ShareHeartbeat(msgspec.Struct, frozen=True):
+    """What a member is told; `topics` is None where that is as it was told before."""
+
+    epoch: int
+    topics: tuple[str, ...] | None
+
+
+class ShareGroups:
+    """The members of share groups, and the queues that they take from."""
+
+    def __init__(self, logs: Logs, queues: Queues, timers: Timers, config: GroupConfig) -> None:
+        self._logs = logs
+        self._queues = queues
+        self._timers = timers
+        self._session_ns = config.consumer_session_timeout_ms * NS_PER_MS
+        self._groups: dict[str, dict[str, ShareMember]] = {}
+        self._configs: dict[str, ShareGroupConfig] = {}
+
+    # -- settings
+
+    def config(self, group: str) -> ShareGroupConfig:
+        """The settings of a group, which need not have members."""
+        return self._configs.get(group, ShareGroupConfig())
+
+    def configure(self, group: str, config: ShareGroupConfig) -> None:
+        """Settings from now on. Raises INVALID_GROUP_ID."""
+        self._check(group)
+        self._configs[group] = config
+
+    # -- members
+
+    def names(self) -> tuple[str, ...]:
+        """The groups that have members."""
+        return tuple(group for group, members in self._groups.items() if members)
+
+    def members(self, group: str) -> tuple[ShareMember, ...]:
+        """In the order in which they came; none for a group that is not there."""
+        return tuple(self._groups.get(group, {}).values())
+
+    def member(self, group: str, member_id: str) -> ShareMember:
+        """Raises UNKNOWN_MEMBER_ID."""
+        found = self._groups.get(group, {}).get(member_id)
+        if found is None:
+            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member_id!r} is not in share group {group}")
+        return found
+
+    def heartbeat(
+        self, now_ns: int, group: str, member_id: str, epoch: int, holder: str, topics: tuple[str, ...] | None
+    ) -> ShareHeartbeat:
+        """A member joins, is there, or leaves; `topics` of None is as before.
+
+        Raises INVALID_GROUP_ID, INVALID_REQUEST, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH.
+        """
+        if epoch == LEAVING:
+            self._leave(now_ns, group, self.member(group, member_id), "left")
+            return ShareHeartbeat(LEAVING, None)
+        if epoch == JOINING:
+            self._check(group)
+            if topics is None:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"{holder} joins share group {group} without topics")
+            return self._join(now_ns, group, member_id, holder, topics)
+        member = self.member(group, member_id)
+        if epoch != member.epoch:
+            raise BrokerError(
+                ErrorCode.FENCED_MEMBER_EPOCH, f"{member_id} says {epoch}, and is at {member.epoch} in {group}"
+            )
+        member.session.heard_ns = now_ns
+        if topics is None or topics == member.topics:
+            return ShareHeartbeat(epoch, None)
+        member.topics = topics
+        member.epoch += 1
+        return ShareHeartbeat(member.epoch, topics)
+
+    def _join(self, now_ns: int, group: str, member_id: str, holder: str, topics: tuple[str, ...]) -> ShareHeartbeat:
+        members = self._groups.setdefault(group, {})
+        old = members.pop(member_id, None)
+        if old is not None:
+            old.session.cancel()
+
+        def missed(at_ns: int) -> None:
+            self._leave(at_ns, group, made, f"missed its heartbeats for {self._session_ns / 1e9:.1f} s")
+
+        session = Deadline(self._timers, now_ns, self._session_ns, excused=_never, missed=missed)
+        made = members[member_id] = ShareMember(member_id, holder, topics, 1 if old is None else old.epoch + 1, session)
+        return ShareHeartbeat(made.epoch, topics)
+
+    def _leave(self, now_ns: int, group: str, member: ShareMember, why: str) -> None:
+        member.session.cancel()
+        del self._groups[group][member.member_id]
+        for topic in member.topics:
+            name = self.queue_of(group, topic)
+            if name in self._queues:
+                self._queues.queue(name).release_holder(now_ns, member.holder, f"{member.holder} {why}")
+
+    # -- what they take from
+
+    def queue_of(self, group: str, topic: str) -> str:
+        """The queue by which `group` reads `topic`: the work queue itself, or a subscription of the group's."""
+        if topic in self._queues and topic not in self._queues.subscription_names():
+            return topic
+        return f"{group}.{topic}"
+
+    def missing(self, group: str, topics: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of `topics` that are there, and that the group has no subscription to yet."""
+        return tuple(
+            topic for topic in topics if self._logs.get(topic) and self.queue_of(group, topic) not in self._queues
+        )
+
+    def subscribe(self, now_ns: int, group: str, topic: str) -> None:
+        """Make the subscription by which `group` reads `topic`. Raises as `Queues.subscribe`."""
+        config = self.config(group)
+        self._queues.subscribe(
+            now_ns,
+            self.queue_of(group, topic),
+            topic,
+            QueueConfig(
+                lease_ms=config.record_lock_duration_ms,
+                max_attempts=config.delivery_count_limit,
+                dead_letter_topic=config.dead_letter_topic,
+            ),
+            from_end=config.auto_offset_reset == "latest",
+        )
+
+    @staticmethod
+    def _check(group: str) -> None:
+        try:
+            check_name(group, "group")
+        except BrokerError as error:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID, error.about) from None
+
+
+def _never() -> bool:
+    return False

@@ -1,0 +1,177 @@
+"""ShareFetch (KIP-932): a member acknowledges what it has, and acquires more, from whichever partition has some.
+
+Stored batches are handed out as they are; which of their records are acquired stands beside them. Left out: the lists
+of aborted transactions, since a subscription takes committed messages and passes over markers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, kafka_code, topic_id
+from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession
+from broker_core.queues.lease import Lease, lease_runs
+from broker_core.replies import Reply
+
+KEY = 78
+_MOST_RECORDS = 500
+_MOST_BYTES = 64 * 1_048_576
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """What a request waits for; `errors` are those of its acknowledgements, by place."""
+
+    group: str
+    holder: str
+    session: ShareSession
+    errors: dict[Place, BrokerError | None]
+    most: int
+    deadline_ns: int
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Acknowledge, then acquire, waiting until max wait for something to be ready."""
+    group = request.group_id
+    call.must(READ, "group", group)
+    member = call.broker.share_groups.member(group, request.member_id)
+    session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch)
+    names = topic_names(call)
+    errors: dict[Place, BrokerError | None] = {}
+    for topic in request.topics:
+        for each in topic.partitions:
+            place = (names.get(topic.topic_id, ""), each.partition_index)
+            if place[0]:
+                session.places[place] = topic.topic_id
+            if each.acknowledgement_batches:
+                errors[place] = acknowledged(call, session, place, each.acknowledgement_batches)
+    for topic in request.forgotten_topics_data:
+        for partition in topic.partitions:
+            session.places.pop((names.get(topic.topic_id, ""), partition), None)
+    if request.share_session_epoch == CLOSING:
+        session.release_all(call.broker, call.now_ns)
+        return _body(call, _Wanted(group, member.holder, session, errors, 0, 0), [])
+    wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
+    most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
+    wanted = _Wanted(group, member.holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
+    return _acquire(call, wanted)
+
+
+def topic_names(call: Call) -> dict[Any, str]:
+    """By topic id: topics, and work queues, which share groups may take from."""
+    return {topic_id(name): name for name in (*call.broker.topics.names(), *call.broker.queues.names())}
+
+
+def acknowledged(call: Call, session: ShareSession, place: Place, batches: Iterable[Any]) -> BrokerError | None:
+    """Apply acknowledgements of one partition; what was wrong with one of them."""
+    try:
+        session.acknowledge(call.broker, call.now_ns, *place, batches)
+    except BrokerError as error:
+        call.connection.failed(str(error))
+        return error
+    return None
+
+
+def _acquire(call: Call, wanted: _Wanted) -> Answer:
+    broker, now_ns = call.broker, call.now_ns
+    queues = {
+        broker.share_groups.queue_of(wanted.group, topic): None
+        for topic, _ in wanted.session.places
+        if call.may(READ, "topic", topic)
+    }
+    names = [name for name in queues if name in broker.queues]
+    for name in names:
+        taken = broker.queues.take(now_ns, name, wanted.holder, max_messages=wanted.most)
+        if not taken.done or taken.result():
+            return Waiting(taken, lambda reply, _now_ns: _body(call, wanted, reply.result()))
+    if not names or wanted.deadline_ns <= now_ns:
+        return _body(call, wanted, [])
+    waits = {
+        name: broker.queues.take(now_ns, name, wanted.holder, max_messages=wanted.most, deadline_ns=wanted.deadline_ns)
+        for name in names
+    }
+
+    def cancel() -> None:
+        for name, wait in waits.items():
+            broker.queues.cancel_take(name, wait)
+            wait.then(lambda late: _give_back(call, late))
+
+    def first(_reply: object, _now_ns: int) -> Answer:
+        for name, wait in waits.items():
+            if not wait.done:
+                broker.queues.cancel_take(name, wait)
+        return _body(call, wanted, [lease for wait in waits.values() if wait.error is None for lease in wait.result()])
+
+    return Waiting(_any_of(waits.values()), first, cancel)
+
+
+def _any_of(replies: Iterable[Reply[list[Lease]]]) -> Reply[None]:
+    """Settled by the first that has messages, or by the last."""
+    found: Reply[None] = Reply()
+    waiting = list(replies)
+    left = len(waiting)
+
+    def settled(reply: Reply[list[Lease]]) -> None:
+        nonlocal left
+        left -= 1
+        if not left or (reply.error is None and reply.result()):
+            found.resolve(None)
+
+    for reply in waiting:
+        reply.then(settled)
+    return found
+
+
+def _give_back(call: Call, late: Reply[list[Lease]]) -> None:
+    """The connection is gone: what came for it is released."""
+    if late.error is None and late.result():
+        ShareSession(
+            acquired={(lease.queue, lease.partition, lease.offset): lease for lease in late.result()}
+        ).release_all(call.broker, call.shared.host.now_ns)
+
+
+def _body(call: Call, wanted: _Wanted, leases: list[Lease]) -> Body:
+    by_place: dict[Place, list[Lease]] = {}
+    for lease in leases:
+        place = (lease.message.topic, lease.partition)
+        by_place.setdefault(place, []).append(lease)
+        wanted.session.acquired[*place, lease.offset] = lease
+    call.connection.messages_out += len(leases)
+    topics: dict[str, list[dict[str, Any]]] = {}
+    for place in {**wanted.errors, **by_place}:
+        topics.setdefault(place[0], []).append(_partition(call, place, by_place.get(place, []), wanted.errors))
+    config = call.broker.share_groups.config(wanted.group)
+    return {
+        "error_code": 0,
+        "acquisition_lock_timeout": config.record_lock_duration_ms,
+        "responses": [{"topic_id": topic_id(name), "partitions": rows} for name, rows in topics.items()],
+        "node_endpoints": (),
+    }
+
+
+def _partition(
+    call: Call, place: Place, leases: list[Lease], errors: dict[Place, BrokerError | None]
+) -> dict[str, Any]:
+    leases.sort(key=lambda lease: lease.offset)
+    records = b""
+    if leases:
+        log = call.broker.logs.partition(*place)
+        records = b"".join(log.read_bytes(leases[0].offset, _MOST_BYTES, end_offset=leases[-1].offset + 1))
+    error = errors.get(place)
+    return {
+        "partition_index": place[1],
+        "error_code": 0,
+        "acknowledge_error_code": kafka_code(error),
+        "acknowledge_error_message": None if error is None else str(error),
+        "current_leader": {"leader_id": 0, "leader_epoch": 0},
+        "records": records,
+        "acquired_records": [
+            {"first_offset": run.offset, "last_offset": run.offset + count - 1, "delivery_count": run.attempt}
+            for run, count in lease_runs(leases)
+        ],
+    }

@@ -1,0 +1,234 @@
+"""Share groups (KIP-932) with a real client: over a topic, and over a work queue of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import Message, Producer, ShareConsumer
+
+from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, HostConfig, QueueConfig
+from broker_core.broker.share_groups import ShareGroupConfig
+from broker_core.clients.producer import Producer as OurProducer
+from broker_core.groups.config import GroupConfig
+from broker_core.listeners.access.access import ANYBODY
+from broker_core.listeners.kafka import list_groups, share_group_describe
+from broker_core.listeners.kafka.call import Call
+from broker_core.listeners.kafka.group_configs import with_settings
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, ShareSessions
+
+PATIENCE_S = 30.0
+ACCEPT, RELEASE, REJECT = 1, 2, 3
+
+
+@pytest.fixture
+def host() -> Iterator[BrokerHost]:
+    config = GroupConfig(initial_rebalance_delay_ms=50, consumer_heartbeat_interval_ms=100)
+    with BrokerHost(config=HostConfig(groups=config)) as made:
+        yield made
+
+
+@pytest.fixture
+def configure(host: BrokerHost) -> Callable[..., None]:
+    def configure(**settings: Any) -> None:
+        config = ShareGroupConfig(**{"auto_offset_reset": "earliest", **settings})
+        host.call(lambda _now: host.broker.share_groups.configure("workers", config))
+
+    return configure
+
+
+@pytest.fixture
+def new_member(settings: dict[str, Any]) -> Iterator[Callable[..., ShareConsumer]]:
+    made: list[ShareConsumer] = []
+
+    def make(client: str, topic: str = "orders", **more: Any) -> ShareConsumer:
+        made.append(ShareConsumer({**settings, "client.id": client, "group.id": "workers", **more}))
+        made[-1].subscribe([topic])
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def taken(
+    consumer: ShareConsumer, count: int, then: Callable[[Message], object] = lambda _message: None
+) -> list[bytes]:
+    """The values of so many messages; `then` is called for each."""
+    found: list[bytes] = []
+    deadline_s = time.monotonic() + PATIENCE_S
+    while len(found) < count and time.monotonic() < deadline_s:
+        for message in consumer.poll(0.2) or ():
+            assert message.error() is None, message.error()
+            found.append(message.value() or b"")
+            then(message)
+    return found
+
+
+def produced(producer: Producer, count: int) -> set[bytes]:
+    values = {b"%d" % number for number in range(count)}
+    for value in sorted(values):
+        producer.produce("orders", value, key=value)
+    assert producer.flush(PATIENCE_S) == 0
+    return values
+
+
+def test_two_members_share_the_messages_of_every_partition(
+    admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+):
+    admin.create_topic("orders", 3)
+    configure()
+    values = produced(producer, 60)
+    members = [new_member("one", **{"max.poll.records": 5}), new_member("two", **{"max.poll.records": 5})]
+    found: list[bytes] = []
+    deadline_s = time.monotonic() + PATIENCE_S
+    while len(found) < 60 and time.monotonic() < deadline_s:
+        for member in members:
+            found += [message.value() or b"" for message in member.poll(0.05) or ()]
+    for member in members:
+        member.commit_sync()
+    assert sorted(found) == sorted(values)
+    view = admin.describe_queue("workers.orders")
+    assert (view.acknowledged, view.in_flight, view.ready, view.redelivered) == (60, 0, 0, 0)
+
+
+def test_what_is_released_comes_again_and_what_is_rejected_is_a_dead_letter(
+    admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+):
+    admin.create_topic("orders", 1)
+    configure(dead_letter_topic="failed-orders")
+    produced(producer, 3)
+    member = new_member("one", **{"share.acknowledgement.mode": "explicit"})
+    counts: dict[bytes, int] = {}
+
+    def answer(message: Message) -> None:
+        value = message.value() or b""
+        counts[value] = counts.get(value, 0) + 1
+        kind = {b"0": ACCEPT, b"1": RELEASE if counts[value] < 3 else ACCEPT, b"2": REJECT}[value]
+        member.acknowledge(message, kind)
+        member.commit_sync()
+
+    taken(member, 5, answer)
+    assert counts == {b"0": 1, b"1": 3, b"2": 1}
+    view = admin.describe_queue("workers.orders")
+    assert (view.acknowledged, view.dead, view.dead_letter_topic) == (2, 1, "failed-orders")
+    (letter,) = admin.dead_letters("workers.orders")
+    assert (letter.value, letter.cause) == (b"2", "rejected by its share consumer")
+
+
+def test_too_many_deliveries_make_a_dead_letter(
+    admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+):
+    admin.create_topic("orders", 1)
+    configure(delivery_count_limit=2)
+    produced(producer, 1)
+    member = new_member("one", **{"share.acknowledgement.mode": "explicit"})
+
+    def release(message: Message) -> None:
+        member.acknowledge(message, RELEASE)
+        member.commit_sync()
+
+    assert taken(member, 2, release) == [b"0", b"0"]
+    assert [len(letter.attempts) for letter in admin.dead_letters("workers.orders")] == [2]
+
+
+def test_what_a_member_holds_when_it_closes_goes_to_another(
+    admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+):
+    admin.create_topic("orders", 1)
+    configure()
+    values = produced(producer, 4)
+    explicit = {"share.acknowledgement.mode": "explicit"}
+    first = new_member("one", **explicit)
+    assert set(taken(first, 4)) == values
+    assert admin.describe_queue("workers.orders").in_flight == 4
+    first.close()
+    second = new_member("two", **explicit)
+    assert set(taken(second, 4, lambda message: second.acknowledge(message, ACCEPT))) == values
+    second.commit_sync()
+    assert admin.describe_queue("workers.orders").acknowledged == 4
+
+
+def test_a_lock_that_runs_out_lets_another_have_the_message(
+    admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+):
+    admin.create_topic("orders", 1)
+    configure(record_lock_duration_ms=1_000)
+    produced(producer, 1)
+    slow = new_member("slow", **{"share.acknowledgement.mode": "explicit"})
+    assert taken(slow, 1) == [b"0"]
+    other = new_member("other", **{"share.acknowledgement.mode": "explicit"})
+    assert taken(other, 1, lambda message: other.acknowledge(message, ACCEPT)) == [b"0"]
+    other.commit_sync()
+    assert admin.describe_queue("workers.orders").acknowledged == 1
+
+
+def test_a_work_queue_of_ours_is_taken_from_by_a_share_group(
+    host: BrokerHost, admin: Admin, new_member: Callable[..., ShareConsumer]
+):
+    admin.create_queue("jobs", QueueConfig(priorities=2))
+    with OurProducer(host) as producer:
+        for number in range(4):
+            producer.publish("jobs", b"job %d" % number, priority=number % 2)
+    member = new_member("one", "jobs")
+    assert set(taken(member, 4)) == {b"job %d" % number for number in range(4)}
+    member.commit_sync()
+    assert admin.describe_queue("jobs").acknowledged == 4
+    assert "workers.jobs" not in admin.queues()
+
+
+def test_share_groups_are_listed_and_described(
+    host: BrokerHost, listener: KafkaListener, admin: Admin, new_member: Callable[..., ShareConsumer]
+):
+    """librdkafka's admin client passes over groups that are no consumer groups, so the handlers are asked."""
+    admin.create_topic("orders", 2)
+    member = new_member("one")
+    deadline_s = time.monotonic() + PATIENCE_S
+    while "workers.orders" not in admin.queues() and time.monotonic() < deadline_s:
+        member.poll(0.1)
+    seen = listener.connections.open("kafka", "", lambda: None)
+    call = Call(listener.shared, seen, ANYBODY, "admin", 5, 0, "127.0.0.1", listener.port)
+    asked = SimpleNamespace(states_filter=(), types_filter=("share",))
+    listed: Any = host.call(lambda _now: list_groups.handle(call, asked))
+    assert [(group["group_id"], group["group_type"]) for group in listed["groups"]] == [("workers", "share")]
+    described: Any = host.call(
+        lambda _now: share_group_describe.handle(call, SimpleNamespace(group_ids=("workers", "nobody")))
+    )
+    known, unknown = described["groups"]
+    assert [each["client_id"] for each in known["members"]] == ["one"]
+    assert known["members"][0]["assignment"]["topic_partitions"][0]["partitions"] == [0, 1]
+    assert unknown["error_code"] == ErrorCode.GROUP_ID_NOT_FOUND.code
+
+
+def test_settings_go_by_kafkas_names():
+    changed = with_settings(
+        ShareGroupConfig(), [("share.record.lock.duration.ms", "1500"), ("share.auto.offset.reset", "earliest")]
+    )
+    assert changed == ShareGroupConfig(record_lock_duration_ms=1_500, auto_offset_reset="earliest")
+    assert with_settings(changed, [("share.record.lock.duration.ms", None)]).record_lock_duration_ms == 30_000
+    for name, value in (
+        ("share.record.lock.duration.ms", "999"),
+        ("share.record.lock.duration.ms", "soon"),
+        ("share.auto.offset.reset", "never"),
+        ("no.such", "1"),
+    ):
+        with pytest.raises(BrokerError) as refused:
+            with_settings(ShareGroupConfig(), [(name, value)])
+        assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_a_session_goes_on_by_its_epoch():
+    sessions = ShareSessions()
+    sessions.at("g", "m", OPENING)
+    sessions.at("g", "m", 1)
+    with pytest.raises(BrokerError) as wrong:
+        sessions.at("g", "m", 1)
+    assert wrong.value.code is ErrorCode.INVALID_SHARE_SESSION_EPOCH
+    sessions.at("g", "m", CLOSING)
+    with pytest.raises(BrokerError) as gone:
+        sessions.at("g", "m", 2)
+    assert gone.value.code is ErrorCode.SHARE_SESSION_NOT_FOUND
