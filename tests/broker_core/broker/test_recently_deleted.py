@@ -22,7 +22,7 @@ from broker_core.timers import Timers
 WINDOW_S = UNDO_WINDOW_MS / 1_000
 
 
-class Bench:
+class BrokerSetup:
     """A broker in memory whose time the test moves."""
 
     def __init__(self) -> None:
@@ -127,50 +127,50 @@ def test_a_new_name_ends_the_window_of_what_has_files_of_that_name(name: str) ->
 
 
 def test_a_topic_comes_back_with_what_was_committed_and_counted() -> None:
-    bench = Bench()
-    broker = bench.broker
+    setup = BrokerSetup()
+    broker = setup.broker
     broker.groups.commit(0, "readers", "", -1, {("orders", 0): 1, ("orders", 1): 2})
     before, totals = broker.views.topic(0, "orders"), broker.views.totals()
     broker.topics.delete(0, "orders", restorable=True)
     assert broker.groups.committed("readers", "orders", 0) is None
     assert broker.views.totals() == totals
-    bench.pass_time(WINDOW_S - 1)
-    broker.recently_deleted.restore(bench.now_ns, "orders")
+    setup.pass_time(WINDOW_S - 1)
+    broker.recently_deleted.restore(setup.now_ns, "orders")
     assert broker.views.topic(0, "orders") == before
     assert broker.groups.committed("readers", "orders", 1) == 2
     assert broker.views.totals() == totals
-    bench.pass_time(WINDOW_S + 1)
+    setup.pass_time(WINDOW_S + 1)
     assert broker.views.topic(0, "orders") == before, "the end of the window is no business of what came back"
 
 
 def test_a_queue_comes_back_with_its_leases_and_those_that_ended_meanwhile_have_ended() -> None:
-    bench = Bench()
-    broker = bench.broker
+    setup = BrokerSetup()
+    broker = setup.broker
     (short, *_) = broker.queues.take(0, "jobs", "w", max_messages=2).result()
     broker.queues.delete(0, "jobs", restorable=True)
-    bench.pass_time(1)
-    broker.recently_deleted.restore(bench.now_ns, "jobs")
+    setup.pass_time(1)
+    broker.recently_deleted.restore(setup.now_ns, "jobs")
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (3, 2)
-    broker.queues.ack(bench.now_ns, short)
-    broker.queues.delete(bench.now_ns, "jobs", restorable=True)
-    bench.pass_time(5)
-    broker.recently_deleted.restore(bench.now_ns, "jobs")
+    broker.queues.ack(setup.now_ns, short)
+    broker.queues.delete(setup.now_ns, "jobs", restorable=True)
+    setup.pass_time(5)
+    broker.recently_deleted.restore(setup.now_ns, "jobs")
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (4, 0)
-    again = broker.queues.take(bench.now_ns, "jobs", "w", max_messages=9).result()
+    again = broker.queues.take(setup.now_ns, "jobs", "w", max_messages=9).result()
     assert [lease.attempt for lease in again] == [2, 1, 1, 1]
 
 
 def test_a_name_that_is_wanted_again_ends_the_window() -> None:
-    bench = Bench()
-    bench.broker.topics.delete(0, "orders", restorable=True)
-    bench.broker.topics.create(0, "Orders", 1)
-    assert bench.broker.recently_deleted.why_not_restored("orders")
-    assert bench.broker.views.topic(0, "Orders").partitions[0].end_offset == 0
+    setup = BrokerSetup()
+    setup.broker.topics.delete(0, "orders", restorable=True)
+    setup.broker.topics.create(0, "Orders", 1)
+    assert setup.broker.recently_deleted.why_not_restored("orders")
+    assert setup.broker.views.topic(0, "Orders").partitions[0].end_offset == 0
 
 
 def test_a_subscription_comes_back_after_its_topic() -> None:
-    bench = Bench()
-    broker = bench.broker
+    setup = BrokerSetup()
+    broker = setup.broker
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
     broker.queues.delete(0, "audit", restorable=True)
     broker.topics.delete(0, "orders", restorable=True)
@@ -183,8 +183,8 @@ def test_a_subscription_comes_back_after_its_topic() -> None:
 
 
 def test_a_subscription_to_a_topic_that_was_made_anew_stays_gone() -> None:
-    bench = Bench()
-    broker = bench.broker
+    setup = BrokerSetup()
+    broker = setup.broker
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
     broker.queues.delete(0, "audit", restorable=True)
     broker.topics.delete(0, "orders", restorable=True)

@@ -36,7 +36,7 @@ GOOD, BAD = Message(b'{"id": 1}', b"k"), Message(b'{"id": "one"}', b"k", (("h", 
 REFUSE, DEAD_LETTER = SchemaRule("orders-value"), SchemaRule("orders-value", "dead_letter")
 
 
-class Bench:
+class BrokerSetup:
     """A broker in memory, its events, and the history checker over all of them."""
 
     def __init__(self, rule: SchemaRule | None = None, **topic: Any) -> None:
@@ -78,172 +78,172 @@ def refusal(action: Any) -> BrokerError:
 
 
 def test_a_refused_value_is_an_error_with_a_pointer_and_a_rejected_event():
-    bench = Bench(REFUSE)
-    error = refusal(lambda: bench.publish(BAD))
+    setup = BrokerSetup(REFUSE)
+    error = refusal(lambda: setup.publish(BAD))
     assert error.code is ErrorCode.INVALID_RECORD
     assert "/id: 'one' is not of type 'integer'" in str(error)
-    assert bench.stored() == 0
-    (rejected,) = bench.of(EventKind.REJECTED)
+    assert setup.stored() == 0
+    (rejected,) = setup.of(EventKind.REJECTED)
     assert (rejected.topic, rejected.client, rejected.count, rejected.size_bytes) == ("orders", "p", 1, 14)
     assert rejected.cause == "schema orders-value refused /id"
-    assert bench.broker.views.totals().rejected == 1
+    assert setup.broker.views.totals().rejected == 1
 
 
 def test_a_value_that_fits_is_stored_and_so_is_the_deletion_of_a_key():
-    bench = Bench(REFUSE)
-    assert bench.publish(GOOD) is not None
-    assert bench.publish(Message(None, b"k")) is not None
-    assert bench.stored() == 2
+    setup = BrokerSetup(REFUSE)
+    assert setup.publish(GOOD) is not None
+    assert setup.publish(Message(None, b"k")) is not None
+    assert setup.stored() == 2
 
 
 def test_a_batch_is_stored_whole_or_not_at_all():
-    bench = Bench(REFUSE)
-    assert "message 2 of 3" in str(refusal(lambda: bench.publish(GOOD, BAD, GOOD)))
-    assert (bench.stored(), bench.broker.views.totals().rejected) == (0, 3)
-    assert bench.of(EventKind.REJECTED)[0].count == 3
+    setup = BrokerSetup(REFUSE)
+    assert "message 2 of 3" in str(refusal(lambda: setup.publish(GOOD, BAD, GOOD)))
+    assert (setup.stored(), setup.broker.views.totals().rejected) == (0, 3)
+    assert setup.of(EventKind.REJECTED)[0].count == 3
 
 
 def test_a_refused_value_takes_no_token_and_no_room():
-    bench = Bench(REFUSE, flow=FlowConfig(rate_per_s=1, burst=1, policy="reject"))
-    refusal(lambda: bench.publish(BAD))
-    assert bench.publish(GOOD) is not None
+    setup = BrokerSetup(REFUSE, flow=FlowConfig(rate_per_s=1, burst=1, policy="reject"))
+    refusal(lambda: setup.publish(BAD))
+    assert setup.publish(GOOD) is not None
 
 
 def test_a_dead_lettered_value_keeps_all_that_it_had():
-    bench = Bench(DEAD_LETTER)
-    assert bench.publish(BAD) == Published("orders.dlq", 0, 0)
-    assert bench.stored() == 0
-    letter = bench.broker.queues.dead_letters("orders").get(0)
+    setup = BrokerSetup(DEAD_LETTER)
+    assert setup.publish(BAD) == Published("orders.dlq", 0, 0)
+    assert setup.stored() == 0
+    letter = setup.broker.queues.dead_letters("orders").get(0)
     assert (letter.key, letter.value, letter.headers) == (BAD.key, BAD.value, BAD.headers)
     assert (letter.queue, letter.origin_topic, letter.origin_offset) == ("orders", "orders", -1)
     assert letter.cause == "schema orders-value refused /id"
     assert letter.attempts[0].holder == "p"
     assert letter.attempts[0].outcome.endswith("/id: 'one' is not of type 'integer'")
-    (event,) = bench.of(EventKind.DEAD_LETTERED)
+    (event,) = setup.of(EventKind.DEAD_LETTERED)
     assert (event.topic, event.client, event.to_topic, event.to_offset) == ("orders", "p", "orders.dlq", 0)
     assert (event.partition, event.offset, event.group) == (None, None, "")  # no queue, and never stored
-    assert (bench.broker.views.totals().dead_lettered, bench.broker.views.totals().rejected) == (1, 0)
+    assert (setup.broker.views.totals().dead_lettered, setup.broker.views.totals().rejected) == (1, 0)
 
 
 def test_dead_letters_are_grouped_by_what_was_wrong_and_not_by_the_value():
-    bench = Bench(DEAD_LETTER)
+    setup = BrokerSetup(DEAD_LETTER)
     for value in (b'{"id": "a"}', b'{"id": "b"}', b"{}", b"[]", b"{"):
-        bench.publish(Message(value))
-    assert bench.broker.queues.dead_letters("orders").by_cause() == {
+        setup.publish(Message(value))
+    assert setup.broker.queues.dead_letters("orders").by_cause() == {
         "schema orders-value refused /id": 3,
         "schema orders-value refused the value": 2,
     }
 
 
 def test_a_redrive_stores_what_fits_now_and_keeps_the_rest():
-    bench = Bench(DEAD_LETTER)
+    setup = BrokerSetup(DEAD_LETTER)
     for _ in range(2):
-        bench.publish(BAD)
+        setup.publish(BAD)
     edited = msgspec.structs.replace(BAD, value=b'{"id": 1}')
-    result = bench.broker.redrives.redrive(20, "orders", [0, 1], client="user", edits={0: edited})
+    result = setup.broker.redrives.redrive(20, "orders", [0, 1], client="user", edits={0: edited})
     assert [place.offset for place in result.redriven] == [0]
     assert [(refused.offset, refused.error.code) for refused in result.refused] == [(1, ErrorCode.INVALID_RECORD)]
-    assert bench.stored() == 1
-    assert bench.broker.queues.dead_letters("orders").count() == 1
-    assert bench.broker.views.totals().redriven == len(bench.of(EventKind.REDRIVEN)) == 1
-    again = bench.broker.logs.partition("orders", result.redriven[0].to_partition).message(0)
+    assert setup.stored() == 1
+    assert setup.broker.queues.dead_letters("orders").count() == 1
+    assert setup.broker.views.totals().redriven == len(setup.of(EventKind.REDRIVEN)) == 1
+    again = setup.broker.logs.partition("orders", result.redriven[0].to_partition).message(0)
     assert again.value == b'{"id": 1}'
 
 
 def test_the_latest_schema_decides_so_that_an_old_letter_may_fit_later():
-    bench = Bench(DEAD_LETTER)
-    bench.publish(BAD)
-    bench.broker.schemas.registry.set_compatibility(Compatibility.NONE)
-    bench.broker.schemas.register(15, "orders-value", json.dumps({"type": "object"}))
-    assert len(bench.broker.redrives.redrive(20, "orders", [0], client="user").redriven) == 1
+    setup = BrokerSetup(DEAD_LETTER)
+    setup.publish(BAD)
+    setup.broker.schemas.registry.set_compatibility(Compatibility.NONE)
+    setup.broker.schemas.register(15, "orders-value", json.dumps({"type": "object"}))
+    assert len(setup.broker.redrives.redrive(20, "orders", [0], client="user").redriven) == 1
 
 
 def test_a_redriven_message_wakes_the_readers():
-    bench = Bench(DEAD_LETTER)
-    bench.publish(BAD)
-    waiting = bench.broker.fetches.fetch(
+    setup = BrokerSetup(DEAD_LETTER)
+    setup.publish(BAD)
+    waiting = setup.broker.fetches.fetch(
         15, "g", "c", {("orders", 0): 0, ("orders", 1): 0}, max_messages=10, deadline_ns=1_000_000
     )
     assert not waiting.done
-    bench.broker.redrives.redrive(20, "orders", [0], client="user", edits={0: GOOD})
+    setup.broker.redrives.redrive(20, "orders", [0], client="user", edits={0: GOOD})
     assert [message.value for message in waiting.result()] == [GOOD.value]
 
 
 def test_a_queue_refuses_and_does_not_dead_letter():
-    bench = Bench()
-    bench.broker.queues.create(0, "jobs", QueueConfig(priorities=3))
-    assert refusal(lambda: bench.broker.schemas.set_rule(0, "jobs", DEAD_LETTER)).code is ErrorCode.INVALID_CONFIG
-    bench.broker.schemas.set_rule(0, "jobs", REFUSE)
-    assert "/id" in str(refusal(bench.broker.publishing.publish(1, "jobs", BAD, client="p").result))
-    bench.broker.publishing.publish(2, "jobs", GOOD, client="p").result()
-    assert bench.broker.views.queue(2, "jobs").ready == 1
+    setup = BrokerSetup()
+    setup.broker.queues.create(0, "jobs", QueueConfig(priorities=3))
+    assert refusal(lambda: setup.broker.schemas.set_rule(0, "jobs", DEAD_LETTER)).code is ErrorCode.INVALID_CONFIG
+    setup.broker.schemas.set_rule(0, "jobs", REFUSE)
+    assert "/id" in str(refusal(setup.broker.publishing.publish(1, "jobs", BAD, client="p").result))
+    setup.broker.publishing.publish(2, "jobs", GOOD, client="p").result()
+    assert setup.broker.views.queue(2, "jobs").ready == 1
 
 
 def test_a_redrive_into_a_queue_is_held_against_its_schema():
-    bench = Bench()
-    bench.broker.queues.create(0, "jobs", QueueConfig(max_attempts=1, priorities=3))
-    bench.broker.publishing.publish(1, "jobs", BAD, client="p").result()
-    bench.broker.queues.nack(2, bench.broker.queues.take(1, "jobs", "w").result()[0], "boom")
-    bench.broker.schemas.set_rule(3, "jobs", REFUSE)
-    refused = bench.broker.redrives.redrive(4, "jobs", [0], client="user").refused
+    setup = BrokerSetup()
+    setup.broker.queues.create(0, "jobs", QueueConfig(max_attempts=1, priorities=3))
+    setup.broker.publishing.publish(1, "jobs", BAD, client="p").result()
+    setup.broker.queues.nack(2, setup.broker.queues.take(1, "jobs", "w").result()[0], "boom")
+    setup.broker.schemas.set_rule(3, "jobs", REFUSE)
+    refused = setup.broker.redrives.redrive(4, "jobs", [0], client="user").refused
     assert [each.error.code for each in refused] == [ErrorCode.INVALID_RECORD]
-    assert len(bench.broker.redrives.redrive(5, "jobs", [0], client="user", edits={0: GOOD}).redriven) == 1
+    assert len(setup.broker.redrives.redrive(5, "jobs", [0], client="user", edits={0: GOOD}).redriven) == 1
 
 
 def test_without_a_schema_in_the_subject_nothing_is_accepted():
-    bench = Bench(REFUSE)
-    bench.broker.schemas.registry.delete_subject("orders-value")
-    assert "the subject orders-value has no schema" in str(refusal(lambda: bench.publish(GOOD)))
+    setup = BrokerSetup(REFUSE)
+    setup.broker.schemas.registry.delete_subject("orders-value")
+    assert "the subject orders-value has no schema" in str(refusal(lambda: setup.publish(GOOD)))
 
 
 def test_a_subject_that_does_not_exist_is_no_rule_and_one_that_was_deleted_survives_a_restart():
-    bench = Bench()
+    setup = BrokerSetup()
     nobody = SchemaRule("nobody")
-    assert refusal(lambda: bench.broker.topics.create(0, "orders", 2, schema=nobody)).code is ErrorCode.UNKNOWN_SUBJECT
-    assert bench.broker.topics.names() == ()
-    bench.broker.topics.create(0, "orders", 2, schema=REFUSE)
-    assert refusal(lambda: bench.broker.schemas.set_rule(1, "orders", nobody)).code is ErrorCode.UNKNOWN_SUBJECT
-    assert bench.broker.schemas.rule("orders") == REFUSE
-    bench.broker.schemas.registry.delete_subject("orders-value")
-    catalog = bench.broker.catalog()
-    bench.broker.close()
-    bench.files = MemoryFiles()
-    again = bench.new_broker()
+    assert refusal(lambda: setup.broker.topics.create(0, "orders", 2, schema=nobody)).code is ErrorCode.UNKNOWN_SUBJECT
+    assert setup.broker.topics.names() == ()
+    setup.broker.topics.create(0, "orders", 2, schema=REFUSE)
+    assert refusal(lambda: setup.broker.schemas.set_rule(1, "orders", nobody)).code is ErrorCode.UNKNOWN_SUBJECT
+    assert setup.broker.schemas.rule("orders") == REFUSE
+    setup.broker.schemas.registry.delete_subject("orders-value")
+    catalog = setup.broker.catalog()
+    setup.broker.close()
+    setup.files = MemoryFiles()
+    again = setup.new_broker()
     again.restore(2, catalog)
     assert again.schemas.rule("orders") == REFUSE
 
 
 def test_a_topic_whose_schema_is_taken_away_takes_anything():
-    bench = Bench(REFUSE)
-    bench.broker.schemas.set_rule(1, "orders", None)
-    assert bench.publish(BAD) is not None
-    assert bench.broker.publishing.takes_batches("orders")
+    setup = BrokerSetup(REFUSE)
+    setup.broker.schemas.set_rule(1, "orders", None)
+    assert setup.publish(BAD) is not None
+    assert setup.broker.publishing.takes_batches("orders")
 
 
 def test_the_dead_letter_queue_goes_with_its_topic_and_not_before():
-    bench = Bench(DEAD_LETTER)
-    assert refusal(lambda: bench.broker.topics.delete(1, "orders.dlq")).code is ErrorCode.INVALID_REQUEST
-    bench.broker.topics.delete(1, "orders")
-    assert bench.broker.topics.names() == ()
-    bench.broker.topics.create(2, "orders", 1, schema=DEAD_LETTER)
-    assert bench.broker.queues.dead_letters("orders").count() == 0
+    setup = BrokerSetup(DEAD_LETTER)
+    assert refusal(lambda: setup.broker.topics.delete(1, "orders.dlq")).code is ErrorCode.INVALID_REQUEST
+    setup.broker.topics.delete(1, "orders")
+    assert setup.broker.topics.names() == ()
+    setup.broker.topics.create(2, "orders", 1, schema=DEAD_LETTER)
+    assert setup.broker.queues.dead_letters("orders").count() == 0
 
 
 def test_a_name_that_the_dead_letter_queue_needs_is_refused_before_anything_is_made():
-    bench = Bench()
-    bench.broker.topics.create(0, "orders.dlq", 1)
-    error = refusal(lambda: bench.broker.topics.create(0, "orders", 1, schema=DEAD_LETTER))
+    setup = BrokerSetup()
+    setup.broker.topics.create(0, "orders.dlq", 1)
+    error = refusal(lambda: setup.broker.topics.create(0, "orders", 1, schema=DEAD_LETTER))
     assert error.code is ErrorCode.TOPIC_ALREADY_EXISTS
-    assert bench.broker.topics.names() == ("orders.dlq",)
+    assert setup.broker.topics.names() == ("orders.dlq",)
 
 
 def test_events_hold_every_change_of_schemas():
-    bench = Bench()
-    bench.broker.schemas.set_compatibility(5, Compatibility.NONE, "orders-value")
-    bench.broker.schemas.register(6, "orders-value", '{"type": "string"}')
-    bench.broker.schemas.delete_version(7, "orders-value", 1)
-    assert bench.broker.schemas.delete_subject(8, "orders-value") == (2,)
-    details = [event.detail for event in bench.of(EventKind.USER_ACTION)]
+    setup = BrokerSetup()
+    setup.broker.schemas.set_compatibility(5, Compatibility.NONE, "orders-value")
+    setup.broker.schemas.register(6, "orders-value", '{"type": "string"}')
+    setup.broker.schemas.delete_version(7, "orders-value", 1)
+    assert setup.broker.schemas.delete_subject(8, "orders-value") == (2,)
+    details = [event.detail for event in setup.of(EventKind.USER_ACTION)]
     assert details[0] is not None
     assert (details[0]["text"], details[0]["kind"]) == (ORDER, "JSON")
     assert details[1] == {"subject": "orders-value", "compatibility": "NONE"}
@@ -251,33 +251,33 @@ def test_events_hold_every_change_of_schemas():
 
 
 def test_registering_is_an_event_once():
-    bench = Bench()
-    again = bench.broker.schemas.register(5, "orders-value", ORDER)
+    setup = BrokerSetup()
+    again = setup.broker.schemas.register(5, "orders-value", ORDER)
     assert (again.version, again.id) == (1, 1)
-    assert [event.cause for event in bench.of(EventKind.USER_ACTION)] == ["registered orders-value version 1"]
+    assert [event.cause for event in setup.of(EventKind.USER_ACTION)] == ["registered orders-value version 1"]
 
 
 def test_a_catalog_makes_schemas_rules_and_bins_again():
-    bench = Bench(DEAD_LETTER)
-    bench.broker.queues.create(0, "jobs", QueueConfig())
-    bench.broker.schemas.set_rule(0, "jobs", REFUSE)
-    kept = msgspec.json.decode(msgspec.json.encode(bench.broker.catalog()), type=Catalog)
+    setup = BrokerSetup(DEAD_LETTER)
+    setup.broker.queues.create(0, "jobs", QueueConfig())
+    setup.broker.schemas.set_rule(0, "jobs", REFUSE)
+    kept = msgspec.json.decode(msgspec.json.encode(setup.broker.catalog()), type=Catalog)
     assert [topic.name for topic in kept.topics] == ["orders"]
-    bench.files, bench.stream = MemoryFiles(), EventStream()
-    back = bench.broker = bench.new_broker()
+    setup.files, setup.stream = MemoryFiles(), EventStream()
+    back = setup.broker = setup.new_broker()
     back.restore(0, kept)
     assert msgspec.structs.replace(back.catalog(), producers=kept.producers) == kept
-    assert bench.publish(BAD) == Published("orders.dlq", 0, 0)
+    assert setup.publish(BAD) == Published("orders.dlq", 0, 0)
     assert back.schemas.rule("jobs") == REFUSE
 
 
 def test_an_idempotent_batch_that_is_refused_uses_up_no_number():
-    bench = Bench(DEAD_LETTER)
+    setup = BrokerSetup(DEAD_LETTER)
     key = GOOD.key
     for place, message in enumerate((GOOD, BAD, GOOD)):
-        bench.publish(message, producer=ProducerStamp(7, 0, min(place, 1)))
-    number = bench.broker.logs.partition_for("orders", Message(b"", key))
-    assert bench.broker.logs.partition("orders", number).end_offset == 2
+        setup.publish(message, producer=ProducerStamp(7, 0, min(place, 1)))
+    number = setup.broker.logs.partition_for("orders", Message(b"", key))
+    assert setup.broker.logs.partition("orders", number).end_offset == 2
 
 
 @pytest.mark.parametrize("idempotent", [False, True])

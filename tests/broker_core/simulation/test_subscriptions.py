@@ -17,7 +17,7 @@ TEXT = "{title: T, about: x, until_s: 60, topics: [{name: news, partitions: 3}, 
 CONFIG = QueueConfig(lease_ms=1_000, max_attempts=1)
 
 
-class Bench:
+class BrokerSetup:
     def __init__(self) -> None:
         self.simulation = Simulation(parse_scenario(TEXT))
         self.events: list[Event] = []
@@ -47,67 +47,67 @@ class Bench:
 
 
 def test_each_subscriber_gets_every_message_from_its_beginning_on() -> None:
-    bench = Bench()
-    bench.publish("before")
+    setup = BrokerSetup()
+    setup.publish("before")
     for name in ("one", "two"):
-        bench.broker.queues.subscribe(bench.now_ns, name, "single", CONFIG)
-    bench.publish("a", "b")
-    assert bench.values("one") == bench.values("two") == ["a", "b"]
-    (lease,) = bench.take("one")
-    bench.broker.queues.ack(bench.now_ns, lease)
-    assert bench.values("one") == ["b"]
-    assert bench.values("two") == ["a", "b"]
+        setup.broker.queues.subscribe(setup.now_ns, name, "single", CONFIG)
+    setup.publish("a", "b")
+    assert setup.values("one") == setup.values("two") == ["a", "b"]
+    (lease,) = setup.take("one")
+    setup.broker.queues.ack(setup.now_ns, lease)
+    assert setup.values("one") == ["b"]
+    assert setup.values("two") == ["a", "b"]
 
 
 def test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone() -> None:
-    bench = Bench()
-    bench.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2)
-    bench.broker.queues.subscribe(0, "fast", "single", CONFIG)
-    assert bench.publish("a", "b") == ()
-    assert bench.publish("c") == ("slow",)
-    assert bench.values("slow") == ["a", "b"]
-    assert bench.values("fast") == ["a", "b", "c"]
-    (evicted,) = [event for event in bench.events if event.kind is EventKind.EVICTED]
+    setup = BrokerSetup()
+    setup.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2)
+    setup.broker.queues.subscribe(0, "fast", "single", CONFIG)
+    assert setup.publish("a", "b") == ()
+    assert setup.publish("c") == ("slow",)
+    assert setup.values("slow") == ["a", "b"]
+    assert setup.values("fast") == ["a", "b", "c"]
+    (evicted,) = [event for event in setup.events if event.kind is EventKind.EVICTED]
     assert (evicted.topic, evicted.group, evicted.offset, evicted.client) == ("single", "slow", 2, "p")
 
 
 def test_or_pushes_the_oldest_out() -> None:
-    bench = Bench()
-    bench.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2, policy="drop_oldest")
-    assert bench.publish("a", "b", "c", "d") == ()
-    assert bench.values("slow") == ["c", "d"]
+    setup = BrokerSetup()
+    setup.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2, policy="drop_oldest")
+    assert setup.publish("a", "b", "c", "d") == ()
+    assert setup.values("slow") == ["c", "d"]
 
 
 def test_what_is_handed_straight_over_or_in_hand_does_not_count() -> None:
-    bench = Bench()
-    bench.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=1)
-    waiting = bench.broker.queues.take(bench.now_ns, "slow", "reader", deadline_ns=NS_PER_S)
-    assert bench.publish("a", "b") == ()
+    setup = BrokerSetup()
+    setup.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=1)
+    waiting = setup.broker.queues.take(setup.now_ns, "slow", "reader", deadline_ns=NS_PER_S)
+    assert setup.publish("a", "b") == ()
     assert [lease.message.value for lease in waiting.result()] == [b"a"]
-    assert bench.publish("c") == ("slow",)
+    assert setup.publish("c") == ("slow",)
 
 
 def test_partitions_are_read_in_the_order_of_publishing() -> None:
-    bench = Bench()
-    bench.broker.queues.subscribe(0, "all", "news", CONFIG)
+    setup = BrokerSetup()
+    setup.broker.queues.subscribe(0, "all", "news", CONFIG)
     for number in range(12):
-        bench.publish(str(number), topic="news", key=str(number % 5).encode())
-    assert [lease.message.value for lease in bench.take("all", 12)] == [str(number).encode() for number in range(12)]
+        setup.publish(str(number), topic="news", key=str(number % 5).encode())
+    assert [lease.message.value for lease in setup.take("all", 12)] == [str(number).encode() for number in range(12)]
 
 
 def test_a_dead_letter_goes_back_to_the_topic_where_every_subscriber_sees_it_again() -> None:
-    bench = Bench()
+    setup = BrokerSetup()
     for name in ("one", "two"):
-        bench.broker.queues.subscribe(bench.now_ns, name, "single", CONFIG)
-    bench.publish("a")
-    (lease,) = bench.take("one")
-    bench.broker.queues.nack(bench.now_ns, lease, "no good")
-    (one, _) = bench.simulation.snapshot().queues
+        setup.broker.queues.subscribe(setup.now_ns, name, "single", CONFIG)
+    setup.publish("a")
+    (lease,) = setup.take("one")
+    setup.broker.queues.nack(setup.now_ns, lease, "no good")
+    (one, _) = setup.simulation.snapshot().queues
     (letter,) = one.dead_letters
     assert (letter.origin_topic, letter.cause) == ("single", "no good")
-    bench.simulation.perform(Redrive(queue="one", offsets=[letter.offset]))
-    assert bench.values("one") == ["a"]
-    assert bench.values("two") == ["a", "a"]
+    setup.simulation.perform(Redrive(queue="one", offsets=[letter.offset]))
+    assert setup.values("one") == ["a"]
+    assert setup.values("two") == ["a", "a"]
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_a_dead_letter_goes_back_to_the_topic_where_every_subscriber_sees_it_aga
     ],
 )
 def test_a_senseless_subscription_is_refused(name: str, topic: str, options: dict, code: ErrorCode) -> None:
-    bench = Bench()
-    bench.broker.queues.subscribe(0, "taken", "news", CONFIG)
+    setup = BrokerSetup()
+    setup.broker.queues.subscribe(0, "taken", "news", CONFIG)
     with pytest.raises(BrokerError) as caught:
-        bench.broker.queues.subscribe(0, name, topic, CONFIG, **options)
+        setup.broker.queues.subscribe(0, name, topic, CONFIG, **options)
     assert caught.value.code is code
-    assert [queue.name for queue in bench.simulation.snapshot().queues] == ["taken"]
+    assert [queue.name for queue in setup.simulation.snapshot().queues] == ["taken"]
 
 
 TWO = """\
