@@ -147,7 +147,7 @@ class HttpBroker:
                 if 200 <= response.status < 300:
                     return response
                 error = self._refused(response)
-                # "Too many requests" is told before anything is done.
+                # "Too many requests" means that nothing was done.
                 again = (waits and response.status == 429) or (repeatable and error.retriable)
                 pause_s = _seconds(response.headers.get("Retry-After")) if again else None
             if pause_s is None or time.monotonic() + pause_s >= ends_s:

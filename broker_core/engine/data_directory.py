@@ -57,7 +57,7 @@ def _read_catalog(data: bytes) -> Catalog:
 
 
 def is_data_directory(path: Path) -> bool:
-    """True where a broker has opened `path` before."""
+    """Whether a broker has used `path` before."""
     return os.path.isfile(path / _LOCK_FILE)  # False for an invalid name
 
 

@@ -103,7 +103,7 @@ class HostLoop:
         return self.call(action)
 
     def kept(self) -> Reply[None]:
-        """There when all commits so far are as durable as the host is."""
+        """A reply that is settled when all commits so far are as durable as the host."""
         return Reply.of(None)
 
     def start(self, coroutine: Coroutine[Reply[Any], None, T]) -> Reply[T]:

@@ -1,1 +1,1 @@
-"""Faults that clients from outside meet: delays, errors, lost replies. No sockets here; listeners ask."""
+"""Faults of external clients' requests: delays, errors, lost replies. Listeners apply them."""

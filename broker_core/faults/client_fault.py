@@ -1,4 +1,4 @@
-"""A fault of requests: which requests meet it, and what becomes of them."""
+"""A fault of requests: its conditions and its effect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORDS: dict[str, str] = {
 
 
 class ClientRequest(msgspec.Struct, frozen=True):
-    """What a listener knows of a request before it serves it; `api` is Kafka's name of it."""
+    """A request as a listener knows it before serving it. `api` is Kafka's name of the API."""
 
     client: str
     api: str
@@ -35,18 +35,18 @@ class ClientRequest(msgspec.Struct, frozen=True):
 
 
 class ClientFault(Settings, frozen=True, kw_only=True):
-    """Requests that match all of `client`, `group`, `topic` and `api` meet `effect`.
+    """A fault with `effect` on requests that match all of `client`, `group`, `topic` and `api`.
 
-    The four are names with `*` for any characters; "" matches every request. Of the requests that match, the first
-    `skip` pass. Of those that follow, each `every`-th meets the fault, until `times` have (None: no limit) or `for_s`
-    seconds are over (None: until it is ended).
+    These four are names with `*` for any characters; "" matches every request. Of the matching requests, the first
+    `skip` pass; then each `every`-th is affected, at most `times` of them (None: no limit), for `for_s` seconds (None:
+    until the fault is ended).
 
     - delay: served after `delay_ms`.
-    - error: not served, answered with `error`, one of Kafka's names.
-    - drop: not served, the connection is closed.
-    - lose_reply: served, the connection is closed in place of the reply: the client cannot tell, and may send again.
-    - cut_reply: served, half of the reply is sent, then the connection is closed.
-    - throttle: served, the reply says `throttle_time_ms` = `delay_ms`, and the next request waits so long.
+    - error: not served; the reply is `error`, one of Kafka's names.
+    - drop: not served; the connection is closed.
+    - lose_reply: served; the connection is closed instead of a reply, so that the client may retry.
+    - cut_reply: served; the connection is closed after half of the reply.
+    - throttle: served; the reply has `throttle_time_ms` = `delay_ms`, and the next request waits that long.
     - hold: served when the fault ends.
 
     Raises INVALID_CONFIG.
@@ -75,7 +75,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             raise ConfigError("delay_ms says how long, and goes with effect delay or throttle alone")
 
     def matches(self, request: ClientRequest) -> bool:
-        """Whether it concerns `request`."""
+        """Whether the conditions match `request`."""
         return (
             _fits(self.client, request.client)
             and _fits(self.group, request.group)
@@ -85,7 +85,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        """In a few words, for the timeline."""
+        """A short description, for the timeline."""
         if self.effect == "error":
             effect = self.error
         elif self.effect in {"delay", "throttle"}:

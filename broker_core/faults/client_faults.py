@@ -1,4 +1,4 @@
-"""The faults that clients meet now: begun, counted, ended; each is told in the event stream."""
+"""The active faults of clients' requests. Their beginning and end are events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Running(msgspec.Struct):
 
 
 class ClientFaults:
-    """Requests are counted in the order in which a listener asks, so that the same requests meet the same faults."""
+    """The active faults. Requests are counted in order, so that the same requests are affected in each run."""
 
     def __init__(self, events: EventStream, timers: Timers) -> None:
         self._events = events
@@ -33,7 +33,7 @@ class ClientFaults:
         self._running: dict[str, _Running] = {}
 
     def named(self, fault: ClientFault) -> ClientFault:
-        """`fault` with a name. Raises INVALID_REQUEST where its name is taken, INVALID_TOPIC where it is no name."""
+        """`fault` with a name. Raises INVALID_REQUEST where the name is taken, INVALID_TOPIC where it is invalid."""
         if not fault.name:
             number = 1
             while f"fault-{number}" in self._running:
@@ -45,7 +45,7 @@ class ClientFaults:
         return fault
 
     def begin(self, now_ns: int, fault: ClientFault) -> ClientFault:
-        """Let requests meet `fault` from now on; `fault` with its name. Raises as `named`."""
+        """Activate `fault`. Returns it with its name. Raises as `named`."""
         fault = self.named(fault)
         until_ns, timer = None, None
         if fault.for_s is not None:
@@ -57,7 +57,7 @@ class ClientFaults:
         return fault
 
     def end(self, now_ns: int, name: str) -> None:
-        """Requests meet this fault no more; those that it held are served. Raises INVALID_REQUEST if there is none."""
+        """End a fault; requests that it held are served. Raises INVALID_REQUEST where there is none."""
         ended = self._find(name)
         del self._running[name]
         if ended.timer is not None:
@@ -67,20 +67,20 @@ class ClientFaults:
         ended.over.resolve(None)
 
     def fault(self, name: str) -> ClientFault:
-        """Raises INVALID_REQUEST if there is none."""
+        """The active fault `name`. Raises INVALID_REQUEST where there is none."""
         return self._find(name).fault
 
     def over(self, name: str) -> Reply[None]:
-        """Settled when that fault ends. Raises INVALID_REQUEST if there is none."""
+        """A reply that is settled when the fault ends. Raises INVALID_REQUEST where there is none."""
         return self._find(name).over
 
     @property
     def any(self) -> bool:
-        """Whether there is a fault at all: a listener need not ask otherwise."""
+        """Whether any fault is active."""
         return bool(self._running)
 
     def judge(self, now_ns: int, request: ClientRequest) -> ClientFault | None:
-        """The first fault that `request` meets; every fault that it matches counts it."""
+        """The first fault that affects `request`. Every matching fault counts the request."""
         found: ClientFault | None = None
         for running in list(self._running.values()):
             fault = running.fault
@@ -96,7 +96,7 @@ class ClientFaults:
         return found
 
     def views(self) -> dict[str, FaultView]:
-        """What lasts, by name, in the order in which it began."""
+        """The active faults by name, in the order of their beginning."""
         return {
             name: FaultView(_plain(each.fault.client), f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
             for name, each in self._running.items()
@@ -120,5 +120,5 @@ class ClientFaults:
 
 
 def _plain(pattern: str) -> str:
-    """A name; "" for what stands for several."""
+    """`pattern` where it is a plain name, "" for one with wildcards."""
     return "" if "*" in pattern else pattern

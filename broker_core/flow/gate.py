@@ -47,7 +47,7 @@ class Obstacle(msgspec.Struct, frozen=True):
 
 
 class _Held(msgspec.Struct):
-    """What one reader holds up: blocked producers with (since_ns, offers), and totals."""
+    """The effect of one full reader: blocked producers with (since_ns, offers), and totals."""
 
     blocked: dict[str, tuple[int, int]] = {}
     blocked_ns: int = 0

@@ -207,7 +207,7 @@ class GroupCoordinator:
         return result
 
     def type(self, group: str) -> GroupType:
-        """Which protocol the members of `group` speak. Raises GROUP_ID_NOT_FOUND."""
+        """The protocol type of `group`. Raises GROUP_ID_NOT_FOUND."""
         return self._existing(group).type
 
     def consumer_members(self, group: str) -> tuple[ConsumerMember, ...]:

@@ -35,7 +35,7 @@ class ReadableLog(Protocol):
         """Messages from `offset` on, at least one whatever its size; `max_bytes` counts keys and values."""
 
     def messages_between(self, offset: int, end_offset: int) -> int:
-        """How many of these offsets are those of messages."""
+        """The number of offsets between the two that are not markers, including removed messages."""
 
     def runs(self, offset: int, end_offset: int) -> list[Run]:
         """The messages from `offset` up to `end_offset`, by time of publishing."""

@@ -243,7 +243,7 @@ class Rebalancer:
         return decode_assignment(assignment).partitions if group.protocol_type == CONSUMER else ()
 
     def revoke(self, group: Group, now_ns: int, member: Member, gone: Iterable[TopicPartition]) -> None:
-        """Take `gone` of what `member` owns from it."""
+        """Revoke `gone` from `member`."""
         lost = sorted(gone)
         if not lost:
             return
@@ -251,7 +251,7 @@ class Rebalancer:
         self._ownership(group, now_ns, EventKind.PARTITIONS_REVOKED, member, lost)
 
     def assign(self, group: Group, now_ns: int, member: Member, plan: tuple[TopicPartition, ...]) -> None:
-        """`member` owns what `plan` says from now on."""
+        """Assign `plan` to `member`."""
         gained = sorted(set(plan) - set(member.owned))
         member.owned = plan
         if gained:

@@ -53,7 +53,7 @@ class PartitionReader:
         return self._segments.markers_between(offset, end_offset)
 
     def markers(self, offset: int, end_offset: int) -> Sequence[int]:
-        """Which of these offsets are those of markers."""
+        """The offsets of markers between the two offsets."""
         return self._segments.markers(offset, end_offset)
 
     def messages_between(self, offset: int, end_offset: int) -> int:

@@ -60,7 +60,7 @@ class Subscription:
         self.policy: BacklogPolicy = policy
 
     def obstacle(self, count: int) -> str:
-        """Why producers of `count` messages have to wait or are refused; "" where there is space."""
+        """The cause why `count` messages cannot be admitted; "" where there is space."""
         if self.max_messages is None or self.policy not in HOLDS_UP:
             return ""
         waiting = self.queue.ready + self.queue.delayed
