@@ -132,7 +132,14 @@ class Frames:
     def broken(self) -> pl.DataFrame:
         """The words of offsets in which a check of the audit is broken."""
         reach = audit.reach(self.rollup)
-        return bring(audit_pass.broken(self.messages, self._local(reach) if reach.height else None))
+        markers = details.markers(self.detailed)
+        return bring(
+            audit_pass.broken(
+                self.messages,
+                self._local(reach) if reach.height else None,
+                self._local(markers) if markers.height else None,
+            )
+        )
 
     @cached_property
     def latency_buckets(self) -> pl.DataFrame:

@@ -164,15 +164,8 @@ class Fetches:
                 self._end(reply, messages)
 
     def committed(self, now_ns: int, group: str, client: str, topic: str, partition: int, old: int, new: int) -> None:
-        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged.
-
-        Where markers of transactions lie behind the last message, the last event says how far it went.
-        """
-        log = self._log(topic, partition)
-        runs = log.runs(old, new)
-        end = runs[-1].end_offset if runs else old
-        passed = new if log.messages_between(end, new) < new - end else None
-        for run in runs or ([Run(old, 0, 0, now_ns)] if passed is not None else []):
+        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged."""
+        for run in self._log(topic, partition).runs(old, new):
             self.acknowledged += run.count
             self._events.emit(
                 now_ns,
@@ -185,7 +178,6 @@ class Fetches:
                 client=client,
                 group=group,
                 published_ns=run.published_ns,
-                to_offset=passed if run.end_offset == end else None,
             )
 
     def _end(self, reply: FetchReply, messages: list[StoredMessage]) -> None:

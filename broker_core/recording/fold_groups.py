@@ -149,8 +149,6 @@ class FoldedGroup:
         assert event.partition is not None
         assert event.offset is not None
         place, end = (event.topic, event.partition), event.offset + event.count
-        if event.to_offset is not None:
-            end = event.to_offset  # markers lay behind the last message
         old = self._committed.get(place)
         if old is None or end > old:
             self._committed[place] = end

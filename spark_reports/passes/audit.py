@@ -29,16 +29,17 @@ _DONE = ("acknowledged", "dead_lettered")
 _REMOVED = ("expired", "evicted", "purged")
 
 
-def broken(messages: DataFrame, reach: DataFrame | None) -> DataFrame:
+def broken(messages: DataFrame, reach: DataFrame | None, markers: DataFrame | None = None) -> DataFrame:
     """The words in which a check is broken: check (a number), group, topic, partition, word, how many `messages`, and
     as `bits` which of the 64, where that is known. A run of lost words is one row, from its first word on.
 
     `reach` is a row per topic and partition with its `readers`, an array of (group, begin, end): the offsets between
-    which a group was delivered some; None where nothing was delivered.
+    which a group was delivered some; None where nothing was delivered. `markers` are (topic, partition, offset) of what
+    ends transactions: offsets that hold no message, and are not lost. None where there are none.
 
     Bound: `SUSPECTS` words of each check; the others are one row a check and place, whose word is null.
     """
-    found = _judged(_expected(words(messages), reach))
+    found = _judged(_expected(words(messages, markers), reach))
     order = Window.partitionBy("check").orderBy(*PLACE, "word")
     listed = F.when(F.row_number().over(order) <= SUSPECTS, F.col("word"))
     return (
@@ -84,7 +85,7 @@ def _judged(words: DataFrame) -> DataFrame:
     )
     log, none = F.col("group") == "", F.lit(0).cast("bigint")
     there = log & (F.col("published") != 0)
-    lost = _masked(F.bitwise_not("published"), "from", "upto")
+    lost = _masked(F.bitwise_not(F.col("published").bitwiseOR(F.col("marker"))), "from", "upto")
     got = F.coalesce("delivered", none).bitwiseOR(F.coalesce("finished", none))
     near = (F.col("word") * WORD + WORD > F.col("begin")) & (F.col("word") * WORD < F.col("end"))
     skipped = F.when(near, _masked(F.col("log").bitwiseAND(F.bitwise_not(got)), "begin", "end"))
@@ -126,7 +127,7 @@ def _masked(bits: Column, begin: str, end: str) -> Column:
     return bits.bitwiseAND(low).bitwiseAND(high)
 
 
-def words(messages: DataFrame) -> DataFrame:
+def words(messages: DataFrame, markers: DataFrame | None = None) -> DataFrame:
     """Per place and word of 64 offsets: the bits and the counts of what happened to them. Group "" is the log itself.
 
     Stays on the executors: a sixty-fourth of the events.
@@ -138,7 +139,7 @@ def words(messages: DataFrame) -> DataFrame:
     high = F.least(end - F.col("word") * WORD, F.lit(WORD))
     bits = F.expr(f"shiftleft(shiftrightunsigned(CAST(-1 AS BIGINT), CAST({WORD} - length AS INT)), CAST(low AS INT))")
     spread = (
-        _ranges(messages)
+        _ranges(messages, markers)
         .select("*", word.alias("word"))
         .select("*", low.alias("low"), (high - low).alias("length"))
         .select("*", bits.alias("bits"))
@@ -153,6 +154,7 @@ def words(messages: DataFrame) -> DataFrame:
         "done": kind.isin(*_DONE),
         "finished": kind.isin(*_DONE, *_REMOVED),
         "late": kind == "late",
+        "marker": kind == "marker",
     }
     none = F.lit(0).cast("bigint")
     told = spread.select(
@@ -171,7 +173,7 @@ def words(messages: DataFrame) -> DataFrame:
     )
 
 
-def _ranges(messages: DataFrame) -> DataFrame:
+def _ranges(messages: DataFrame, markers: DataFrame | None) -> DataFrame:
     """The ranges of offsets that events are about. Appends that have no event of their own count as published:
     a dead letter in its bin, a redriven one in its origin. What came behind a later one is of the kind "late" besides.
     """
@@ -190,4 +192,12 @@ def _ranges(messages: DataFrame) -> DataFrame:
         *("count", F.lit("published").alias("kind"), no_attempt),
     )
     behind = late(messages).select(*PLACE, "at", "count", F.lit("late").alias("kind"), no_attempt)
-    return here.union(there).union(behind)
+    found = here.union(there).union(behind)
+    if markers is None:
+        return found
+    ends = markers.select(
+        F.lit("").alias("group"),
+        *("topic", "partition", F.col("offset").alias("at"), F.lit(1).cast("bigint").alias("count")),
+        *(F.lit("marker").alias("kind"), no_attempt),
+    )
+    return found.union(ends)

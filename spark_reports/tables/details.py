@@ -10,6 +10,7 @@ _DETAIL = pl.Struct(
         "before": _PLACES,  # [topic, partition, client] of each partition
         "after": _PLACES,
         "partitions": _PLACES,  # [topic, partition]
+        "markers": _PLACES,  # [topic, partition, offset] of each
         "changes": _PLACES,  # [topic, partition, from offset, to offset]
         "started_ns": pl.Int64(),
         "role": pl.String(),
@@ -35,4 +36,19 @@ def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:
         .explode("partitions", empty_as_null=False, keep_nulls=False)
         .with_columns(topic=place.get(0), partition=place.get(1).cast(pl.Int32))
         .drop("partitions")
+    )
+
+
+def markers(detailed: pl.DataFrame) -> pl.DataFrame:
+    """Where transactions have ended: `topic`, `partition` and `offset` of each marker, which is no message."""
+    place = pl.col("markers").list
+    return (
+        detailed.filter(pl.col("kind") == "transaction_ended")
+        .select("markers")
+        .explode("markers", empty_as_null=False, keep_nulls=False)
+        .select(
+            topic=place.get(0),
+            partition=place.get(1).cast(pl.Int32),
+            offset=place.get(2).cast(pl.Int64),
+        )
     )

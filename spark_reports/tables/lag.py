@@ -7,8 +7,10 @@ nothing was committed.
 from __future__ import annotations
 
 import polars as pl
+import polars.selectors as cs
 
 from spark_reports.scale import Scale
+from spark_reports.tables.details import markers
 from spark_reports.tables.grid import grid
 
 SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
@@ -22,7 +24,8 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
     """One row per group, partition and time bucket of `scale`. `rollup` and the control events (see `details`) also
     hold what came before.
 
-    Redriven messages and dead letters are appends too. A reset moves the committed offset either way.
+    Redriven messages and dead letters are appends too; markers of transactions are no messages. A reset moves the
+    committed offset either way.
     """
     committed = _committed(rollup, detailed, scale)
     end, mark = pl.col("end_offset"), pl.col("committed")
@@ -34,9 +37,29 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
             end_offset=end.cum_max().forward_fill().over(_PLACE).fill_null(0),
             committed=mark.forward_fill().over(_PLACE),
         )
-        .with_columns(lag=(end - mark).clip(lower_bound=0))
+        .pipe(_without_markers, markers(detailed))
         .filter(pl.col("start_ns") >= scale.from_ns)
     )
+
+
+def _without_markers(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """`table` with its lag: offsets less the markers of transactions among them, which are no messages."""
+    between = pl.col("end_offset") - pl.col("committed")
+    if found.height:
+        numbered = found.sort("offset").with_columns(number=pl.int_range(1, pl.len() + 1).over("topic", "partition"))
+        for name in ("end_offset", "committed"):
+            before = numbered.select("topic", "partition", (pl.col("offset") + 1).alias(name), pl.col("number"))
+            table = (
+                table.with_row_index("row")
+                .sort(name)
+                .join_asof(before.sort(name), on=name, by=["topic", "partition"], check_sortedness=False)
+                .sort("row")
+                .drop("row")
+                .rename({"number": f"markers_before_{name}"})
+            )
+        counts = [pl.col(f"markers_before_{name}").fill_null(0) for name in ("end_offset", "committed")]
+        between = between - (counts[0] - counts[1])
+    return table.with_columns(lag=between.clip(lower_bound=0)).drop(cs.starts_with("markers_before_"))
 
 
 def _ends(rollup: pl.DataFrame) -> pl.DataFrame:

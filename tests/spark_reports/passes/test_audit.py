@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -161,3 +162,15 @@ def test_an_audit_of_any_ranges_counts_as_a_set_does(events: Events, ranges: lis
     assert {check: row[0] for check, row in found.items()} == {
         check: messages for check, messages in (("lost", lost), ("published", twice)) if messages
     }
+
+
+def test_the_marker_of_a_transaction_is_no_message_that_is_lost(events: Events) -> None:
+    ended = told_of_end([("t", 0, 5), ("t", 0, 8), ("t", 0, 70)])
+    sound = (published(0, 0, 0, 5), published(0, 0, 6, 2), published(0, 0, 9, 61), published(0, 0, 71, 2),
+             delivered(1, 0, 0, 5), delivered(1, 0, 6, 2), delivered(1, 0, 9, 61), delivered(1, 0, 71, 2))  # fmt: skip
+    assert broken(events, *sound, control=(ended,)) == {}
+    assert broken(events, *sound)["lost"][0] == 3
+
+
+def told_of_end(markers: list[tuple[str, int, int]]) -> dict:
+    return {"kind": "transaction_ended", "time_ns": S, "detail": json.dumps({"committed": True, "markers": markers})}

@@ -67,3 +67,14 @@ def test_queues_have_what_waits_and_what_is_in_flight() -> None:
         queues.SCHEMA,
         [("q", 0, 2, 3), ("q", S, 3, 0), ("q", 2 * S, 3, 0)],
     )
+
+
+def test_markers_of_transactions_count_in_no_lag() -> None:
+    table = events(published(0, 0, 0, 3), committed(0, 0, 0, 2), published(S, 0, 4, 2), committed(2 * S, 0, 2, 4))
+    markers = json.dumps({"markers": [["t", 0, 3], ["t", 0, 6], ["t", 1, 4]]})
+    ended = happened({"kind": "transaction_ended", "time_ns": S, "detail": markers, "seq": 9})
+    check(
+        lag.lag(rolled(table, Scale(0, 3 * S, S)), detailed(ended), Scale(0, 3 * S, S)),
+        lag.SCHEMA,
+        [("g", "t", 0, 0, 3, 2, 1), ("g", "t", 0, S, 6, 2, 3), ("g", "t", 0, 2 * S, 6, 6, 0)],
+    )
