@@ -62,9 +62,7 @@ class HttpForm:
             return self.entry.request(**path, **{self.entry.body: rest})
         if rest is None:
             return self.entry.request(**path)
-        return self.entry.request(
-            **path, **{name: getattr(rest, sent) for name, sent in self._names.items() if name not in self.path}
-        )
+        return self.entry.request(**path, **{name: getattr(rest, sent) for name, sent in self._names.items()})
 
     def parts(self, request: Request[Any]) -> HttpParts:
         """The parts of `request`; only its path is checked. Raises MALFORMED_REQUEST as a listener does."""

@@ -45,7 +45,7 @@ def _route(entry: Entry) -> Route:
 
 def _handler(entry: Entry) -> RouteHandler:
     form, by_hand = form_of(entry), BY_HAND.get(entry.request)
-    # Who may not use what the path names learns nothing about the rest of the request.
+    # Rights on what the path names are checked before the rest of the request is read.
     early = [right for right in entry.rights if not right.preview and (not right.field or right.field in form.path)]
     late = [right for right in entry.rights if right not in early]
 
@@ -64,7 +64,7 @@ def _handler(entry: Entry) -> RouteHandler:
             for right in late:
                 call.must_have(right, values)
         result = await (_asked(call, entry, request) if by_hand is None else by_hand(call, request))
-        return _seen(call, entry, result)
+        return _visible(call, entry, result)
 
     return handler
 
@@ -81,8 +81,8 @@ async def _asked(call: HttpCall, entry: Entry, request: Request[Any]) -> Any:
     return result
 
 
-def _seen(call: HttpCall, entry: Entry, result: Any) -> Any:
-    """`result` without what the caller may not read."""
+def _visible(call: HttpCall, entry: Entry, result: Any) -> Any:
+    """`result` without what the principal may not read."""
     visible = entry.visible
     if visible is None:
         return result
