@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.connections import ConnectionsPresenter
+from app.presenters.requests import RequestsPresenter
 from app.sessions.listeners import PORTS, Kind, Listeners
 from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel
@@ -40,6 +41,7 @@ class ListenerHandlers(QObject):
         panel.cutRequested.connect(lambda key: self.listeners.cut(int(key)) if key is not None else None)
         self.listeners.reported.connect(context.show_message)
         self.listeners.changed.connect(self._show)
+        context.views.presenter(RequestsPresenter).attach(self.listeners.requests)
         context.views.presenter(ConnectionsPresenter).attach(
             self.listeners.facts, lambda: (*self.listeners.connections(), *self.listeners.ended()), self._why_not
         )

@@ -21,6 +21,7 @@ from app.presenters.messages_presenter import MessagesPresenter
 from app.presenters.offsets import OffsetsPresenter
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.reports import ReportsPresenter
+from app.presenters.requests import RequestsPresenter
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.segments import LogOnDiskPresenter
 from widgets.panels.panel import Panel, PanelInfo
@@ -48,6 +49,7 @@ PRESENTERS: tuple[PresenterType, ...] = (
     EventsPresenter,
     SchemasPresenter,
     ConnectionsPresenter,
+    RequestsPresenter,
     LogOnDiskPresenter,
     JobsPresenter,
     ReportsPresenter,

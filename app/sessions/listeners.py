@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
-from broker_core.listeners.connections import Connections, ConnectionView
+from broker_core.listeners.connections import Connections, ConnectionView, RequestView
 from widgets.i18n import tr
 from widgets.panels.connections import ListenerFacts
 
@@ -54,6 +54,10 @@ class Listeners(QObject):
     def connections(self) -> tuple[ConnectionView, ...]:
         """The connections."""
         return () if self._connections is None else self._connections.views()
+
+    def requests(self) -> tuple[RequestView, ...]:
+        """The last requests of Kafka programs, the oldest first."""
+        return () if self._connections is None else self._connections.requests()
 
     def ended(self) -> tuple[ConnectionView, ...]:
         """The last connections with an error, a dropped one among them; a normal end is none."""

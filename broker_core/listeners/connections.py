@@ -13,6 +13,7 @@ from broker_core.clock import NS_PER_S
 # Rates are taken over at least this long, and at most twice as long.
 RATE_WINDOW_NS = NS_PER_S
 KEPT_GONE = 50
+KEPT_REQUESTS = 2_000
 
 
 class ConnectionView(msgspec.Struct, frozen=True):
@@ -44,6 +45,25 @@ class ConnectionView(msgspec.Struct, frozen=True):
     last_error: str
     ended_ns: int | None = None  # while it is open
     software: str = ""
+
+
+class RequestView(msgspec.Struct, frozen=True, gc=False):
+    """A request that was answered at `time_ns` of session time, `latency_ns` of the wall clock after it came.
+
+    `number` counts the requests of all connections. `reply_bytes` is 0 where there was no reply.
+    """
+
+    number: int
+    time_ns: int
+    connection: int
+    client: str
+    api: str
+    version: int
+    correlation_id: int
+    size_bytes: int
+    reply_bytes: int
+    latency_ns: int
+    error: str
 
 
 _Counts = tuple[int, int, int, int, int]
@@ -135,6 +155,8 @@ class Connections:
         self._lock = threading.Lock()
         self._open: dict[int, Connection] = {}
         self._gone: deque[ConnectionView] = deque(maxlen=KEPT_GONE)
+        self._requests: deque[RequestView] = deque(maxlen=KEPT_REQUESTS)
+        self._answered = 0
         self._next_id = 1
 
     def open(self, listener: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
@@ -151,6 +173,41 @@ class Connections:
         with self._lock:
             if self._open.pop(connection.id, None) is not None:
                 self._gone.append(msgspec.structs.replace(connection.view(now_ns), ended_ns=now_ns))
+
+    def answered(
+        self,
+        connection: Connection,
+        api: str,
+        version: int,
+        correlation_id: int,
+        *,
+        size_bytes: int,
+        reply_bytes: int,
+        latency_ns: int,
+        error: str,
+    ) -> None:
+        """A request of `connection` was answered; "" where no error was told."""
+        self._answered += 1
+        self._requests.append(
+            RequestView(
+                self._answered,
+                self._now_ns(),
+                connection.id,
+                connection.client,
+                api,
+                version,
+                correlation_id,
+                size_bytes,
+                reply_bytes,
+                latency_ns,
+                error,
+            )
+        )
+
+    def requests(self) -> tuple[RequestView, ...]:
+        """The last requests, the oldest first."""
+        with self._lock:
+            return tuple(self._requests.copy())
 
     def cut(self, number: int, reason: str = "cut by the user") -> bool:
         """End the connection `number`; False where it has ended already."""

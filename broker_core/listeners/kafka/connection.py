@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_fault import ClientFault
@@ -36,6 +36,16 @@ IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {api_versions.KEY, sasl.HANDSHAKE_KEY, sasl.AUTHENTICATE_KEY}
 
 
+class _Served(NamedTuple):
+    """A request that is served; `errors` is how many its connection had before."""
+
+    header: Header
+    api: str
+    size_bytes: int
+    began_ns: int
+    errors: int
+
+
 class DroppedError(Exception):
     """A fault closes the connection."""
 
@@ -54,6 +64,7 @@ class KafkaConnection(asyncio.Protocol):
         self._exchange = sasl.Exchange(listener.shared.access, sasl.PLAIN)
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
+        self._served: _Served | None = None  # the request that is served
         self._busy = False  # a request is being served
         self._stuck_since_s: float | None = None
         self._partial_since_s: float | None = None
@@ -190,6 +201,7 @@ class KafkaConnection(asyncio.Protocol):
                 raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{api.name} has no version {header.version}")
             self._write(header, 0, api_versions.versions(VERSIONS, ErrorCode.UNSUPPORTED_VERSION))
             return
+        self._served = _Served(header, api.name, len(frame), time.perf_counter_ns(), self._seen.errors)
         client, request = request_of(header, frame)
         self._seen.client = client[:100]
         if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
@@ -305,19 +317,36 @@ class KafkaConnection(asyncio.Protocol):
         if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
             if fault.effect == "cut_reply":
                 self._transport.write(frame[: len(frame) // 2])
+            self._note(0)
             self._transport.close()
             return
         self._seen.bytes_out += len(frame)
         if not self._transport.is_closing():
             self._transport.write(frame)
-        self._done()
+        self._done(len(frame))
 
-    def _done(self) -> None:
+    def _done(self, reply_bytes: int = 0) -> None:
+        self._note(reply_bytes)
         fault = self._fault
         if fault is not None and fault.effect == "throttle":
             self._listener.later(fault.delay_ms / 1_000).then(lambda _over: self._next())
         else:
             self._next()
+
+    def _note(self, reply_bytes: int) -> None:
+        """List the request with what came of it."""
+        served, self._served = self._served, None
+        if served is not None:
+            self._listener.connections.answered(
+                self._seen,
+                served.api,
+                served.header.version,
+                served.header.correlation_id,
+                size_bytes=served.size_bytes,
+                reply_bytes=reply_bytes,
+                latency_ns=time.perf_counter_ns() - served.began_ns,
+                error=self._seen.last_error if self._seen.errors > served.errors else "",
+            )
 
     def _next(self) -> None:
         self._busy = False

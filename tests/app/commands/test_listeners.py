@@ -15,6 +15,7 @@ from PySide6.QtCore import Qt
 
 from app.commands.listeners import ListenerHandlers
 from app.presenters.connections import ConnectionsPresenter
+from app.presenters.requests import RequestsPresenter, by_api
 from app.sessions.branching import why_no_branch
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
@@ -87,6 +88,14 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, liste
     assert delivered == [None] * 5
     rows = [row for row in hand.workbench.views.presenter(ConnectionsPresenter).model.rows if row.messages_in]
     assert [(row.listener, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
+    hand.workbench.window.show_tab("requests")
+    hand.show()
+    hand.workbench.draw()
+    presenter = hand.workbench.views.presenter(RequestsPresenter)
+    asked = [row for row in presenter.model.rows if row.api == "Produce"]
+    assert asked and {(row.client, row.error) for row in asked} == {("my-shop", "")}
+    assert all(row.latency_ns > 0 and row.reply_bytes > 0 and row.size_bytes > 0 for row in asked)
+    assert "Produce: " in by_api(presenter.model.rows)
     assert hand.workbench.controller.snapshot.totals.published >= before + 5
 
 

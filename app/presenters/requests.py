@@ -1,0 +1,112 @@
+"""Requests of Kafka programs, as a table: which API, how large, how long, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.table import TableModel
+from broker_core.listeners.connections import RequestView
+from broker_core.snapshots import Snapshot
+from resources.units import byte_size
+from widgets.formats import Times, session_time
+from widgets.i18n import tr
+from widgets.panels.requests import RequestsPanel
+from widgets.roles import Role
+
+_APIS_TOLD = 4
+
+
+class RequestsModel(TableModel[RequestView]):
+    """One row a request, the newest first."""
+
+    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+        columns = (
+            Column[RequestView](
+                tr("Time"),
+                lambda row: session_time(row.time_ns),
+                lambda row: row.time_ns,
+                hint=lambda row: times.hint(row.time_ns),
+            ),
+            Column[RequestView](tr("Client"), lambda row: row.client or tr("not known yet")),
+            Column[RequestView](tr("API"), lambda row: row.api),
+            Column[RequestView](tr("Version"), lambda row: str(row.version), lambda row: row.version, numeric=True),
+            Column[RequestView](
+                tr("Correlation id"), lambda row: str(row.correlation_id), lambda row: row.correlation_id, numeric=True
+            ),
+            Column[RequestView](
+                tr("Request"), lambda row: byte_size(row.size_bytes), lambda row: row.size_bytes, numeric=True
+            ),
+            Column[RequestView](
+                tr("Reply"), lambda row: byte_size(row.reply_bytes), lambda row: row.reply_bytes, numeric=True
+            ),
+            Column[RequestView](
+                tr("Latency"),
+                lambda row: _latency(row.latency_ns),
+                lambda row: row.latency_ns,
+                numeric=True,
+                about=tr("From the request to its reply, on the wall clock; waiting for messages counts."),
+            ),
+            Column[RequestView](
+                tr("Error"),
+                lambda row: row.error,
+                hint=lambda row: row.error,
+                roles={Role.WARN: lambda row: "failure" if row.error else ""},
+            ),
+        )
+        super().__init__(columns, key=lambda row: row.number, parent=parent)
+
+
+class RequestsPresenter(PanelPresenter):
+    """Fills the panel from `requests()`."""
+
+    panel_class = RequestsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = RequestsModel(sources.times)
+        self.panel: RequestsPanel = RequestsPanel(self.model)
+        super().__init__(self.panel, parent)
+        self.model.setParent(self)
+        self._ask: Callable[[], tuple[RequestView, ...]] = tuple
+        connect_filter(self.panel, self.model)
+
+    def attach(self, requests: Callable[[], tuple[RequestView, ...]]) -> None:
+        """Where the requests come from."""
+        self._ask = requests
+
+    def show(self, snapshot: Snapshot) -> None:
+        """The last requests as they are now: they have no past."""
+        requests = self._ask()
+        self.model.set_rows(requests[::-1])
+        self.panel.set_note(by_api(requests))
+
+
+def by_api(requests: Sequence[RequestView]) -> str:
+    """The busiest APIs with their count, median and 99th percentile of latency, in a line."""
+    latencies: dict[str, list[int]] = {}
+    for request in requests:
+        latencies.setdefault(request.api, []).append(request.latency_ns)
+    busiest = sorted(latencies.items(), key=lambda item: -len(item[1]))[:_APIS_TOLD]
+    return "   ".join(
+        tr(
+            "{api}: {count:,}, p50 {p50}, p99 {p99}",
+            api=api,
+            count=len(found),
+            p50=_latency(_quantile(found, 0.5)),
+            p99=_latency(_quantile(found, 0.99)),
+        )
+        for api, found in busiest
+    )
+
+
+def _quantile(values: Sequence[int], part: float) -> int:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def _latency(latency_ns: int) -> str:
+    ms = latency_ns / 1_000_000
+    return f"{ms:.2f} ms" if ms < 10 else f"{ms:,.0f} ms"
