@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from broker_core.listeners.access.access import Access, Principal, PrincipalEntry, Rule
     from broker_core.listeners.access.limits import GuardConfig
     from broker_core.listeners.access.tls import TlsConfig
-    from broker_core.listeners.connections import Connection, Connections, ConnectionView
+    from broker_core.listeners.connections import Connection, Connections, ConnectionView, RequestView
     from broker_core.listeners.kafka.listener import KafkaListener
     from broker_core.log.config import LogConfig
     from broker_core.messages import Message, StoredMessage
@@ -177,6 +177,7 @@ __all__ = [
     "RegistryState",
     "Reply",
     "Request",
+    "RequestView",
     "RetryPolicy",
     "RetryView",
     "Routing",
@@ -265,6 +266,7 @@ _EXPORTS = {
         "Connection",
         "ConnectionView",
         "Connections",
+        "RequestView",
     ),
     "listeners.access.access": (
         "Access",

@@ -24,7 +24,7 @@ _MOST_RECORDS = 500
 _MOST_BYTES = 64 * 1_048_576
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _Acquisition(msgspec.Struct, frozen=True):
     """What a request waits for; `errors` are those of its acknowledgements, by place."""
 
     group: str
@@ -55,10 +55,10 @@ def handle(call: Call, request: Any) -> Answer:
             session.places.pop((names.get(topic.topic_id, ""), partition), None)
     if request.share_session_epoch == CLOSING:
         session.release_all(call.broker, call.now_ns)
-        return _body(call, _Wanted(group, member.holder, session, errors, 0, 0), [])
+        return _body(call, _Acquisition(group, member.holder, session, errors, 0, 0), [])
     wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
     most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
-    wanted = _Wanted(group, member.holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
+    wanted = _Acquisition(group, member.holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
     return _acquire(call, wanted)
 
 
@@ -77,7 +77,7 @@ def acknowledged(call: Call, session: ShareSession, place: Place, batches: Itera
     return None
 
 
-def _acquire(call: Call, wanted: _Wanted) -> Answer:
+def _acquire(call: Call, wanted: _Acquisition) -> Answer:
     broker, now_ns = call.broker, call.now_ns
     queues = {
         broker.share_groups.queue_of(wanted.group, topic): None
@@ -135,7 +135,7 @@ def _give_back(call: Call, late: Reply[list[Lease]]) -> None:
         ).release_all(call.broker, call.shared.host.now_ns)
 
 
-def _body(call: Call, wanted: _Wanted, leases: list[Lease]) -> Body:
+def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
     by_place: dict[Place, list[Lease]] = {}
     for lease in leases:
         place = (lease.message.topic, lease.partition)
