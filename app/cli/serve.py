@@ -18,13 +18,13 @@ from app.cli.target import check_directory
 from app.cli.tokens import add_token, token_of
 from app.cli.verbs import Command
 from broker_core import BrokerHost, HostConfig, LogConfig
-from broker_core.clients.http_broker import DEFAULT_PORT
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import Durability
+from broker_core.operations.http_form import DEFAULT_PORT
 
 LOOPBACK = "127.0.0.1"
 

@@ -16,9 +16,10 @@ from app.cli.tokens import add_token, token_of
 from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
 from broker_core import BrokerHost, HostConfig, HttpBroker, LogConfig
-from broker_core.clients.http_broker import DEFAULT_PORT, checked_url
+from broker_core.clients.http_broker import checked_url
 from broker_core.engine.data_directory import is_data_directory
 from broker_core.errors import BrokerError, ConfigError
+from broker_core.operations.http_form import DEFAULT_PORT
 
 Broker = BrokerHost | HttpBroker  # both answer `ask`
 BROKER_VARIABLE = "BROKERSCOPE_BROKER"

@@ -12,16 +12,16 @@ from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
 from broker_core.listeners.connections import Connections, ConnectionView, RequestView
+from broker_core.operations.http_form import DEFAULT_PORT
 from widgets.i18n import tr
 from widgets.panels.connections import ListenerFacts
 
 Kind = Literal["kafka", "http"]
 KAFKA_PORT = 9_092
-HTTP_PORT = 8_080
 LOOPBACK = "127.0.0.1"
 NEW_TOPIC_PARTITIONS = 3
 ENDED_SHOWN = 20
-PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": HTTP_PORT}
+PORTS: dict[Kind, int] = {"kafka": KAFKA_PORT, "http": DEFAULT_PORT}
 
 
 class Listeners(QObject):

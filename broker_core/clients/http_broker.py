@@ -26,13 +26,12 @@ from urllib3.util import parse_url
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.entry import Entry
-from broker_core.operations.http_form import HttpParts, form_of
+from broker_core.operations.http_form import DEFAULT_PORT, HttpParts, form_of
 from broker_core.operations.request import Problem, Request
 from broker_core.settings import TIMEOUT, TimeS, checked_class, validated
 
 T = TypeVar("T")
 
-DEFAULT_PORT = 8_080
 _CONNECTIONS = 8  # that are kept; more are closed after use
 _CONNECT_S = 10.0
 _PAUSES_S = (0.05, 0.2, 0.8)  # before repeating what is safe to repeat

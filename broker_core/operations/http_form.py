@@ -15,6 +15,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.entry import Entry
 from broker_core.operations.request import Request
 
+DEFAULT_PORT = 8_080  # of a broker's HTTP listener
 _UNSENT = (None, msgspec.UNSET)
 _PATTERN = re.compile(r"`str` matching regex '.*'")
 
