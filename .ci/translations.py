@@ -14,12 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCES = ("app", "widgets", "broker_core/filters")
+SOURCES = ("app", "widgets", "broker_core/filters", "broker_core/operations")
 CONTEXT = "Brokerscope"
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,)},
     "StateStyle": (2,),
+    "about": (0,),  # help of a request's field, which forms show
 }
 KEYWORDS = {"Command": ("title", "category", "hint"), "Column": ("title", "about"), "Field": ("about",)}
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
-from app.commands.forms import choices, open_form, topic_names
+from app.commands.forms import choices, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
@@ -79,30 +79,15 @@ class FlowHandlers(QObject):
             tr("A limit of depth counts what the slowest reader has not finished with. It holds from now on."),
             (
                 Field("target", tr("Topic or queue"), "choice", chosen, choices=choices(targets)),
-                Field("max_messages", tr("Depth at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
-                Field("max_bytes", tr("Bytes at most"), "whole", None, suffix=tr(" bytes"), none=tr("no limit")),
-                Field(
-                    "rate_per_s",
-                    tr("Rate at most"),
-                    "decimal",
-                    None,
-                    most=1_000_000,
-                    suffix=tr(" messages/s"),
-                    none=tr("no limit"),
-                ),
-                Field(
-                    "policy",
-                    tr("When it is reached"),
-                    "choice",
-                    "block",
-                    choices=tuple((p, tr(w)) for p, w in POLICIES),
-                ),
-                Field(
+                _limit("max_messages", tr("Depth at most"), tr(" messages")),
+                _limit("max_bytes", tr("Bytes at most"), tr(" bytes")),
+                _limit("rate_per_s", tr("Rate at most"), tr(" messages/s")),
+                request_field(FlowSettings, "policy", tr("When it is reached"), words=dict(POLICIES)),
+                request_field(
+                    FlowSettings,
                     "block_timeout_ms",
                     tr("Producers wait at most"),
-                    "whole",
-                    None,
-                    most=86_400_000,
+                    decimals=0,
                     suffix=" ms",
                     none=tr("as long as it takes"),
                     shown_for=("policy", ("block",)),
@@ -169,3 +154,7 @@ def _action(values: Values) -> SetFlow:
             block_timeout_ms=values.get("block_timeout_ms"),
         ),
     )
+
+
+def _limit(name: str, label: str, suffix: str) -> Field:
+    return request_field(FlowSettings, name, label, suffix=suffix, none=tr("no limit"))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from app.commands.context import CommandContext
 from broker_core.errors import BrokerError
 from broker_core.names import check_name
+from broker_core.operations.field_info import field_info
 from broker_core.simulation.actions import UserAction
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.formats import sentence
 from widgets.i18n import tr
+
+MOST = 1_000_000_000  # what a spin box of Qt holds
 
 
 def open_form(
@@ -49,6 +55,50 @@ def open_form(
     dialog.chosen.connect(lambda values: context.perform(make(values)))
     dialog.open()
     return dialog
+
+
+def request_field(
+    request: type[msgspec.Struct],
+    name: str,
+    label: str,
+    *,
+    field: str = "",
+    unit: int = 1,
+    words: Mapping[str, str] | None = None,
+    **given: Any,
+) -> Field:
+    """A field of a form with the range, words, default and help of the request's field `name`.
+
+    `unit` is how many of the request's units one of the form's is, as 1000 for seconds of a field in milliseconds;
+    `words` are those of choices. `given` goes before what the request says; a field that may be null needs `none`.
+    """
+    info = field_info(request, name)
+    # What stands in parentheses is said of the command line's words.
+    hint = sentence(tr(info.about).partition(" (")[0]) if info.about else ""
+    about: dict[str, Any] = {"value": info.default, "hint": hint}
+    if info.choices:
+        known = words or {}
+        pairs = tuple((choice, tr(known[choice]) if choice in known else choice) for choice in info.choices)
+        return Field(field or name, label, "choice", **{**about, "choices": pairs, **given})
+    if info.base is bool:
+        return Field(field or name, label, "check", **{**about, **given})
+    if info.base not in {int, float}:
+        return Field(field or name, label, **{**about, **given})
+    whole = info.base is int
+    step = 1.0 if whole else 0.1
+    least = (info.least or 0) / unit
+    if given.get("none"):
+        least = 0  # it stands for null
+    elif info.above or (not whole and not least):
+        least += step
+    most = MOST if info.most is None else min(info.most / unit, MOST)
+    value = None if info.default is None else info.default / unit
+    return Field(
+        field or name,
+        label,
+        "whole" if whole else "decimal",
+        **{**about, "value": value, "least": least, "most": most, **given},
+    )
 
 
 def name_error(name: str, what: str, taken: Iterable[str]) -> str:

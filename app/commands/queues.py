@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.flow import POLICIES
-from app.commands.forms import choices, name_error, open_form, topic_names
+from app.commands.forms import choices, name_error, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.operations.queues import QueueSettings, RetrySettings
@@ -69,10 +69,10 @@ class QueueHandlers(QObject):
             tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
             (
                 Field("queue", tr("Name"), hint=tr("as invoices")),
-                Field("lease_s", tr("Lease"), "decimal", 30, least=0.1, most=86_400, suffix=tr(" s")),
-                Field("attempts", tr("Attempts at most"), "whole", 5, least=1, most=1_000),
+                request_field(QueueSettings, "lease_ms", tr("Lease"), field="lease_s", unit=1_000, suffix=tr(" s")),
+                _attempts(),
                 Field("retry_ms", tr("Retry after"), "whole", 500, most=3_600_000, suffix=" ms"),
-                Field("priorities", tr("Priorities"), "whole", 1, least=1, most=10),
+                request_field(QueueSettings, "priorities", tr("Priorities")),
             ),
             tr("Create"),
             lambda v: CreateQueue(
@@ -122,8 +122,8 @@ class QueueHandlers(QObject):
                     "drop_newest",
                     choices=tuple((policy, tr(words)) for policy, words in POLICIES),
                 ),
-                Field("priorities", tr("Priorities"), "whole", 1, least=1, most=10),
-                Field("attempts", tr("Attempts at most"), "whole", 5, least=1, most=1_000),
+                request_field(QueueSettings, "priorities", tr("Priorities")),
+                _attempts(),
             ),
             tr("Create"),
             lambda v: CreateSubscription(
@@ -190,3 +190,9 @@ class QueueHandlers(QObject):
         elif not name:
             menu.addAction(self._context.registry.action("create_queue"))
             menu.addAction(self._context.registry.action("create_subscription"))
+
+
+def _attempts() -> Field:
+    return request_field(
+        QueueSettings, "max_attempts", tr("Attempts at most"), field="attempts", none=tr("retry without end")
+    )

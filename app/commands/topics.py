@@ -8,19 +8,26 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
-from app.commands.forms import choices, name_error, open_form
+from app.commands.forms import choices, name_error, open_form, request_field
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
+from broker_core.operations.topics import CreateTopic as NewTopic
 from broker_core.operations.topics import LogSettings, Rule
 from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
 KIB = 1_024
+PARTITIONERS = {"crc32": "CRC-32", "murmur2": mark("Murmur2, as Kafka's own clients")}
+CLEANUPS = {
+    "delete": mark("age and size: delete old segments"),
+    "compact": mark("key: keep the last message of each"),
+}
+RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters")}
 
 
 class TopicHandlers(QObject):
@@ -74,14 +81,8 @@ class TopicHandlers(QObject):
             "",
             (
                 Field("topic", tr("Name"), hint=tr("as payments")),
-                Field("partitions", tr("Partitions"), "whole", 3, least=1, most=MAX_PARTITIONS),
-                Field(
-                    "partitioner",
-                    tr("Keys go by"),
-                    "choice",
-                    "crc32",
-                    choices=(("crc32", "CRC-32"), ("murmur2", tr("Murmur2, as Kafka's own clients"))),
-                ),
+                request_field(NewTopic, "partitions", tr("Partitions"), value=3),
+                request_field(NewTopic, "partitioner", tr("Keys go by"), words=PARTITIONERS),
                 *_log_fields(),
                 *self._rule_fields(),
             ),
@@ -110,14 +111,7 @@ class TopicHandlers(QObject):
                 "",
                 choices=(("", tr("no schema")), *((subject, subject) for subject in subjects)),
             ),
-            Field(
-                "mode",
-                tr("Those that do not"),
-                "choice",
-                "refuse",
-                choices=(("refuse", tr("are refused")), ("dead_letter", tr("become dead letters"))),
-                shown_for=("subject", subjects),
-            ),
+            request_field(Rule, "mode", tr("Those that do not"), words=RULES, shown_for=("subject", subjects)),
         )
 
     def ask_partitions(self) -> None:
@@ -247,34 +241,28 @@ class TopicHandlers(QObject):
             menu.addAction(self._context.registry.action("create_topic"))
 
 
-def _limit(name: str, label: str, suffix: str, for_cleanup: str = "") -> Field:
+def _limit(name: str, label: str, field: str, unit: int, suffix: str, for_cleanup: str = "") -> Field:
     shown_for = ("cleanup", (for_cleanup,)) if for_cleanup else None
-    return Field(name, label, "whole", None, suffix=suffix, none=tr("no limit"), shown_for=shown_for)
+    return request_field(
+        LogSettings, name, label, field=field, unit=unit, suffix=suffix, none=tr("no limit"), shown_for=shown_for
+    )
 
 
 def _log_fields() -> tuple[Field, ...]:
     """How a topic is kept."""
     return (
-        Field(
-            "cleanup",
-            tr("Cleaned by"),
-            "choice",
-            "delete",
-            choices=(
-                ("delete", tr("age and size: delete old segments")),
-                ("compact", tr("key: keep the last message of each")),
-            ),
-        ),
-        _limit("retention_s", tr("Keep for"), tr(" s"), for_cleanup="delete"),
-        _limit("retention_kib", tr("Keep at most"), tr(" KiB a partition"), for_cleanup="delete"),
-        _limit("segment_s", tr("A new segment every"), tr(" s")),
-        Field(
-            "segment_kib",
+        request_field(LogSettings, "cleanup", tr("Cleaned by"), words=CLEANUPS),
+        _limit("retention_ms", tr("Keep for"), "retention_s", 1_000, tr(" s"), for_cleanup="delete"),
+        _limit("retention_bytes", tr("Keep at most"), "retention_kib", KIB, tr(" KiB a partition"), "delete"),
+        _limit("segment_ms", tr("A new segment every"), "segment_s", 1_000, tr(" s")),
+        request_field(
+            LogSettings,
+            "segment_bytes",
             tr("Segments of"),
-            "whole",
-            SEGMENT_BYTES // KIB,
+            field="segment_kib",
+            unit=KIB,
+            value=SEGMENT_BYTES // KIB,
             least=1,
-            most=1_000_000,
             suffix=tr(" KiB"),
         ),
     )
