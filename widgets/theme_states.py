@@ -36,6 +36,8 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("idle", "paused", "Paused"),
         StateStyle("failure", "crashed", "Crashed"),
         StateStyle("idle", "stopped", "Stopped"),
+        # transactions
+        StateStyle("active", "processing", "Ongoing"),
         # faults that last
         StateStyle("failure", "warning", "Fault"),
         StateStyle("rebalancing", "clock", "Slowed down"),
@@ -76,6 +78,8 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("rebalancing", "move", "Partitions revoked"),
         StateStyle("stable", "assignments", "Partitions assigned"),
         StateStyle("stable", "stable", "Rebalance completed"),
+        StateStyle("active", "processing", "Transaction started"),
+        StateStyle("stable", "check", "Transaction ended"),
         StateStyle("failure", "blocked", "Producer blocked"),
         StateStyle("stable", "producer", "Producer unblocked"),
         StateStyle("failure", "warning", "Fault"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from app.presenters.active_faults import left_of, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.presenters.rates import Rates
+from app.presenters.transactions import transaction_facts
 from app.sessions.event_text import kind_word
 from app.sessions.history.series import Key, delivered, of_actor, published, received
 from broker_core.clock import ns_from_ms
@@ -395,4 +396,5 @@ _MAKERS: dict[str, Callable[[Snapshot, str, Rates], InspectorFacts | None]] = {
     "queue": _queue,
     "dlq": _queue,
     "workers": _queue,
+    "transaction": transaction_facts,
 }

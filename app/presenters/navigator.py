@@ -9,6 +9,7 @@ from typing import TypeVar
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
 from app.presenters.rates import Rates
+from app.presenters.transactions import transaction_section
 from app.sessions.history.series import Key, dead, depth, of_actor, published
 from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
@@ -117,6 +118,7 @@ class NavigatorModel:
         broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
         return (
             *sections,
+            *transaction_section(snapshot),
             NavSection("faults", tr("Faults"), "crashed", broken, tr("No fault is active.")),
             *self._more(),
         )

@@ -1,0 +1,32 @@
+"""Open transactions of Kafka's clients: in the navigator with how long they are open, and in the inspector."""
+
+from app.presenters.inspector import inspector_facts
+from app.presenters.navigator import NavigatorModel
+from app.presenters.rates import Rates
+from broker_core.snapshots import Snapshot, TransactionView
+
+S = 1_000_000_000
+OPEN = TransactionView("payments", 7, 3, "shop", 2 * S, 60_000)
+
+
+def test_open_transactions_have_rows_while_they_are_open(qapp):
+    rates = Rates()
+    sections = {section.key: section for section in NavigatorModel(rates).update(Snapshot(14 * S, 0))}
+    assert "transactions" not in sections
+    shown = {
+        section.key: section for section in NavigatorModel(rates).update(Snapshot(14 * S, 0, transactions=(OPEN,)))
+    }
+    (row,) = shown["transactions"].rows
+    assert (row.id, row.name, row.state) == ("transaction:payments", "payments", "Ongoing")
+    assert row.figure == "for 12.0 s"
+    assert "shop" in row.tip
+
+
+def test_the_inspector_says_whose_it_is_and_when_it_is_aborted(qapp):
+    snapshot = Snapshot(14 * S, 0, transactions=(OPEN,))
+    facts = inspector_facts(snapshot, "transaction:payments", Rates())
+    assert facts is not None
+    rows = {row[0]: row[1] for _title, section in facts.sections for row in section}
+    assert (facts.name, facts.state) == ("payments", "Ongoing")
+    assert (rows["Client"], rows["Aborted in"], rows["Epoch"]) == ("shop", "48.0 s", "3")
+    assert inspector_facts(Snapshot(15 * S, 0), "transaction:payments", Rates()) is None

@@ -1,0 +1,98 @@
+"""A state that is folded through the events of transactions is the state that the broker has."""
+
+import msgspec
+import pytest
+
+from broker_core.broker.broker import Broker
+from broker_core.recording.accounts import Accounts
+from broker_core.recording.fold import fold
+from broker_core.snapshots import PartitionView, Snapshot
+from broker_core.transactions.transaction import PendingOffset
+from tests.broker_core.transactions.world import World
+
+
+def snapshot(world: World) -> Snapshot:
+    broker: Broker = world.broker
+    topics, groups, queues = broker.views.all(world.now_ns, max_leases=9, max_dead_letters=9)
+    return Snapshot(
+        world.now_ns,
+        len(world.events),
+        topics,
+        groups,
+        queues,
+        totals=broker.views.totals(),
+        transactions=broker.transactions.views(),
+    )
+
+
+def without_sizes(found: Snapshot) -> Snapshot:
+    """The bytes of partitions are those of the keyframe; groups that are new come last."""
+    topics = tuple(
+        msgspec.structs.replace(
+            topic,
+            partitions=tuple(
+                PartitionView(each.partition, each.start_offset, each.end_offset, 0, each.lost, each.markers)
+                for each in topic.partitions
+            ),
+        )
+        for topic in found.topics
+    )
+    groups = tuple(sorted(found.groups, key=lambda group: group.name))
+    return msgspec.structs.replace(found, topics=topics, groups=groups)
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
+    world = World()
+    keyframe = snapshot(world)
+    accounts = Accounts()
+    seen = 0
+
+    def check() -> None:
+        nonlocal keyframe, seen
+        after = snapshot(world)
+        events = world.events[seen:]
+        for event in events:
+            accounts(event)
+        published = world.broker.logs.published_ns
+        state = fold(
+            keyframe, events, time_ns=world.now_ns, published_before=lambda place, at, _time: published(*place, at)
+        )
+        folded = without_sizes(state)
+        for name in Snapshot.__struct_fields__:
+            assert getattr(folded, name) == getattr(without_sizes(after), name)
+        assert [account.missing for account in accounts.compared(after)] == [0] * len(after.groups)
+        keyframe, seen = after, len(world.events)
+
+    def commit(offset: int) -> None:
+        fetched = world.broker.fetches.fetch(
+            world.now_ns, "billing", "biller", {("orders", 0): position[0]}, max_messages=offset, deadline_ns=0
+        ).result()
+        position[0] = fetched[-1].offset + 1
+        world.broker.offsets.commit(world.now_ns, "billing", "biller", "", -1, {("orders", 0): position[0]})
+
+    position = [0]
+    world.broker.fetches.begin("billing", "orders", 0, 0)
+    identity = world.init()
+    world.send(identity, 0, "a", "b", "c")
+    world.send(identity, 1, "d")
+    check()
+    commit(2)
+    check()
+    world.run(5)
+    world.end(identity, commits=commits)
+    check()
+    commit(1)  # behind it there is a marker only
+    (group,) = world.broker.groups.views(world.now_ns)
+    offset = group.offsets[0]
+    assert (offset.committed, offset.end_offset, offset.lag) == (3, 4, 0)
+    check()
+    world.send(identity, 0, "e", "f")
+    world.transactions.add_group(world.now_ns, "payments", identity, "audit")
+    world.transactions.put_offsets(world.now_ns, "payments", identity, [PendingOffset("audit", "orders", 0, 5)])
+    check()
+    world.end(identity, commits=commits)
+    commit(1)
+    check()
+    world.broker.cleaning.delete_records(world.now_ns, "orders", 0, 5)
+    check()
