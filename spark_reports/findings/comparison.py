@@ -30,6 +30,7 @@ _OVER_TIME = {
     "p99_ns": ("latency_over_time", ("measure", "delivered"), "p99_ns"),
     "delivered_per_s": ("throughput", ("dimension", "consumer"), "messages_per_s"),
 }
+_TOLD_WHEN_DONE = "schedule."  # settings of what is then among the faults and actions
 _AROUND = 10  # a tenth of the session before something was done, and one after it
 
 
@@ -67,7 +68,7 @@ def _done_differently(number: int, made: Sequence[Made], settings: Sequence[Sett
         told = [
             Otherwise(f"{name} is {this.get(name, 'not set')} instead of {first.get(name, 'not set')}")
             for name in [*first, *(name for name in this if name not in first)]
-            if first.get(name) != this.get(name)
+            if first.get(name) != this.get(name) and not name.startswith(_TOLD_WHEN_DONE)
         ]
     base, here = (_actions(one) for one in (made[0], made[number]))
     told += [Otherwise(f"{what} at {text.clock(at)}", at) for what, at in here.items() if what not in base]
@@ -163,19 +164,25 @@ def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
 
 
 def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:
-    """By how much more the sessions differ just after `at_ns` than just before; 0 where that is less than the whole
-    difference, or where they differed by half as much before.
+    """By how much more the sessions differ after `at_ns`, for some time or until the end, than just before; 0 where
+    that is less than they differ on average, or where they differed by half as much before.
     """
     if row["measure"] not in _OVER_TIME or made[0].scale != made[row["session"]].scale:
         return 0.0
     first, this = (_over_time(made[number], row["measure"]) for number in (0, row["session"]))
     apart = (this - first) * math.copysign(1, row["difference"])
     at, around = made[0].scale.bucket(at_ns), max(len(apart) // _AROUND, 2)
-    before, after = (part[~np.isnan(part)] for part in (apart[max(at - around, 0) : at], apart[at + 1 :][:around]))
-    if not len(before) or not len(after):
-        return 0.0
-    step = float(after.mean() - before.mean())
-    return step if step >= abs(row["difference"]) and abs(before.mean()) < step / 2 else 0.0
+    before, soon, later = (
+        _mean(part) for part in (apart[max(at - around, 0) : at], apart[at + 1 :][:around], apart[at + 1 :])
+    )
+    step = max(soon, later) - before
+    return step if step >= abs(_mean(apart)) and abs(before) < step / 2 else 0.0
+
+
+def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """Of those that are numbers; not a number where none is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
 
 
 def _over_time(one: Made, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -87,3 +87,12 @@ def test_a_difference_that_was_there_before_begins_with_nothing(after_s: float) 
     told = found(worse, ONE, ONE, markers=markers, latency_over_time=late)
     (one,) = (one for one in told if "p99" in one.headline)
     assert "the data do not show which it was" in one.why
+
+
+def test_what_was_scheduled_is_told_once_as_what_was_done() -> None:
+    """Its settings would be five things more, and the one that explains the difference would be lost among them."""
+    done = "schedule: [{at_s: 30, do: {action: crash, client: w-1, for_s: 9}}]\n"
+    worse = measure("p99_ns", 3.0 * S, 1.0 * S, "worse")
+    told = found(worse, ONE, ONE + done, markers=[[], [_marker("crash", 30)]])
+    (one,) = (one for one in told if "p99" in one.headline)
+    assert one.why == "One thing was otherwise: crash (w-1) at 00:30.0."
