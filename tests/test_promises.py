@@ -182,7 +182,7 @@ ROWS: dict[str, str] = {
         log/test_recovery.py test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read
         groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset
         engine/test_data_directory.py test_promise_4_every_flipped_bit_and_every_cut_is_named
-        broker/test_corruption_report.py test_damage_found_by_reading_is_told_once_and_marks_the_partition_degraded""",
+        broker/test_corruption_report.py test_corruption_found_by_reading_is_told_once_and_degrades_the_partition""",
     "5 a full disk": """
         ../crash/test_full_disk.py test_a_file_that_may_not_grow_refuses_cleanly_and_takes_more_when_it_may
         ../crash/test_full_disk.py test_a_disk_of_one_mebibyte_refuses_cleanly_and_takes_more_when_there_is_room

@@ -18,7 +18,7 @@ from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 
 
-def test_corruption_found_by_reading_is_reported_once_and_marks_the_partition_degraded():
+def test_corruption_found_by_reading_is_told_once_and_degrades_the_partition():
     virtual = VirtualBroker(2)
     partition = virtual.broker.logs.partition_for("commits", Message(b"", b"k"))
     for value in (b"first", b"second", b"third"):
