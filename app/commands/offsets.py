@@ -11,6 +11,7 @@ from app.commands.registry import Command
 from app.presenters.reset_review import reset_review, seek_review
 from app.sessions.queries import Answers
 from broker_core.groups.offset_reset import Target
+from broker_core.operations.groups import PartitionPlace
 from broker_core.simulation.actions.groups import ResetOffsets, Seek
 from broker_core.snapshots import GroupView
 from widgets.dialogs.form import Field, Values
@@ -248,13 +249,15 @@ def _target(values: Values) -> Target:
 
 
 def _reset(values: Values) -> ResetOffsets:
-    partition = values.get("partition")
+    target, topic = _target(values), values["topic"]
     return ResetOffsets(
-        values["group"],
-        _target(values),
-        values["topic"],
-        () if partition is None else (partition,),
-        values["restart"],
+        group=values["group"],
+        form=target.form,
+        offset=target.offset,
+        timestamp_ms=target.timestamp_ms,
+        from_group=target.group or None,
+        partitions=[PartitionPlace(topic=topic, partition=values.get("partition"))] if topic else None,
+        restart_members=values["restart"],
     )
 
 

@@ -102,6 +102,25 @@ def _queue_settings(fields: Plain) -> dict[str, str]:
     return {_DEAD_LETTERS: "dead_letter_topic"}
 
 
+def _reset_offsets(fields: Plain) -> dict[str, str]:
+    target, topic, numbers = fields.get("target"), fields.get("topic"), fields.get("partitions")
+    old = dict[str, str]()
+    if isinstance(target, dict):
+        fields.update({name: value for name, value in target.items() if name != "group"})
+        fields["from_group"] = target.get("group") or None
+        del fields["target"]
+        old["target"] = "form, offset, timestamp_ms and from_group"
+    if isinstance(topic, str):
+        del fields["topic"]
+        fields["partitions"] = [{"topic": topic, "partition": number} for number in numbers or ()] or [{"topic": topic}]
+        if not topic:
+            fields["partitions"] = None
+        old["topic"] = "partitions, a list of topic and partition"
+    elif numbers == []:
+        fields["partitions"] = None
+    return old
+
+
 def _purge_dead_letters(fields: Plain) -> dict[str, str]:
     if fields.get("offsets") == []:
         fields["offsets"] = None  # all of them
@@ -126,6 +145,7 @@ _CHANGED: dict[str, Callable[[Plain], dict[str, str]]] = {
     "create_queue": _queue_settings,
     "create_subscription": _queue_settings,
     "purge_dead_letters": _purge_dead_letters,
+    "reset_offsets": _reset_offsets,
     "create_group": _assignor,
     "set_assignor": _assignor,
 }

@@ -98,25 +98,28 @@ class SetAssignor(Action, frozen=True, tag="set_assignor"):
         return f"set the assignor of {self.group} to {self.assignor}"
 
 
-class ResetOffsets(Action, frozen=True, tag="reset_offsets"):
-    """Set what `group` has committed to `target`, in all it reads, in one `topic`, or in some `partitions` of it.
+class ResetOffsets(groups.ResetOffsets, Action, frozen=True, kw_only=True, tag="reset_offsets"):
+    """New offsets of `group`, in `partitions`, or in all that it reads or has committed for.
 
-    A timestamp is session time in ms. A group with members is refused, as by Kafka; with `restart_members` they stop
-    for it and start again behind it.
+    `timestamp_ms` is session time. A group with members is refused, as by Kafka; with `restart_members` they stop
+    before it and start again after it.
     """
 
-    group: str
-    target: Target
-    topic: str = ""
-    partitions: tuple[int, ...] = ()
     restart_members: bool = False
+
+    def __post_init__(self) -> None:
+        if self.dry_run:
+            raise ValueError("a dry run is no action")
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        what = f"{self.group} in {self.topic}" if self.topic else self.group
-        some = f"/{', '.join(map(str, self.partitions))}" if self.partitions else ""
-        return f"reset {what}{some} {where_to(self.target)}"
+        numbers: dict[str, list[str]] = {}
+        for place in self.partitions or ():
+            numbers.setdefault(place.topic, []).extend([] if place.partition is None else [str(place.partition)])
+        places = [f"{topic}/{', '.join(found)}" if found else topic for topic, found in numbers.items()]
+        what = f"{self.group} in {' and '.join(places)}" if places else self.group
+        return f"reset {what} {where_to(self.target())}"
 
 
 class SetOffsets(Action, frozen=True, tag="set_offsets"):

@@ -14,6 +14,7 @@ from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
 from broker_core.groups.states import GroupState
 from broker_core.names import check_name
+from broker_core.operations.groups import PartitionPlace
 from broker_core.plurals import counted
 from broker_core.simulation.actions.groups import (
     CreateGroup,
@@ -220,30 +221,34 @@ class GroupHandler:
         broker = self._context.broker
         if action.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
-        if action.partitions and not action.topic:
-            raise refuse("partitions need a topic")
-        spec = self._context.groups.get(action.group)
-        read = {topic for topic, _ in broker.groups.offsets.fetch_all(action.group)}
-        topics = {action.topic} if action.topic else read | set(spec.topics if spec is not None else ())
+        named = action.partitions
+        if named is None:
+            spec = self._context.groups.get(action.group)
+            read = {topic for topic, _ in broker.groups.offsets.fetch_all(action.group)}
+            topics = (read | set(spec.topics if spec is not None else ())) & set(broker.topics.names())
+            named = [PartitionPlace(topic=topic) for topic in sorted(topics)]
         places = [
-            (topic, partition)
-            for topic in sorted(topics)
-            if topic in broker.topics.names() or action.topic
-            for partition in action.partitions or range(broker.logs.partition_count(topic))
+            (place.topic, partition)
+            for place in named
+            for partition in (
+                range(broker.logs.partition_count(place.topic)) if place.partition is None else (place.partition,)
+            )
         ]
-        return broker.offsets.preview_reset(action.group, self._context.in_unix_time(action.target), places)
+        return broker.offsets.preview_reset(action.group, self._context.in_unix_time(action.target()), places)
 
     def _reset(self, action: ResetOffsets) -> Plan:
         changes = self.preview(action)
         if not changes:
-            raise refuse(f"there is nothing to reset: {where_to(action.target)} means nothing here")
+            raise refuse(f"there is nothing to reset: {where_to(action.target())} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
         places = [(change.topic, change.partition) for change in changes]
         old = tuple((each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None)
         broker = self._context.broker
 
         def reset() -> None:
-            broker.offsets.reset(self._context.now_ns, action.group, self._context.in_unix_time(action.target), places)
+            broker.offsets.reset(
+                self._context.now_ns, action.group, self._context.in_unix_time(action.target()), places
+            )
 
         return Plan(
             action,

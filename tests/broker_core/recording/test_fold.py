@@ -14,7 +14,6 @@ import resources
 from broker_core import snapshots
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
-from broker_core.groups.offset_reset import Target
 from broker_core.recording.fold import NOT_IN_EVENTS, Fold, fold
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation import Simulation, load_scenario
@@ -197,7 +196,7 @@ def acted() -> list[tuple[str, Callable[[Simulation], UserAction]]]:
         PurgeQueue(queue="builds"),
         UndoPurgeQueue(queue="builds"),
         RemoveClient("builder-2"),
-        ResetOffsets("auditors", Target("earliest"), restart_members=True),
+        ResetOffsets(group="auditors", form="earliest", restart_members=True),
         MoveConsumer("indexer-4", ""),
         DeleteGroup(group="fresh"),
         DeleteTopic(topic="extra"),

@@ -79,11 +79,20 @@ def test_an_old_recording_is_done_again_to_the_same_events() -> None:
         ),
         ({"action": "purge_dead_letters", "queue": "q", "offsets": []}, {"action": "purge_dead_letters", "queue": "q"}),
         (
+            {"action": "reset_offsets", "group": "g", "target": {"form": "group", "group": "h"}, "topic": "t",
+             "partitions": [1, 2], "restart_members": True},
+            {"action": "reset_offsets", "group": "g", "form": "group", "from_group": "h", "restart_members": True,
+             "partitions": [{"topic": "t", "partition": 1}, {"topic": "t", "partition": 2}]},
+        ),
+        (
+            {"action": "reset_offsets", "group": "g", "target": {"form": "offset", "offset": 3}, "topic": "t"},
+            {"action": "reset_offsets", "group": "g", "form": "offset", "offset": 3, "partitions": [{"topic": "t"}]},
+        ),
+        (
             {"action": "set_assignor", "group": "g", "assignor": "round-robin"},
             {"action": "set_assignor", "group": "g", "assignor": "roundrobin"},
         ),
     ],
-    ids=lambda plain: plain["action"],
 )  # fmt: skip
 def test_old_words_are_those_of_today(before: dict[str, Any], now: dict[str, Any]) -> None:
     assert recorded_action(0, before).action == recorded_action(0, now).action
@@ -96,4 +105,5 @@ def test_an_action_is_the_request_of_the_catalogue() -> None:
         "create_topic", "delete_topic", "add_partitions", "configure_topic", "set_flow", "delete_records",
         "register_schema", "create_queue", "create_subscription", "delete_queue", "purge_queue", "undo_purge_queue",
         "redrive", "stop_redrive", "undo_redrive", "purge_dead_letters", "undo_purge_dead_letters", "delete_group",
+        "reset_offsets",
     }  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from broker_core.faults.client_fault import ClientFault
 from broker_core.groups.offset_reset import Target
 from broker_core.operations.queues import QueueSettings
@@ -126,6 +128,11 @@ def scenario() -> Scenario:
     return parse_scenario(TEXT)
 
 
+def reset(group: str, target: Target, *, restart_members: bool) -> ResetOffsets:
+    """To `target`, in all that `group` reads."""
+    return replace(ResetOffsets.of(group, target, ()), partitions=None, restart_members=restart_members)
+
+
 class Person:
     """Draws any action, on what is there, on what is not, and on what makes no sense."""
 
@@ -233,7 +240,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: SubscribeGroup(p.group, p.topic),
     lambda p: UnsubscribeGroup(p.group, p.topic),
     lambda p: SetAssignor(p.group, p.chance.choice(["range", "roundrobin", "sticky", "cooperative-sticky"])),
-    lambda p: ResetOffsets(p.group, p.target(), restart_members=p.chance.random() < 0.7),
+    lambda p: reset(p.group, p.target(), restart_members=p.chance.random() < 0.7),
     lambda p: SetOffsets(p.group, ((*_place(p), 3),), restart_members=p.chance.random() < 0.7),
     lambda p: Seek(p.consumer, *_place(p), p.target()),
     lambda p: Seek(*p.owned(), p.target()),

@@ -20,6 +20,7 @@ from broker_core.simulation import Simulation
 from broker_core.simulation.actions import UserAction, clients, dead_letters, faults, groups, queues, topics
 from broker_core.simulation.durations import Duration
 from broker_core.snapshots import Snapshot
+from tests.broker_core.simulation.busy_session import reset
 from tests.broker_core.simulation.session_run import shipped
 
 NAMES = ["first-session", "fan-out", "work-queue", "schema-evolution"]
@@ -81,7 +82,7 @@ class User:
             lambda: groups.SubscribeGroup(group, topic),
             lambda: groups.UnsubscribeGroup(group, topic),
             lambda: groups.SetAssignor(group, dice.choice(["range", "sticky", "cooperative-sticky"])),
-            lambda: groups.ResetOffsets(group, self._target(group), restart_members=dice.random() < 0.7),
+            lambda: reset(group, self._target(group), restart_members=dice.random() < 0.7),
             lambda: groups.Seek(consumer, topic, dice.randint(0, 5), self._target(group)),
         ]
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 import resources
 from broker_core.errors import BrokerError
-from broker_core.groups.offset_reset import Target
 from broker_core.messages import Message
 from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.simulation import Simulation, load_scenario
@@ -221,12 +220,12 @@ def test_what_an_edit_does_not_name_is_redriven_as_it_died() -> None:
 
 
 def test_a_reset_stops_the_members_and_its_undo_brings_the_offsets_back(session: Session) -> None:
-    reset = ResetOffsets("billers", Target("earliest"))
+    reset = ResetOffsets(group="billers", form="earliest")
     with pytest.raises(BrokerError, match="billers has 2 members; stop them first"):
         session.do(reset)
     session.run(5)
     before = session.committed("billers")
-    done = session.do(ResetOffsets("billers", Target("earliest"), restart_members=True))
+    done = session.do(ResetOffsets(group="billers", form="earliest", restart_members=True))
     assert {offset for _, _, offset in session.committed("billers")} == {0}
     session.run(2)
     session.undo(done)
