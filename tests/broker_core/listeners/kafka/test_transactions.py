@@ -10,7 +10,7 @@ import aiokafka
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from kafka import KafkaConsumer, KafkaProducer
 
 from broker_core import Admin, BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
@@ -183,15 +183,6 @@ def test_what_is_not_of_a_transaction_is_refused(admin: Admin, host: BrokerHost,
     assert caught.value.code is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-def test_an_admin_sees_transactions(admin: Admin, kafka_admin: AdminClient, host: BrokerHost, new_producer):
-    admin.create_topic("orders", 2)
-    producer = new_producer()
-    producer.init_transactions(PATIENCE_S)
-    begun(producer, "a")
-    (view,) = host.call(lambda _now: host.broker.transactions.views())
-    assert view.transactional_id == "payments"
-
-
 def test_aiokafka_commits_aborts_and_sends_offsets(admin: Admin, listener: KafkaListener):
     admin.create_topic("orders", 1)
     admin.create_topic("invoices", 1)
@@ -221,3 +212,45 @@ def test_aiokafka_commits_aborts_and_sends_offsets(admin: Admin, listener: Kafka
 
     assert asyncio.run(run()) == [b"a", b"b"]
     assert [each.committed for each in admin.lag("billing")] == [1]
+
+
+def test_kafka_python_commits_and_aborts(admin: Admin, listener: KafkaListener):
+    admin.create_topic("orders", 1)
+    producer = KafkaProducer(bootstrap_servers=listener.bootstrap_servers, transactional_id="payments")
+    producer.init_transactions()
+    for value, ends in (
+        (b"a", producer.commit_transaction),
+        (b"x", producer.abort_transaction),
+        (b"b", producer.commit_transaction),
+    ):
+        producer.begin_transaction()
+        producer.send("orders", value)
+        producer.flush(PATIENCE_S)
+        ends()
+    producer.close()
+    consumer = KafkaConsumer(
+        "orders",
+        bootstrap_servers=listener.bootstrap_servers,
+        isolation_level="read_committed",
+        auto_offset_reset="earliest",
+        consumer_timeout_ms=round(PATIENCE_S * 1_000),
+    )
+    assert [next(consumer).value for _ in range(2)] == [b"a", b"b"]
+    consumer.close()
+
+
+def test_a_directory_with_an_open_transaction_can_be_read_as_it_is(tmp_path):
+    with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
+        Admin(host).create_topic("orders", 2)
+        producer = Producer({"bootstrap.servers": listener.bootstrap_servers, "transactional.id": "payments"})
+        producer.init_transactions(PATIENCE_S)
+        begun(producer, "a", "b")
+    with BrokerHost(tmp_path, read_only=True) as looked_at:
+        assert [message.value for message in Admin(looked_at).messages("orders", 0)] == [b"a"]
+        assert len(looked_at.call(lambda _now: looked_at.broker.transactions.views())) == 1
+    with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
+        again = Producer({"bootstrap.servers": listener.bootstrap_servers, "transactional.id": "payments"})
+        again.init_transactions(PATIENCE_S)
+        log = host.broker.logs.partition("orders", 0)
+        assert (dict(log.open_transactions), log.last_stable_offset) == ({}, 2)
+    producer.purge()
