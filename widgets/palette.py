@@ -27,7 +27,7 @@ from widgets.theme import Theme, current_theme, qcolour, ui_font
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _WIDTH, _ROW = 560, 40
-LISTED = 200  # nobody reads further
+LISTED = 200  # further ones are never read
 _VCENTRE = Qt.AlignmentFlag.AlignVCenter
 
 

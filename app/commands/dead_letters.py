@@ -112,13 +112,13 @@ class DeadLetterHandlers(QObject):
         self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(())
 
     def _show_more(self) -> None:
-        """More letters of a full bin are here."""
+        """More dead letters of a large queue were read."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
             self._context.views.presenter(DeadLettersPresenter).model.set_snapshot(snapshot)
 
     def _read(self, key: Hashable) -> None:
-        """All of the chosen letter: of a full bin, the table has only the beginning of its value."""
+        """Read the whole dead letter: with many of them, the table has only the beginning of the value."""
         if not isinstance(key, tuple):
             return
         queue, offset = str(key[0]), int(key[1])
@@ -130,7 +130,7 @@ class DeadLetterHandlers(QObject):
         self._answers.ask(lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), answered)
 
     def update(self) -> None:
-        """Ask for what a full bin holds beyond the snapshot, while the panel is seen and the present is shown."""
+        """Ask for dead letters beyond those of the snapshot, while the panel is visible and shows the present."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._context.controller.live and self._panel.isVisible():
             self.sync.update(snapshot)
@@ -155,7 +155,7 @@ class DeadLetterHandlers(QObject):
     # -- redrive
 
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
-        """Redrive dead letters, each given as (queue, offset in its bin); many of them in several steps."""
+        """Redrive dead letters, each given as (queue, offset); many of them in several steps."""
         self._redrives.add(_by_queue(keys), rate_per_s)
 
     def _try(self) -> None:
@@ -291,7 +291,7 @@ class DeadLetterHandlers(QObject):
 
 
 def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:
-    """Keys of rows as (queue, offset in its bin)."""
+    """Keys of rows as (queue, offset among its dead letters)."""
     return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple)]
 
 

@@ -133,6 +133,6 @@ class DuplicateHandlers(QObject):
 
 
 def _queue_settings(simulation: Simulation, name: str) -> tuple[str, QueueConfig, FlowConfig | None]:
-    """Its dead letters get a bin of their own. Raises UNKNOWN_QUEUE, UNKNOWN_TOPIC_OR_PARTITION for a subscription."""
+    """It gets a dead-letter queue of its own. Raises UNKNOWN_QUEUE, UNKNOWN_TOPIC_OR_PARTITION for a subscription."""
     config = msgspec.structs.replace(simulation.broker.queues.queue(name).config, dead_letter_topic="")
     return name, config, simulation.broker.backpressure.config(name)

@@ -128,7 +128,7 @@ class RecordingHandlers(QObject):
                 try:
                     seal(folder)
                 except BrokerError:
-                    continue  # it is told when somebody opens it
+                    continue  # the error is shown when the session is opened
             return len(folders)
 
         self._context.jobs.work(

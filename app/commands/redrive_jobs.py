@@ -35,7 +35,7 @@ class Redrives(QObject):
         self._paced.clear()
 
     def add(self, letters: Mapping[str, tuple[int, ...]], rate_per_s: float | None = None) -> None:
-        """Redrive these dead letters, given by queue as offsets in its bin."""
+        """Redrive these dead letters, given by queue as their offsets."""
         if why := self._context.why_ended():
             self._context.show_message(why)
             return

@@ -19,7 +19,7 @@ from widgets.i18n import mark, tr
 NEW_SCENARIO = """\
 title: My scenario
 about: >
-  Say here what somebody who opens it should understand.
+  Say here what the scenario teaches.
 watch:
   - What to look at.
 try:

@@ -87,7 +87,7 @@ def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
     """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
     if parent is None:
         parent = sessions_folder()
-        with contextlib.suppress(OSError):  # whoever records there is told
+        with contextlib.suppress(OSError):  # the recorder reports it
             private.make_directory(parent)
             private.close_to_others(parent)
     stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")

@@ -1,4 +1,4 @@
-"""All dead letters of a full bin, beyond those that a snapshot holds: fetched a page at a time, kept up to date."""
+"""All dead letters of a queue, beyond those of a snapshot: read a page at a time, kept up to date."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DeadLetterPage(NamedTuple):
 
 
 def offsets_of(simulation: Simulation, queue: str) -> list[int]:
-    """The places of all dead letters of `queue` in its bin, the oldest first."""
+    """The offsets of all dead letters of `queue`, the oldest first."""
     return list(simulation.broker.queues.dead_letters(queue).offsets(queue))
 
 

@@ -26,7 +26,7 @@ DETAIL_CHARS = 20_000
 
 
 letter_key: Callable[[DeadLetterView], tuple[str, int]] = attrgetter("queue", "offset")
-"""What a dead letter is called: its queue and its place in the bin."""
+"""The key of a dead letter: its queue and its offset."""
 
 
 def _header_texts(letter: DeadLetterView) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class ReportProcess:
             finally:
                 self._warm.give_back()
         self._warm = None
-        # The job's standard error goes to a file: a pipe that nobody reads would stop it.
+        # The job's standard error goes to a file: a pipe without a reader would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(
                 self._arguments,

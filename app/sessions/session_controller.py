@@ -297,7 +297,7 @@ class SessionController(ShownSession):
         """As `ask`; but a session that has ended answers too, as it was at its end, at once."""
         if not self.stopped or self._live is None:
             return self.ask(call)
-        # Its engine is gone: nobody else is in there any more.
+        # Its engine is gone: no other thread uses it.
         answer: Future[T] = Future()
         try:
             answer.set_result(call(self._live.simulation))

@@ -23,7 +23,7 @@ BRANCHED_FROM = "branched_from"
 
 
 class StoredSession:
-    """The session in `folder`. What nobody closed is sealed first.
+    """The session in `folder`. It is sealed first where it was left open.
 
     Raises `BrokerError`: NOT_A_SESSION, UNKNOWN_SESSION_VERSION, STORAGE_ERROR.
     """

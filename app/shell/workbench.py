@@ -39,7 +39,7 @@ from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.theme import current_theme
 
-# The canvas and the clock follow every frame, tables and charts every third: nobody reads faster.
+# The canvas and the clock follow every frame, tables and charts every third: faster is not readable.
 PANELS_EVERY_FRAMES = 3
 JOB_END_TIMEOUT_S = 15.0
 FIRST_SIZE = (1600, 1000)

@@ -28,7 +28,7 @@ class Highlight(IntEnum):
 
 
 class Look:
-    """What all items draw with: the theme, and whether the view is so far away that words would be dust."""
+    """What all items draw with: the theme, and whether the zoom is too small for text."""
 
     def __init__(self, theme: Theme = LIGHT) -> None:
         self.theme = theme

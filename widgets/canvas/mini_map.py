@@ -11,7 +11,7 @@ from widgets.i18n import tr
 from widgets.theme import current_theme, qcolour
 
 WIDTH, HEIGHT, INSET = 168, 112, 12
-# With more than this in sight, either way, nobody needs a map.
+# With more than this in sight, either way, no map is needed.
 WORTH = 0.9
 _COLOURS = {"topic": "accent", "group": "stable", "queue": "rebalancing", "dlq": "failure", "producer": "muted"}
 

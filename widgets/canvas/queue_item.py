@@ -1,4 +1,4 @@
-"""A queue with its leases as countdown rings, and the bin of its dead letters."""
+"""A queue with its leases as countdown rings, and its dead letters."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def reads_text(topics: tuple[str, ...]) -> str:
 
 
 class DeadLettersItem(BoxItem):
-    """The bin under a queue."""
+    """The dead letters under a queue."""
 
     def __init__(self, queue: QueueBox, look: Look) -> None:
         super().__init__(queue.dead_letters_id, look)

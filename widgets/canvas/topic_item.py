@@ -205,7 +205,7 @@ class TopicItem(BoxItem):
             cells = heat_cells(lanes, at, per_cell)
             draw_heat_cells(painter, LABEL_X, top + HEAT_LABEL_H, cells, self.measures.scale, self.look)
         caption = tr(
-            "Colour: lag up to {count}. Foot: owner. Hatched: nobody reads.", count=count_text(self.measures.scale)
+            "Colour: lag up to {count}. Foot: owner. Hatched: no reader.", count=count_text(self.measures.scale)
         )
         write(painter, LABEL_X, self.rect().height() - 12, caption, "tiny", theme.muted, TOPIC_W - 28)
 

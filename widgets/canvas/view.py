@@ -176,7 +176,7 @@ class QueueBox:
 @dataclass(frozen=True, slots=True)
 class Link:
     """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked. `over` where
-    whoever moves messages on it has stopped: its rate is that of before.
+    its client has stopped: the rate is the last one.
 
     Links run between neighbouring columns (producers, topics and queues, groups and workers) or from a queue
     to its dead letters; any other pair is not drawn.

@@ -246,7 +246,7 @@ class FormDialog(QDialog):
         told = "" if why else self._report(values)
         self.note.setText(told)
         self.note.setVisible(bool(told))
-        # What nobody has typed yet is not wrong yet.
+        # A field that was not typed into yet is not wrong yet.
         untouched = not self._touched and any(
             field.kind == "text" and not values.get(field.name) for field in self.fields
         )

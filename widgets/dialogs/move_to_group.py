@@ -143,7 +143,7 @@ class MoveToGroupDialog(QDialog):
         self.list.setFocus()
         self.list.installEventFilter(self)
         self.name.installEventFilter(self)
-        # The first ghost is asked for once somebody can have connected.
+        # The first ghost is requested after the signals can have been connected.
         QTimer.singleShot(0, self, self._ask)
 
     def _lay_out(self, buttons: QDialogButtonBox) -> None:

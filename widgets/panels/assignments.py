@@ -47,7 +47,7 @@ class AssignmentsPanel(TablePanel):
         mark(
             "The owner of each partition in each group, and since when. A partition has **one owner** at a "
             "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
-            "what moved, what stayed, and how long nobody read."
+            "what moved, what stayed, and how long reading paused."
         ),
         "Ctrl+1",
     )

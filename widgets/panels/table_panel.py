@@ -226,7 +226,7 @@ class TablePanel(Panel):
             self.contextMenuRequested.emit(self._key_at(index), self.table.viewport().mapToGlobal(where))
 
     def _report_current(self, index: QModelIndex) -> None:
-        # A table that gets the focus makes its first row the current one, which nobody has chosen.
+        # A table that gets the focus makes its first row the current one, which was not chosen.
         if index.isValid() and not self.table.selectionModel().isSelected(index):
             return
         self._reported_key = self._key_at(index)

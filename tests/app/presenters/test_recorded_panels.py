@@ -62,7 +62,7 @@ def test_a_life_comes_from_the_recording_and_what_is_later_is_marked(stored):
     assert [step.later for step in steps] == [step.time_ns > died.time_ns - 1 for step in steps]
     assert steps[-1].later
     assert inspector.facts().state != "Dead-lettered"
-    wait(stored, lambda: "A recording keeps what happened" in inspector.facts().note)
+    wait(stored, lambda: "A recording holds the events" in inspector.facts().note)
 
 
 def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
@@ -70,7 +70,7 @@ def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
     for tab in ("messages", "log_on_disk"):
         window.show_tab(tab)
         panel = window.panel(tab)
-        wait(stored, lambda panel=panel: "A recording keeps what happened" in panel.empty_state.text())
+        wait(stored, lambda panel=panel: "A recording holds the events" in panel.empty_state.text())
         assert panel.model.rowCount() == 0
 
 
