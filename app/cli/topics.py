@@ -133,7 +133,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     topic, demands = broker.ask(DescribeTopic(topic=name)), broker.ask(TopicDemands(topic=name))
     columns = ("Partition", "Start offset", "End offset", "Messages", "Bytes")
     rows = [
-        (part.partition, part.start_offset, part.end_offset, part.end_offset - part.start_offset, part.size_bytes)
+        (part.partition, part.start_offset, part.end_offset, part.messages, part.size_bytes)
         for part in topic.partitions
     ]
     rule = demands.rule

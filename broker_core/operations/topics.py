@@ -135,6 +135,7 @@ class PartitionAnswer(Result, frozen=True, kw_only=True):
     start_offset: int
     end_offset: int
     size_bytes: int
+    messages: int
 
 
 class GateAnswer(Result, frozen=True, kw_only=True):
@@ -187,6 +188,7 @@ class TopicAnswer(Result, frozen=True, kw_only=True):
                     start_offset=each.start_offset,
                     end_offset=each.end_offset,
                     size_bytes=each.size_bytes,
+                    messages=each.messages_count,
                 )
                 for each in view.partitions
             ],

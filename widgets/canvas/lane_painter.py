@@ -86,7 +86,7 @@ def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, 
     if group.committed is None:
         painter.fillRect(QRectF(start_x, strip.y(), strip.right() - start_x, strip.height()), hatch(theme.muted, 110))
         return
-    lag = max(0, lane.end_offset - group.committed)
+    lag = group.lag or 0
     tick_x = max(strip.left(), strip.right() - lag * per_message)
     hue = theme.owner(group.hue) if group.owner and not group.revoked else theme.idle
     read = QRectF(start_x, strip.y(), max(0.0, tick_x - start_x), strip.height())
