@@ -291,12 +291,12 @@ class GroupCoordinator:
             self.offsets.delete_topic(topic)
         for group in list(self._groups.values()):
             known = group.topics.get(topic)
+            if group.type == "classic" and known in (None, count):
+                continue
             what = "was deleted" if count == 0 else "got more partitions" if known else "was created"
             if group.type == "consumer":
                 self._reconciler.topic_changed(group, now_ns, topic, what)
                 group.settle()
-                continue
-            if known is None or known == count:
                 continue
             group.topics[topic] = count
             self._rebalancer.begin(group, now_ns, f"topic {topic} {what}")
