@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -29,6 +30,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "PrincipalEntry": {"name": "billing"},
     "Rule": {"principal": "billing", "operations": ()},
     "AccessFile": {"principals": ()},
+    "ClientFault": {"effect": "drop"},
+    "TlsConfig": {"certificate": Path("certificate.pem"), "key": Path("key.pem")},
     "FlowConfig": {"rate_per_s": 1.0},  # a burst needs one
     "ProducerConfig": {"acks": 1},
 }
