@@ -72,7 +72,7 @@ def table_of(found: Audit) -> FactsTable:
         sentence = tr("Every message is accounted for, but a promise was broken: {promise}", promise=found.broken)
     else:
         sentence = tr(
-            "Nothing was lost: all {count} messages are accounted for, for everybody who reads them.",
+            "Nothing was lost: all {count} messages are accounted for, for every reader.",
             count=f"{published:,}",
         )
     history = (

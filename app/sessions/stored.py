@@ -126,6 +126,6 @@ def _scenario(text: str, metadata: meta.Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:
-        about = tr("What its scenario was about is not known: its file cannot be read.")
+        about = tr("The scenario cannot be shown: its file cannot be read.")
         until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))
         return Scenario(title=metadata.scenario or tr("A session"), about=about, until_s=until_s), str(error)

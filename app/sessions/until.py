@@ -74,7 +74,10 @@ def _dead(at: Occurrence) -> int | None:
 
 
 _COLUMNS: tuple[tuple[Field, Callable[[Occurrence], Any]], ...] = (
-    (Field("kind", "text", "What happened: published, nacked, rebalance_started, fault..."), lambda at: at.event.kind),
+    (
+        Field("kind", "text", "The kind of event: published, nacked, rebalance_started, fault..."),
+        lambda at: at.event.kind,
+    ),
     (Field("topic"), lambda at: at.event.topic),
     (Field("partition", "number"), lambda at: at.event.partition),
     (Field("offset", "number"), lambda at: at.event.offset),
@@ -87,14 +90,14 @@ _COLUMNS: tuple[tuple[Field, Callable[[Occurrence], Any]], ...] = (
     (Field("count", "number", "Messages in the event."), lambda at: at.event.count),
     (Field("size", "size"), lambda at: at.event.size_bytes),
     (Field("time", "time", "Session time."), lambda at: at.event.time_ns),
-    (Field("lag", "number", "What the group has not committed, in the topic."), _lag),
-    (Field("depth", "number", "What the queue, or the slowest reader of the topic, has not finished."), _depth),
-    (Field("ready", "number", "What can be taken from the queue now."), _of_queue("ready")),
-    (Field("in_flight", "number", "What the queue has under a lease."), _of_queue("in_flight")),
+    (Field("lag", "number", "Messages of the topic that the group has not committed."), _lag),
+    (Field("depth", "number", "Unfinished messages of the queue, or of the slowest reader of the topic."), _depth),
+    (Field("ready", "number", "Messages ready for delivery."), _of_queue("ready")),
+    (Field("in_flight", "number", "Messages of the queue under a lease."), _of_queue("in_flight")),
     (Field("dead", "number", "Dead letters of the queue."), _dead),
     (Field("dlq", "flag", "A message was dead-lettered."), lambda at: at.event.kind is EventKind.DEAD_LETTERED),
     (Field("redriven", "flag", "A message was redriven."), lambda at: at.event.kind is EventKind.REDRIVEN),
-    (Field("mine", "flag", "Something that I did."), lambda at: at.event.kind is EventKind.USER_ACTION),
+    (Field("mine", "flag", "One of my own actions."), lambda at: at.event.kind is EventKind.USER_ACTION),
     (Field("control", "flag", "Not about messages."), lambda at: at.event.kind not in MESSAGE_KINDS),
 )
 FIELDS = Fields(field for field, _ in _COLUMNS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.sessions.event_text import event_line
+from app.sessions.event_text import KINDS, event_line
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 
@@ -31,3 +31,7 @@ from broker_core.events import Event, EventKind
 )
 def test_an_event_is_one_line_in_the_words_of_the_window(event: Event, line: str) -> None:
     assert event_line(event) == line
+
+
+def test_every_kind_of_event_has_its_line_in_the_table() -> None:
+    assert set(KINDS) == set(EventKind)
