@@ -235,7 +235,7 @@ class TransactionCoordinator:
                 each.transactional_id, each.producer_id, each.epoch, each.client, each.started_ns, each.timeout_ms
             )
             for each in self._by_id.values()
-            if each.is_unfinished and each.started_ms
+            if each.is_unfinished and (each.partitions or each.groups)
         ]
         return tuple(sorted(found, key=lambda each: (each.started_ns, each.producer_id)))
 

@@ -38,7 +38,7 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
         "transactional_id": transactional_id,
         "transaction_state": found.state.value,
         "transaction_timeout": found.timeout_ms,
-        "transaction_start_time": found.started_ms or -1,
+        "transaction_start_time": found.started_ms if found.is_unfinished else -1,
         "producer_id": found.producer_id,
         "producer_epoch": found.epoch,
         "topics": [{"topic": topic, "partitions": numbers} for topic, numbers in topics.items()],
