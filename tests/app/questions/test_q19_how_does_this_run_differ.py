@@ -21,6 +21,6 @@ def test_the_command_in_the_menu_shows_a_table_of_differences(open_workbench):
     dialog = open_dialog(hand.workbench.window, FactsTableDialog)
     hand.qtbot.waitUntil(lambda: "figures differ" in dialog.sentence.text(), timeout=20_000)
     rows = {texts[:2]: texts[2:] for texts in dialog.texts()}
-    assert rows["Rebalances", "indexers"] == ("2", "1", "+1 (+100%)")
+    assert rows["Rebalances", "indexers"] == ("2", "1", "+1 (+100%)", "worse")
     assert rows["Published", "commits"][0] == rows["Published", "commits"][1]
     assert rows["Partitions moved", "indexers"][2].startswith("+")
