@@ -23,4 +23,4 @@ def test_the_command_in_the_menu_shows_a_table_of_differences(open_workbench):
     rows = {texts[:2]: texts[2:] for texts in dialog.texts()}
     assert rows["Rebalances", "indexers"] == ("2", "1", "+1 (+100%)", "worse")
     assert rows["Published", "commits"][0] == rows["Published", "commits"][1]
-    assert rows["Partitions moved", "indexers"][2].startswith("+")
+    assert rows["Partitions that changed owner", "indexers"][2].startswith("+")
