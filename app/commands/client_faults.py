@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.forms import choices, group_names, open_form, topic_names
 from app.commands.registry import Command
+from app.presenters.other_producers import other_producers
 from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.kafka_errors import FATAL, RETRIABLE
 from broker_core.simulation.actions.faults import BreakRequests
@@ -60,7 +61,8 @@ class ClientFaultHandlers(QObject):
         context, snapshot = self._context, self._context.controller.snapshot
         ours = {actor.name for actor in snapshot.actors}
         members = {member.client for group in snapshot.groups for member in group.members} - ours
-        selected = context.selected("consumer")
+        producers = {other.name for other in other_producers(snapshot, context.views.rates)}
+        selected = context.selected("consumer") or context.selected("producer")
         errors = (
             *((name, tr("{name} (retriable)", name=name)) for name in RETRIABLE),
             *((name, name) for name in FATAL),
@@ -89,7 +91,7 @@ class ClientFaultHandlers(QObject):
                 Field(
                     "client",
                     tr("Client"),
-                    value=selected if selected in members else "",
+                    value=selected if selected in members | producers else "",
                     hint=tr("any client.id; * for any characters"),
                 ),
                 Field("topic", tr("Topic"), "choice", "", choices=(any_one, *choices(topic_names(snapshot)))),
@@ -114,7 +116,7 @@ class ClientFaultHandlers(QObject):
         )
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        if kind in {"consumer", "topic", "group"} or not name:
+        if kind in {"consumer", "producer", "topic", "group"} or not name:
             menu.addAction(self._context.registry.action("break_requests"))
 
 

@@ -254,7 +254,8 @@ class ClientHandlers(QObject):
         snapshot = self._context.controller.snapshot
         actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
-        chosen = producer or self._context.selected("producer") or waiting
+        selected = producer or self._context.selected("producer")
+        chosen = selected if selected in actors else waiting
 
         def sends(client: str) -> float:
             per_s = (
@@ -321,6 +322,8 @@ class ClientHandlers(QObject):
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action
         if kind in ROLES:
+            if name not in client_names(self._context.controller.snapshot):
+                return  # another program's
             menu.addSeparator()
             menu.addAction(action("duplicate_client"))
             menu.addAction(action("set_rate" if kind == "producer" else "set_processing"))

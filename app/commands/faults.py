@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
-from app.commands.forms import choices, open_form, queue_names, topic_names
+from app.commands.forms import choices, client_names, open_form, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.active_faults import fault_text
 from broker_core.simulation.actions import UserAction
@@ -269,6 +269,8 @@ class FaultHandlers(QObject):
             menu.addAction(action("fail_matching"))
             return
         if kind in CLIENTS:
+            if name not in client_names(self._context.controller.snapshot):
+                return  # another program's; its requests can be broken
             commands = [fault.command.id for fault in FAULTS if kind in fault.roles]
             commands += ["restart_client"] if kind == "producer" else ["restart_client", "fail_matching"]
         elif not name:

@@ -101,7 +101,7 @@ class ViewHandlers(QObject):
 
     def _open_palette(self) -> None:
         context = self._context
-        named = things(context.controller.snapshot, context.views.timeline.bookmarks)
+        named = things(context.controller.snapshot, context.views.rates, context.views.timeline.bookmarks)
         self._palette.show_entries([*context.registry.entries(), *named])
 
     def _run_or_show(self, chosen: str) -> None:

@@ -14,9 +14,10 @@ from app.presenters.backpressure import (
 )
 from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
 from app.presenters.lag_trend import lag_trend
+from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
-from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received
+from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received, sent
 from broker_core.snapshots import ActorView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
 from widgets.canvas.view import (
     CanvasView,
@@ -36,6 +37,7 @@ from widgets.formats import count
 from widgets.i18n import tr
 
 RINGS_MAX = 24
+PRODUCERS_MAX = 96
 REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance", "Reconciling"})
 
 
@@ -61,7 +63,7 @@ class CanvasModel:
         self._now_ns = snapshot.time_ns
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
-        actors = {actor.name: actor for actor in snapshot.actors}
+        others = other_producers(snapshot, self._rates)
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
         queue_names = {queue.name for queue in snapshot.queues}
         seated = {member.client for group in snapshot.groups for member in group.members}
@@ -69,18 +71,19 @@ class CanvasModel:
         topics = tuple(
             self._topic(topic, snapshot.groups) for topic in snapshot.topics if topic.name not in queue_names
         )
-        groups = tuple(self._group(group, actors, readers) for group in snapshot.groups)
+        groups = tuple(self._group(group, readers) for group in snapshot.groups)
         names = tuple(topic.name for topic in topics)
         queues = tuple(self._queue(queue, snapshot.actors, names) for queue in snapshot.queues)
-        producers = tuple(self._producer(actor) for actor in snapshot.actors if actor.role == "producer")
+        producers = [self._producer(actor) for actor in snapshot.actors if actor.role == "producer"]
+        producers += [self._other_producer(other) for other in others]
         return CanvasView(
-            producers=producers,
+            producers=tuple(producers[:PRODUCERS_MAX]),
             topics=topics,
             groups=groups,
             bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
             queues=queues,
-            links=self._links(snapshot, queue_names),
-            rests=_rests(excerpt),
+            links=self._links(snapshot, others, queue_names),
+            rests=_rests(excerpt, len(producers) - PRODUCERS_MAX),
             running=running,
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
@@ -98,6 +101,15 @@ class CanvasModel:
             note="" if state == actor.state else count(turned_away(actor)[actor.outcome]),
             detail=tr("{processed:,} published to {target}", processed=actor.processed, target=actor.target)
             + self._window,
+        )
+
+    def _other_producer(self, other: OtherProducer) -> ProducerCard:
+        targets = ", ".join(other.topics)
+        return ProducerCard(
+            other.name,
+            other.state,
+            self._rate(sent(other.name)),
+            detail=tr("Another program, publishes to {target}", target=targets) + self._window,
         )
 
     def _topic(self, topic: TopicView, groups: tuple[GroupView, ...]) -> TopicBox:
@@ -147,7 +159,8 @@ class CanvasModel:
             revoked=not at.owner and group.state in REBALANCING,
         )
 
-    def _group(self, group: GroupView, actors: dict[str, ActorView], readers: list[ActorView]) -> GroupBox:
+    def _group(self, group: GroupView, readers: list[ActorView]) -> GroupBox:
+        actors = {actor.name: actor for actor in readers}
         counts = {member.client: len(member.partitions) for member in group.members}
         # An actor that is on its way into the group is shown there before the coordinator knows it.
         names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
@@ -242,9 +255,16 @@ class CanvasModel:
         # Hundredths are enough for a ring, and let an unchanged ring be recognised.
         return round(min(1.0, max(0.0, (deadline_ns - self._now_ns) / whole)), 2) if whole > 0 else 0.0
 
-    def _links(self, snapshot: Snapshot, queue_names: set[str]) -> tuple[Link, ...]:
+    def _links(self, snapshot: Snapshot, others: tuple[OtherProducer, ...], queue_names: set[str]) -> tuple[Link, ...]:
         links = [
-            self._publish_link(actor, snapshot, queue_names) for actor in snapshot.actors if actor.role == "producer"
+            self._publish_link(actor.name, actor.state, actor.target, of_actor(actor), snapshot, queue_names)
+            for actor in snapshot.actors
+            if actor.role == "producer"
+        ]
+        links += [
+            self._publish_link(other.name, "", topic, sent(other.name, topic), snapshot, queue_names)
+            for other in others
+            for topic in other.topics
         ]
         over = _stopped(snapshot.actors)
         for group in snapshot.groups:
@@ -264,20 +284,21 @@ class CanvasModel:
             links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died, over=queue.name in over))
         return tuple(links)
 
-    def _publish_link(self, actor: ActorView, snapshot: Snapshot, queue_names: set[str]) -> Link:
-        into = "queue" if actor.target in queue_names else "topic"
-        gate = gate_of(snapshot, actor.target)
-        waits = gate is not None and any(name == actor.name for name, _since in gate.blocked)
-        blocked = actor.state == "blocked" or waits
-        reason = tr("{target} is full", target=actor.target)
+    def _publish_link(
+        self, producer: str, state: str, target: str, key: Key, snapshot: Snapshot, queue_names: set[str]
+    ) -> Link:
+        into = "queue" if target in queue_names else "topic"
+        gate = gate_of(snapshot, target)
+        waits = gate is not None and any(name == producer for name, _since in gate.blocked)
+        blocked = state == "blocked" or waits
+        reason = tr("{target} is full", target=target)
         if gate is not None and only_rate(gate):
-            reason = tr("{target} takes only so many messages a second", target=actor.target)
+            reason = tr("{target} takes only so many messages a second", target=target)
         elif gate is not None and gate.slowest:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
-        rate = self._rate(of_actor(actor))
-        ends = f"producer:{actor.name}", f"{into}:{actor.target}"
-        return Link(*ends, "publish", rate, blocked, reason, actor.state == "stopped")
+        ends = f"producer:{producer}", f"{into}:{target}"
+        return Link(*ends, "publish", self._rate(key), blocked, reason, state == "stopped")
 
 
 def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
@@ -286,11 +307,10 @@ def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
     return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
 
 
-def _rests(excerpt: Excerpt) -> tuple[Rest, ...]:
-    if excerpt.is_whole:
-        return ()
+def _rests(excerpt: Excerpt, producers: int) -> tuple[Rest, ...]:
     hint = tr("The filter of the navigator finds each of them.")
     rests = (
+        Rest("producers", tr("{count:,} more producers", count=producers), hint) if producers > 0 else None,
         Rest("topics", tr("{count:,} more topics", count=excerpt.topics), hint) if excerpt.topics else None,
         Rest("groups", tr("{count:,} more groups", count=excerpt.groups), hint) if excerpt.groups else None,
         Rest("queues", tr("{count:,} more queues", count=excerpt.queues), hint) if excerpt.queues else None,

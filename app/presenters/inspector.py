@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from app.presenters.active_faults import left_of, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
 from app.sessions.event_text import kind_word
-from app.sessions.history.series import Key, delivered, of_actor, published, received
+from app.sessions.history.series import Key, delivered, of_actor, published, received, sent
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.recording.ownership import Ownership
@@ -118,11 +119,24 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
 
 
 def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
+    other = next((other for other in other_producers(snapshot, rates) if other.name == name), None)
+    if other is not None:
+        return _other_producer(snapshot, other, rates)
     actor = _actor(snapshot, name)
     if actor is None:
         return None
-    gate = gate_of(snapshot, actor.target)
-    waits = [
+    waits = _waits(snapshot, name, actor.target)
+    to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
+    linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
+    waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
+    rows = (to, *waits, *_work(actor, snapshot.time_ns, rates))
+    return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
+
+
+def _waits(snapshot: Snapshot, producer: str, target: str) -> list[Fact]:
+    """Since when a producer is held back by a topic or queue, and by whom."""
+    gate = gate_of(snapshot, target)
+    return [
         (
             tr("Blocked"),
             tr("{time} by {target}; ", time=duration(snapshot.time_ns - since_ns), target=gate.target)
@@ -133,13 +147,20 @@ def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
             ),
         )
         for blocked, since_ns in (gate.blocked if gate is not None else ())
-        if gate is not None and blocked == name
+        if gate is not None and blocked == producer
     ]
-    to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
-    linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
-    waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
-    rows = (to, *waits, *_work(actor, snapshot.time_ns, rates))
-    return InspectorFacts(tr("Producer"), name, producer_state(actor), (("", rows),))
+
+
+def _other_producer(snapshot: Snapshot, other: OtherProducer, rates: Rates) -> InspectorFacts:
+    rows: list[Fact] = []
+    for topic in other.topics:
+        rate = per_second(rates.of(sent(other.name, topic), snapshot.time_ns))
+        words = tr("{topic}, {rate} messages/s", topic=topic, rate=rate)
+        rows += [_linked(tr("Publishes to"), words, _target(snapshot, topic)), *_waits(snapshot, other.name, topic)]
+    published = NOT_APPLICABLE if other.published is None else tr("{count} messages", count=count(other.published))
+    rows += [(tr("Published"), published), _rate(tr("Rate"), sent(other.name), snapshot.time_ns, rates)]
+    rows.append((tr("Program"), tr("another one; its requests are in the panels Connections and Requests")))
+    return InspectorFacts(tr("Producer"), other.name, other.state, (("", tuple(rows)),))
 
 
 def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership) -> InspectorFacts | None:

@@ -8,9 +8,10 @@ from typing import TypeVar
 
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
+from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
-from app.sessions.history.series import Key, dead, depth, of_actor, published
+from app.sessions.history.series import Key, dead, depth, of_actor, published, sent
 from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
@@ -68,6 +69,7 @@ class NavigatorModel:
         queues = {queue.name for queue in snapshot.queues}
         own = [topic for topic in snapshot.topics if topic.name not in queues]
         producers = [actor for actor in snapshot.actors if actor.role == "producer"]
+        publishing: list[ActorView | OtherProducer] = [*producers, *other_producers(snapshot, self._rates)]
         consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
         sections = (
             self._section(
@@ -96,9 +98,9 @@ class NavigatorModel:
             ),
             self._section(
                 NavSection("producers", tr("Producers"), "producer", (), tr("No producer publishes.")),
-                producers,
-                self._fits_client,
-                self._client,
+                publishing,
+                self._fits_producer,
+                self._producer,
             ),
             self._section(
                 NavSection("consumers", tr("Consumers"), "consumer", (), tr("No consumer reads.")),
@@ -144,6 +146,18 @@ class NavigatorModel:
         per_s = self._rates.of(of_actor(actor), self._now_ns)
         return self._fits(_kind_of(actor), actor.name, producer_state(actor), rate=per_s, target=actor.target)
 
+    def _fits_producer(self, producer: ActorView | OtherProducer) -> bool:
+        if isinstance(producer, ActorView):
+            return self._fits_client(producer)
+        per_s = self._rates.of(sent(producer.name), self._now_ns)
+        return self._fits("producer", producer.name, producer.state, rate=per_s, target=", ".join(producer.topics))
+
+    def _producer(self, producer: ActorView | OtherProducer) -> NavRow:
+        if isinstance(producer, ActorView):
+            return self._client(producer)
+        key, target = sent(producer.name), ", ".join(producer.topics)
+        return self._client_row(f"producer:{producer.name}", producer.name, producer.state, key, target)
+
     def _topic(self, topic: TopicView) -> NavRow:
         key, now_ns = published(topic.name), self._now_ns
         figure = f"{per_second(self._rates.of(key, now_ns))}/s"
@@ -152,14 +166,18 @@ class NavigatorModel:
         return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
 
     def _client(self, actor: ActorView) -> NavRow:
-        key, now_ns = of_actor(actor), self._now_ns
+        item_id = f"{_kind_of(actor)}:{actor.name}"
+        return self._client_row(item_id, actor.name, producer_state(actor), of_actor(actor), actor.target)
+
+    def _client_row(self, item_id: str, name: str, state: str, key: Key, target: str) -> NavRow:
+        now_ns = self._now_ns
         return NavRow(
-            f"{_kind_of(actor)}:{actor.name}",
-            actor.name,
-            producer_state(actor),
+            item_id,
+            name,
+            state,
             f"{per_second(self._rates.of(key, now_ns))}/s",
             self._rates.spark(key, now_ns),
-            tip="\n".join(part for part in (actor.target, self._rates.window_words(now_ns)) if part),
+            tip="\n".join(part for part in (target, self._rates.window_words(now_ns)) if part),
         )
 
     def _level(self, key: Key) -> tuple[float, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from PySide6.QtGui import QIcon
 
+from app.presenters.other_producers import other_producers
+from app.presenters.rates import Rates
 from broker_core.snapshots import Snapshot
 from widgets.formats import session_time
 from widgets.i18n import tr
@@ -14,7 +16,7 @@ from widgets.palette import PaletteEntry
 from widgets.theme import current_theme
 
 
-def things(snapshot: Snapshot, bookmarks: Iterable[tuple[int, str]]) -> list[PaletteEntry]:
+def things(snapshot: Snapshot, rates: Rates, bookmarks: Iterable[tuple[int, str]]) -> list[PaletteEntry]:
     """Topics, queues, groups and clients, with the ids that they have on the canvas, and bookmarks: time_ns, name."""
     dressed: dict[str, QIcon] = {}
 
@@ -29,7 +31,7 @@ def things(snapshot: Snapshot, bookmarks: Iterable[tuple[int, str]]) -> list[Pal
         *(entry("queue", queue.name, tr("Queue")) for queue in snapshot.queues),
         *(entry("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
         *(entry("group", group.name, tr("Group")) for group in snapshot.groups),
-        *(entry(kind, name, category) for kind, name, category in _clients(snapshot)),
+        *(entry(kind, name, category) for kind, name, category in _clients(snapshot, rates)),
         *(
             PaletteEntry(
                 f"bookmark:{at_ns}",
@@ -44,12 +46,14 @@ def things(snapshot: Snapshot, bookmarks: Iterable[tuple[int, str]]) -> list[Pal
     ]
 
 
-def _clients(snapshot: Snapshot) -> Iterator[tuple[str, str, str]]:
+def _clients(snapshot: Snapshot, rates: Rates) -> Iterator[tuple[str, str, str]]:
     names = {"producer": tr("Producer"), "consumer": tr("Consumer"), "worker": tr("Worker")}
     known = {actor.name for actor in snapshot.actors}
     for actor in snapshot.actors:
         kind = actor.role if actor.role in names else "worker"
         yield kind, actor.name, f"{names[kind]}, {actor.target}" if actor.target else names[kind]
+    for other in other_producers(snapshot, rates):
+        yield "producer", other.name, f"{names['producer']}, {', '.join(other.topics)}"
     for group in snapshot.groups:
         for member in group.members:
             if member.client not in known:

@@ -8,9 +8,10 @@ from PySide6.QtCore import QObject
 
 from app.presenters.backpressure import producer_state
 from app.presenters.columns import Column
+from app.presenters.other_producers import other_producers
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
-from app.sessions.history.series import of_actor, published, stored_bytes
+from app.sessions.history.series import of_actor, published, sent, stored_bytes
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, total_lag
 from resources.units import per_second
 from widgets.formats import byte_rate, count, duration
@@ -90,6 +91,9 @@ class RateTable(TableModel[RateRow]):
         if readers and readers[0].behind and readers[0].behind_ns:
             readers[0] = readers[0]._replace(slowest=True)
         rows += [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role == "producer"]
+        for other in other_producers(snapshot, self._rates):
+            per_s = self._rates.of(sent(other.name), snapshot.time_ns)
+            rows.append(RateRow("producer", other.name, other.state, per_s, None, None, None, False))
         self.set_rows(tuple(rows + readers))
 
     def _topic(self, name: str, now_ns: int) -> RateRow:

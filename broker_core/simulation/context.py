@@ -87,7 +87,7 @@ class SimulationContext:
         group = self.outside_group(name)
         if group:
             return f"{name} is another program's; its group.id is {group}: change that there and start it again"
-        return f"there is no {name!r} in this session"
+        return f"there is no {name!r} among the clients of this session itself"
 
     def outside_group(self, client: str) -> str:
         """The group of a member that is another program's, on the bench or not; "" where there is none."""

@@ -221,6 +221,9 @@ def _place_producers(layout: Layout, view: CanvasView, ids: list[str]) -> None:
         y = max(cursor, round(middle[producer] - CARD_H / 2))
         layout.rects[producer] = Rect(MARGIN, y, PRODUCER_W, CARD_H)
         cursor = y + CARD_H + CARD_GAP
+    for rest in view.rests:
+        if rest.kind == "producers":
+            layout.rects[rest.id] = Rect(MARGIN, cursor, PRODUCER_W, REST_H)
 
 
 def _order(layout: Layout, view: CanvasView) -> list[str]:

@@ -15,11 +15,14 @@ from collections.abc import Sequence
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold_broker import FoldedBroker
+from broker_core.simulation.context import USER
 from broker_core.snapshots import ActorView, Snapshot, total_lag
 
 GRID_NS = NS_PER_S // 4
 #: A rate is the mean over this long, up to the last line of the grid.
 WINDOW_NS = 2 * NS_PER_S
+#: A program that has not published for so long is not among the producers any more.
+SEEN_NS = 10 * NS_PER_S
 #: Of a session that is longer the grid is made coarser: 40,000 are 2 h 46 min.
 STEPS_MAX = 40_000
 
@@ -41,7 +44,12 @@ def stored_bytes(topic: str) -> Key:
 
 def of_actor(actor: ActorView) -> Key:
     """Messages of a producer that were stored; messages that were handed to a consumer or worker."""
-    return ("sent", actor.name) if actor.role == "producer" else received(actor.name)
+    return sent(actor.name) if actor.role == "producer" else received(actor.name)
+
+
+def sent(client: str, topic: str = "") -> Key:
+    """Messages of a client that were stored; of a program that is no actor, those of one topic or queue."""
+    return ("sent", client, topic) if topic else ("sent", client)
 
 
 def received(client: str) -> Key:
@@ -124,6 +132,8 @@ class SessionSeries:
         self._points: dict[Key, _Points] = {}
         self._broker = FoldedBroker(Snapshot(0, 0))
         self._levels: dict[Key, float] = {}
+        self._own = {USER}  # producers of the session, those that are gone too
+        self._others: dict[str, list[str]] = {}
         self._blocked: dict[tuple[str, str], int] = {}
         self._blocked_ns = 0
         self._line = 0  # the last one that is settled; events since are behind it
@@ -189,6 +199,26 @@ class SessionSeries:
                 math.nan if line > known else nothing if points is None else points.at(line, nothing) for line in lines
             ]
 
+    def is_own(self, client: str) -> bool:
+        """Whether a producer is, or was, one of the session, and not another program."""
+        return client in self._own
+
+    def other_producers(self, time_ns: int) -> dict[str, tuple[str, ...]]:
+        """Other programs that published within `SEEN_NS` before a moment: what they published to, by client.
+
+        In the order of their first messages; none while a recording has not been read so far.
+        """
+        end, found = self.line(time_ns), {}
+        start = end - max(1, SEEN_NS // self.grid_ns)
+        with self._lock:
+            if self._is_read and end > self._line:
+                return {}
+            for client, topics in self._others.items():
+                points = ((topic, self._points[sent(client, topic)]) for topic in topics)
+                if recent := tuple(topic for topic, each in points if each.at(end, 0) > each.at(start, 0)):
+                    found[client] = recent
+        return found
+
     # -- inside
 
     def _window(self) -> int:
@@ -200,7 +230,15 @@ class SessionSeries:
             self._add(ALL_PUBLISHED, line, event.count)
             self._add(published(event.topic), line, event.count)
             self._add(stored_bytes(event.topic), line, event.size_bytes)
-            self._add(("sent", event.client), line, event.count)
+            self._add(sent(event.client), line, event.count)
+            if event.client not in self._own:
+                key = sent(event.client, event.topic)
+                if key not in self._points:
+                    self._others.setdefault(event.client, []).append(event.topic)
+                self._add(key, line, event.count)
+        elif kind is EventKind.CLIENT_STARTED:
+            if (event.detail or {}).get("role") == "producer":
+                self._own.add(event.client)
         elif kind is EventKind.DELIVERED:
             self._add(delivered(event.group), line, event.count)
             self._add(delivered(event.group, event.topic), line, event.count)

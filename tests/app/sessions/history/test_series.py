@@ -21,6 +21,7 @@ from app.sessions.history.series import (
     depth,
     lag,
     published,
+    sent,
     stored_bytes,
 )
 from broker_core.clock import NS_PER_MS, NS_PER_S
@@ -140,3 +141,32 @@ def test_an_event_on_a_line_belongs_to_what_comes_after_it():
     series = SessionSeries()
     series(Event(0, GRID_NS, K.PUBLISHED, topic="t", count=1))
     assert series.values(published("t"), (1, 2)) == [0, 1]
+
+
+def test_who_has_published_within_the_last_seconds_and_is_no_producer_of_the_session():
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    stream.emit(0, K.CLIENT_STARTED, client="feed", detail={"role": "producer"})
+    stream.emit(0, K.CLIENT_STARTED, client="reader", detail={"role": "consumer"})  # another program's, on the bench
+    stream.emit(NS_PER_S, K.PUBLISHED, topic="a", client="feed", count=1, size_bytes=1)
+    stream.emit(NS_PER_S, K.PUBLISHED, topic="a", client="user", count=1, size_bytes=1)
+    stream.emit(NS_PER_S, K.PUBLISHED, topic="b", client="shop", count=1, size_bytes=1)
+    stream.emit(2 * NS_PER_S, K.PUBLISHED, topic="a", client="shop", count=3, size_bytes=1)
+    stream.emit(5 * NS_PER_S, K.PUBLISHED, topic="a", client="reader", count=1, size_bytes=1)
+    stream.emit(6 * NS_PER_S, K.CLIENT_STOPPED, client="feed", detail={"role": "producer"})
+    stream.emit(7 * NS_PER_S, K.PUBLISHED, topic="a", client="feed", count=1, size_bytes=1)  # it had been waiting
+    found = {at: series.other_producers(at * NS_PER_S) for at in (1, 2, 3, 6, 11, 12, 13, 15, 16)}
+    assert found == {
+        1: {},
+        2: {"shop": ("b",)},
+        3: {"shop": ("b", "a")},
+        6: {"shop": ("b", "a"), "reader": ("a",)},
+        11: {"shop": ("b", "a"), "reader": ("a",)},
+        12: {"shop": ("a",), "reader": ("a",)},
+        13: {"reader": ("a",)},
+        15: {"reader": ("a",)},
+        16: {},
+    }
+    assert series.rate(sent("shop", "a"), 3 * NS_PER_S) + series.rate(sent("shop", "b"), 3 * NS_PER_S) == 2.0
+    assert series.rate(sent("shop"), 3 * NS_PER_S) == 2.0
+    assert series.is_own("feed") and series.is_own("user") and not series.is_own("shop")

@@ -1,0 +1,49 @@
+"""Producers that are other programs: who has published within the last seconds, or waits to."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from app.presenters.backpressure import gates
+from app.presenters.rates import Rates
+from app.sessions.history.series import sent
+from broker_core.snapshots import Snapshot
+
+
+class OtherProducer(NamedTuple):
+    """A producer of another program at one moment.
+
+    `state` is running, waiting or blocked. `topics` are the topics and queues it published to within the last seconds,
+    or waits for. `published` is in messages, None for unknown.
+    """
+
+    name: str
+    state: str
+    topics: tuple[str, ...]
+    published: int | None
+
+
+def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[OtherProducer, ...]:
+    """Those of a moment, in the order of their first messages."""
+    series, now_ns = rates.series, snapshot.time_ns
+    topics = series.other_producers(now_ns)
+    blocked: dict[str, list[str]] = {}
+    actors = {actor.name for actor in snapshot.actors}
+    for gate, _kind in gates(snapshot):
+        for name, _since_ns in gate.blocked:
+            if name not in actors and not series.is_own(name):
+                blocked.setdefault(name, []).append(gate.target)
+    found = []
+    for name in dict.fromkeys((*topics, *blocked)):
+        state = "running" if rates.of(sent(name), now_ns) else "waiting"
+        (published,) = series.values(sent(name), (series.line(now_ns),))
+        found.append(
+            OtherProducer(
+                name,
+                "blocked" if name in blocked else state,
+                tuple(dict.fromkeys((*topics.get(name, ()), *blocked.get(name, ())))),
+                None if math.isnan(published) else int(published),
+            )
+        )
+    return tuple(found)
