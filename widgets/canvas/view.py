@@ -197,7 +197,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """At the foot of a column: what is not drawn of a `kind` (producers, topics, groups or queues), and where it is found."""
+    """At the foot of a column: what is not drawn of a `kind` (as "producers" or "queues"), and where it is found."""
 
     kind: str
     text: str
