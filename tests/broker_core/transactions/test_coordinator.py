@@ -44,7 +44,9 @@ def test_a_transaction_is_seen_whole_or_never(durability, commits):
     assert (world.committed(0), world.committed(1)) == ((["a", "b"], ["c"]) if commits else ([], []))
     assert world.transactions.views() == ()
     assert world.told() == [("transaction_started", ""), ("transaction_ended", "committed" if commits else "aborted")]
-    assert sorted(world.events[-1].detail["markers"]) == [["orders", 0, 2], ["orders", 1, 1]]
+    detail = world.events[-1].detail
+    assert detail is not None
+    assert sorted(detail["markers"]) == [["orders", 0, 2], ["orders", 1, 1]]
     world.send(identity, 0, "next")  # the same epoch goes on counting
     world.end(identity, commits=True)
     assert world.committed(0)[-1] == "next"
@@ -198,7 +200,7 @@ def test_what_was_open_goes_on_after_a_restart_or_times_out():
 
 @pytest.mark.parametrize("commits", [True, False])
 @pytest.mark.parametrize("markers", [0, 1, 2])
-def test_what_was_decided_is_completed_after_a_restart(commits, markers):
+def test_what_was_decided_is_completed_after_a_restart(commits, markers, monkeypatch):
     world = World()
     identity = world.init()
     world.send(identity, 0, "a")
@@ -214,8 +216,9 @@ def test_what_was_decided_is_completed_after_a_restart(commits, markers):
         return writes(*args, **more)
 
     ports = world.transactions._ports
-    writes, ports.write_marker = ports.write_marker, fails
-    ports.commit_offsets = fails
+    writes = ports.write_marker
+    monkeypatch.setattr(ports, "write_marker", fails)
+    monkeypatch.setattr(ports, "commit_offsets", fails)
     ended = world.transactions.end(0, "payments", identity, commits=commits)
     assert ended.done is (markers == 2 and not commits)
     world.kill()
@@ -227,7 +230,7 @@ def test_what_was_decided_is_completed_after_a_restart(commits, markers):
     world.end(identity, commits=True)
 
 
-def test_a_disk_that_refuses_is_asked_again():
+def test_a_disk_that_refuses_is_asked_again(monkeypatch):
     world = World()
     identity = world.init()
     world.send(identity, 0, "a")
@@ -237,11 +240,11 @@ def test_a_disk_that_refuses_is_asked_again():
     def fails(*_args, **_more):
         raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
 
-    ports.write_marker = fails
+    monkeypatch.setattr(ports, "write_marker", fails)
     ended = world.transactions.end(0, "payments", identity, commits=True)
     world.run(2_000)
     assert not ended.done
-    ports.write_marker = writes
+    monkeypatch.setattr(ports, "write_marker", writes)
     world.run(500)
     assert ended.done
     assert world.committed() == ["a"]

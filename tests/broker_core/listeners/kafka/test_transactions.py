@@ -16,6 +16,7 @@ from broker_core import Admin, BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.transactions.transaction import Identity
 
 PATIENCE_S = 30.0
 
@@ -179,7 +180,7 @@ def test_what_is_not_of_a_transaction_is_refused(admin: Admin, host: BrokerHost,
     first.begin_transaction()
     first.commit_transaction(PATIENCE_S)  # an empty one needs no word with the broker
     with pytest.raises(BrokerError) as caught:
-        host.call(lambda now_ns: host.broker.transactions.end(now_ns, "nobody", (1, 0), commits=True))
+        host.call(lambda now_ns: host.broker.transactions.end(now_ns, "nobody", Identity(1, 0), commits=True))
     assert caught.value.code is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
