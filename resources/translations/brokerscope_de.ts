@@ -94,6 +94,10 @@ Wanduhrzeit {wall}</translation>
    <translation> s Sitzungszeit</translation>
   </message>
   <message>
+   <source> times</source>
+   <translation> Mal</translation>
+  </message>
+  <message>
    <source> {count} are in flight and stay.</source>
    <translation> {count} sind in Arbeit und bleiben.</translation>
   </message>
@@ -242,8 +246,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Dead Letter, wie alle hier.</translation>
   </message>
   <message>
-   <source>A dry run first, and a rate.</source>
-   <translation>Erst ein Probelauf, und eine Rate.</translation>
+   <source>A desktop workbench for message brokers. Apache License 2.0.</source>
+   <translation>Eine Werkbank, die zeigt, was ein Message Broker tut. Apache-Lizenz 2.0.</translation>
   </message>
   <message>
    <source>A file for pytest that replays this session.</source>
@@ -330,11 +334,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Queue mit denselben Einstellungen und Grenzen, ohne ihre Nachrichten.</translation>
   </message>
   <message>
-   <source>A recording keeps what happened to messages, not the messages.</source>
+   <source>A recording holds the events of messages, not the messages.</source>
    <translation>Eine Aufzeichnung bewahrt, was mit Nachrichten geschah, nicht die Nachrichten selbst.</translation>
   </message>
   <message>
-   <source>A recording keeps what happened to messages, not the messages: start it again (Ctrl+R) to see them.</source>
+   <source>A recording holds the events of messages, not the messages: start it again (Ctrl+R) to see them.</source>
    <translation>Eine Aufzeichnung hält fest, was mit Nachrichten geschah, nicht die Nachrichten selbst: neu starten (Strg+R), um sie zu sehen.</translation>
   </message>
   <message>
@@ -344,14 +348,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A report that is there is replaced.</source>
    <translation>Ein vorhandener Bericht wird ersetzt.</translation>
-  </message>
-  <message>
-   <source>A rule for messages.</source>
-   <translation>Eine Regel für Nachrichten.</translation>
-  </message>
-  <message>
-   <source>A rule that lasts: every n-th message that fits fails, for whoever processes it there.</source>
-   <translation>Eine dauerhafte Regel: jede n-te passende Nachricht scheitert, wer auch immer sie dort verarbeitet.</translation>
   </message>
   <message>
    <source>A run of neighbours for each, topic by topic.</source>
@@ -414,12 +410,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Work Queue mit Leases.</translation>
   </message>
   <message>
-   <source>A workbench that shows what a message broker does. Apache License 2.0.</source>
-   <translation>Eine Werkbank, die zeigt, was ein Message Broker tut. Apache-Lizenz 2.0.</translation>
-  </message>
-  <message>
    <source>A worker for a queue.</source>
    <translation>Ein Worker für eine Queue.</translation>
+  </message>
+  <message>
+   <source>API</source>
+   <translation>API</translation>
+  </message>
+  <message>
+   <source>Aborted in</source>
+   <translation>Abgebrochen in</translation>
   </message>
   <message>
    <source>About</source>
@@ -448,6 +448,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Acknowledged</source>
    <translation>Bestätigt</translation>
+  </message>
+  <message>
+   <source>Acknowledged on behalf of the holder.</source>
+   <translation>Erledigt, anstelle des Halters.</translation>
   </message>
   <message>
    <source>Acquired (session time)</source>
@@ -546,6 +550,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Befehle und alles, was es gibt.</translation>
   </message>
   <message>
+   <source>All events, in order.</source>
+   <translation>Was geschah, der Reihe nach.</translation>
+  </message>
+  <message>
+   <source>All faults of a client end together; a rule ends alone.</source>
+   <translation>Was an einem Client anhält, endet zusammen; eine Regel endet für sich.</translation>
+  </message>
+  <message>
    <source>All its members rejoin and share out the partitions of the topic, too.</source>
    <translation>Alle Mitglieder treten neu bei und teilen auch die Partitionen des Topics auf.</translation>
   </message>
@@ -554,8 +566,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Tasten, nach Menü.</translation>
   </message>
   <message>
-   <source>All of them, with what each teaches.</source>
-   <translation>Alle, mit dem, was jedes lehrt.</translation>
+   <source>All listed dead letters.</source>
+   <translation>Alle aufgelisteten.</translation>
   </message>
   <message>
    <source>All partitions</source>
@@ -566,12 +578,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Teile des Berichts</translation>
   </message>
   <message>
-   <source>All that are listed, back to their origin (Ctrl+Shift+D).</source>
-   <translation>Alle aufgelisteten, zurück an ihren Ursprung (Strg+Umschalt+D).</translation>
+   <source>All scenarios, with what each teaches.</source>
+   <translation>Alle, mit dem, was jedes lehrt.</translation>
   </message>
   <message>
-   <source>All that are listed.</source>
-   <translation>Alle aufgelisteten.</translation>
+   <source>All that are listed, back to their origin (Ctrl+Shift+D).</source>
+   <translation>Alle aufgelisteten, zurück an ihren Ursprung (Strg+Umschalt+D).</translation>
   </message>
   <message>
    <source>All {count} characters are kept; the first {shown} are shown, and so many cannot be edited here.</source>
@@ -592,6 +604,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Another one like the selected client.</source>
    <translation>Noch einer wie der gewählte Client.</translation>
+  </message>
+  <message>
+   <source>Another program, publishes to {target}</source>
+   <translation>Ein anderes Programm, publiziert nach {target}</translation>
   </message>
   <message>
    <source>Another run of it.</source>
@@ -622,19 +638,19 @@ Wanduhrzeit {wall}</translation>
    <translation>Von selbst anordnen</translation>
   </message>
   <message>
-   <source>As fast as it goes.</source>
+   <source>As fast as possible.</source>
    <translation>So schnell es geht.</translation>
   </message>
   <message>
-   <source>As in a long garbage collection: then it goes on where it stood.</source>
-   <translation>Wie bei einer langen Garbage Collection: danach geht es weiter, wo er stand.</translation>
+   <source>As in a long garbage collection: then it continues where it stood.</source>
+   <translation>Wie bei einer langen Garbage Collection: danach macht er weiter, wo er stand.</translation>
   </message>
   <message>
    <source>As it was at {time}.</source>
    <translation>Wie es um {time} war.</translation>
   </message>
   <message>
-   <source>As sticky, and what stays is read on meanwhile.</source>
+   <source>As sticky; partitions that stay are read during the rebalance.</source>
    <translation>Wie Sticky, und was bleibt, wird währenddessen weitergelesen.</translation>
   </message>
   <message>
@@ -662,7 +678,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Höchstens {count} Sitzungen lassen sich vergleichen; stattdessen ihren Verlauf zeigen.</translation>
   </message>
   <message>
-   <source>At most {most} go at once; give them a rate.</source>
+   <source>At most {most} can be sent at once; set a rate for more.</source>
    <translation>Auf einmal gehen höchstens {most}; eine Rate angeben.</translation>
   </message>
   <message>
@@ -714,8 +730,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Zurück in die Gegenwart.</translation>
   </message>
   <message>
-   <source>Back to the queue; the attempt does not count.</source>
-   <translation>Zurück in die Queue; der Versuch zählt nicht.</translation>
+   <source>Back to the previous item</source>
+   <translation>Zurück zu dem, was vorher zu sehen war</translation>
   </message>
   <message>
    <source>Back to their origin, then out of this list (Ctrl+D).</source>
@@ -726,12 +742,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Zurück an ihren Ursprung.</translation>
   </message>
   <message>
-   <source>Back to what was shown before</source>
-   <translation>Zurück zu dem, was vorher zu sehen war</translation>
-  </message>
-  <message>
    <source>Backpressure</source>
    <translation>Backpressure</translation>
+  </message>
+  <message>
+   <source>Balanced, and keeps as many partitions as possible with their owners.</source>
+   <translation>Gleichmäßig, und wer eine hat, behält sie.</translation>
   </message>
   <message>
    <source>Base offset</source>
@@ -818,6 +834,18 @@ Wanduhrzeit {wall}</translation>
    <translation>Hier verzweigen (Strg+B)</translation>
   </message>
   <message>
+   <source>Break requests</source>
+   <translation>Requests stören</translation>
+  </message>
+  <message>
+   <source>Break requests...</source>
+   <translation>Requests stören...</translation>
+  </message>
+  <message>
+   <source>Break them</source>
+   <translation>Stören</translation>
+  </message>
+  <message>
    <source>Broker</source>
    <translation>Broker</translation>
   </message>
@@ -870,6 +898,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Wird abgebrochen</translation>
   </message>
   <message>
+   <source>Canvas</source>
+   <translation>Zeichenfläche</translation>
+  </message>
+  <message>
    <source>Canvas and scenario, nothing else.</source>
    <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
   </message>
@@ -886,7 +918,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ursache</translation>
   </message>
   <message>
-   <source>Cause, and what else it tells.</source>
+   <source>Cause and details.</source>
    <translation>Die Ursache und was sie sonst sagt.</translation>
   </message>
   <message>
@@ -906,11 +938,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Änderungen</translation>
   </message>
   <message>
-   <source>Changes what a group has committed: from there its members read on when they start again.</source>
+   <source>Changes the committed offsets of a group. Its members continue from there after a restart.</source>
    <translation>Ändert, was eine Gruppe committet hat: von dort lesen ihre Mitglieder weiter, wenn sie neu starten.</translation>
   </message>
   <message>
-   <source>Changes what a redrive appends.</source>
+   <source>Changes the message that a redrive appends.</source>
    <translation>Ändert, was ein Redrive anhängt.</translation>
   </message>
   <message>
@@ -946,7 +978,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Anordnung wählen...</translation>
   </message>
   <message>
-   <source>Choose a segment: how its partition is kept stands here.</source>
+   <source>Choose a segment to see how its partition is stored.</source>
    <translation>Ein Segment wählen: hier steht, wie seine Partition aufbewahrt wird.</translation>
   </message>
   <message>
@@ -1038,12 +1070,16 @@ Wanduhrzeit {wall}</translation>
    <translation>{count} geschlossen; sie lassen sich öffnen.</translation>
   </message>
   <message>
-   <source>Closing what was left open</source>
+   <source>Closes every connection.</source>
+   <translation>Jede Verbindung endet.</translation>
+  </message>
+  <message>
+   <source>Closing interrupted recordings</source>
    <translation>Schließen, was offen blieb</translation>
   </message>
   <message>
-   <source>Colour: lag up to {count}. Foot: owner. Hatched: nobody reads.</source>
-   <translation>Farbe: Rückstand bis {count}. Fuß: Besitzer. Schraffiert: niemand liest.</translation>
+   <source>Colour: lag up to {count}. Foot: owner. Hatched: no reader.</source>
+   <translation>Farbe: Lag bis {count}. Fuß: Eigentümer. Schraffiert: kein Leser.</translation>
   </message>
   <message>
    <source>Command or name</source>
@@ -1068,6 +1104,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Compare</source>
    <translation>Vergleichen</translation>
+  </message>
+  <message>
+   <source>Compare assignors...</source>
+   <translation>Was würden andere Assignors tun?...</translation>
   </message>
   <message>
    <source>Compare them side by side</source>
@@ -1126,6 +1166,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Verbindung {number} ist getrennt.</translation>
   </message>
   <message>
+   <source>Connections</source>
+   <translation>Verbindungen</translation>
+  </message>
+  <message>
+   <source>Connections that ended after an error, or were cut, stay listed for a while.</source>
+   <translation>Wer nach einem Fehler endete oder getrennt wurde, bleibt hier eine Weile stehen.</translation>
+  </message>
+  <message>
    <source>Consumer</source>
    <translation>Consumer</translation>
   </message>
@@ -1176,6 +1224,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Copying {name}</source>
    <translation>{name} wird kopiert</translation>
+  </message>
+  <message>
+   <source>Correlation id</source>
+   <translation>Correlation-Id</translation>
+  </message>
+  <message>
+   <source>Corruption</source>
+   <translation>Beschädigung</translation>
   </message>
   <message>
    <source>Counted in the last events only: this session is not recorded.</source>
@@ -1242,12 +1298,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Hier wachsen Kurven, während Sitzungszeit vergeht und Nachrichten veröffentlicht werden.</translation>
   </message>
   <message>
-   <source>Cut connection</source>
-   <translation>Verbindung trennen</translation>
+   <source>Curves over session time, with the present rates at their left. The consumer whose oldest message has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.</source>
+   <translation>Kurven über die Sitzungszeit, links davon die Raten von jetzt. Der Consumer, dessen älteste Nachricht am längsten wartet, ist als der **langsamste** bezeichnet. Ein Doppelklick auf eine Kurve geht zu diesem Zeitpunkt.</translation>
   </message>
   <message>
-   <source>Damage</source>
-   <translation>Schaden</translation>
+   <source>Cut connection</source>
+   <translation>Verbindung trennen</translation>
   </message>
   <message>
    <source>Dark</source>
@@ -1286,8 +1342,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Zum Dead Letter geworden</translation>
   </message>
   <message>
+   <source>Dead-lettered at once.</source>
+   <translation>Sofort aufgegeben.</translation>
+  </message>
+  <message>
+   <source>Dead-lettered if this attempt fails.</source>
+   <translation>Kommt zu den Dead Letters, wenn sie jetzt scheitert.</translation>
+  </message>
+  <message>
    <source>Debug</source>
    <translation>Fehlersuche</translation>
+  </message>
+  <message>
+   <source>Defines which versions the next one must be able to read, or be read by.</source>
+   <translation>Was eine nächste Version lesen können muss oder wer sie lesen können muss.</translation>
   </message>
   <message>
    <source>Delayed</source>
@@ -1318,6 +1386,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Einträge löschen...</translation>
   </message>
   <message>
+   <source>Delete the saved filter {name}</source>
+   <translation>Den aufgehobenen Filter {name} entfernen</translation>
+  </message>
+  <message>
+   <source>Delete this filter</source>
+   <translation>Nicht mehr aufheben</translation>
+  </message>
+  <message>
    <source>Delete topic</source>
    <translation>Topic löschen</translation>
   </message>
@@ -1334,12 +1410,28 @@ Wanduhrzeit {wall}</translation>
    <translation>{topic} löschen</translation>
   </message>
   <message>
+   <source>Deletes all listed dead letters.</source>
+   <translation>Nimmt alle aufgelisteten aus der Ablage.</translation>
+  </message>
+  <message>
+   <source>Deletes the group and its committed offsets.</source>
+   <translation>Vergisst sie und was sie committet hat.</translation>
+  </message>
+  <message>
+   <source>Deletes the selected dead letters.</source>
+   <translation>Nimmt sie aus der Ablage.</translation>
+  </message>
+  <message>
    <source>Delivered</source>
    <translation>Zugestellt</translation>
   </message>
   <message>
    <source>Delivered before.</source>
    <translation>Schon einmal zugestellt.</translation>
+  </message>
+  <message>
+   <source>Delivered messages that are not acknowledged.</source>
+   <translation>Nachrichten, die jemand hält.</translation>
   </message>
   <message>
    <source>Deliveries</source>
@@ -1362,7 +1454,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Tiefe höchstens</translation>
   </message>
   <message>
-   <source>Depth, rate, and what happens then.</source>
+   <source>Depth, rate, and the policy at the limit.</source>
    <translation>Tiefe, Rate, und was dann geschieht.</translation>
   </message>
   <message>
@@ -1386,6 +1478,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Unterschied</translation>
   </message>
   <message>
+   <source>Differences from the previous run.</source>
+   <translation>Was diesmal anders ist.</translation>
+  </message>
+  <message>
    <source>Different keys</source>
    <translation>Verschiedene Schlüssel</translation>
   </message>
@@ -1402,24 +1498,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Ausblenden</translation>
   </message>
   <message>
-   <source>Do not keep it any more</source>
-   <translation>Nicht mehr aufheben</translation>
-  </message>
-  <message>
-   <source>Does again what was undone last.</source>
-   <translation>Tut noch einmal, was zuletzt zurückgenommen wurde.</translation>
-  </message>
-  <message>
    <source>Done</source>
    <translation>Fertig</translation>
-  </message>
-  <message>
-   <source>Listener</source>
-   <translation>Zugang</translation>
-  </message>
-  <message>
-   <source>Listeners</source>
-   <translation>Zugänge</translation>
   </message>
   <message>
    <source>Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.</source>
@@ -1452,10 +1532,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Drop the heartbeats of {name}</source>
    <translation>Heartbeats von {name} unterdrücken</translation>
-  </message>
-  <message>
-   <source>Drop the kept filter {name}</source>
-   <translation>Den aufgehobenen Filter {name} entfernen</translation>
   </message>
   <message>
    <source>Drop {topic} on a group to subscribe it</source>
@@ -1498,7 +1574,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Punkt ist das Mittel der {time} davor.</translation>
   </message>
   <message>
-   <source>Each rebalance leaves a card here: why, what moved, what stayed, and how long nobody read. Drag a consumer into a group.</source>
+   <source>Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading paused. Drag a consumer into a group.</source>
    <translation>Jeder Rebalance lässt hier eine Karte zurück: warum, was wechselte, was blieb, und wie lange niemand las. Einen Consumer in eine Gruppe ziehen.</translation>
   </message>
   <message>
@@ -1562,12 +1638,32 @@ Wanduhrzeit {wall}</translation>
    <translation>Beendet</translation>
   </message>
   <message>
+   <source>Ends faults that still last.</source>
+   <translation>Beendet Fehler, die noch andauern.</translation>
+  </message>
+  <message>
+   <source>Ends the client without a word to anybody.</source>
+   <translation>Beendet den Client, ohne dass er sich abmeldet.</translation>
+  </message>
+  <message>
    <source>Ends the session and seals its recording.</source>
    <translation>Beendet die Sitzung und versiegelt ihre Aufzeichnung.</translation>
   </message>
   <message>
+   <source>Enter a name for the new group.</source>
+   <translation>Der neuen Gruppe einen Namen geben.</translation>
+  </message>
+  <message>
+   <source>Enter a name.</source>
+   <translation>Einen Namen geben.</translation>
+  </message>
+  <message>
    <source>Enter goes to this moment, Escape closes.</source>
    <translation>Eingabe geht zu diesem Zeitpunkt, Escape schließt.</translation>
+  </message>
+  <message>
+   <source>Enter how far the clock jumps.</source>
+   <translation>Angeben, wie weit die Uhr springt.</translation>
   </message>
   <message>
    <source>Enter runs it, Escape closes.</source>
@@ -1578,12 +1674,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Eingabe zeigt es auf der Zeichenfläche, Escape schließt.</translation>
   </message>
   <message>
-   <source>Errors</source>
+   <source>Enter the absolute path of the folder.</source>
+   <translation>Den ganzen Pfad des Ordners angeben.</translation>
+  </message>
+  <message>
+   <source>Epoch</source>
+   <translation>Epoche</translation>
+  </message>
+  <message>
+   <source>Error</source>
    <translation>Fehler</translation>
   </message>
   <message>
-   <source>Even, and whoever has one keeps it.</source>
-   <translation>Gleichmäßig, und wer eine hat, behält sie.</translation>
+   <source>Errors</source>
+   <translation>Fehler</translation>
   </message>
   <message>
    <source>Event</source>
@@ -1602,10 +1706,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Kasten ist an seinem Platz.</translation>
   </message>
   <message>
-   <source>Every connection ends.</source>
-   <translation>Jede Verbindung endet.</translation>
-  </message>
-  <message>
    <source>Every event goes to the session folder.</source>
    <translation>Jedes Ereignis kommt in den Sitzungsordner.</translation>
   </message>
@@ -1614,12 +1714,40 @@ Wanduhrzeit {wall}</translation>
    <translation>Jede Nachricht ist abgerechnet, aber eine Zusage wurde gebrochen: {promise}</translation>
   </message>
   <message>
+   <source>Every n-th matching message fails in processing there, until the rule ends.</source>
+   <translation>Eine dauerhafte Regel: jede n-te passende Nachricht scheitert, wer auch immer sie dort verarbeitet.</translation>
+  </message>
+  <message>
    <source>Every n-th message</source>
    <translation>Jede n-te Nachricht</translation>
   </message>
   <message>
+   <source>Every n-th request</source>
+   <translation>Jeder n-te Request</translation>
+  </message>
+  <message>
+   <source>Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.</source>
+   <translation>Jeder Request eines **Kafka-Programms**, das verbunden ist: seine API und Version, seine Größe, wie lange die Antwort gedauert hat und was schiefging. Die letzten 2.000 werden behalten. Filtern lässt sich nach Client, API oder Fehler.</translation>
+  </message>
+  <message>
+   <source>Every table, the canvas, and *Run until* share one language.
+
+- Words match anywhere: `billing timeout`.
+- Conditions ask for a column: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
+- Flags begin with a tilde: `~dlq`, `~inflight`, `~redriven`.</source>
+   <translation>Jede Tabelle, die Zeichenfläche und *Laufen bis* teilen eine Sprache.
+
+- Wörter passen irgendwo: `billing timeout`.
+- Bedingungen fragen nach einer Spalte: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
+- Merkmale beginnen mit einer Tilde: `~dlq`, `~inflight`, `~redriven`.</translation>
+  </message>
+  <message>
    <source>Everything</source>
    <translation>Alles</translation>
+  </message>
+  <message>
+   <source>Everything that the broker did, in order, your own actions included. Click a line to inspect it, double-click it to go to its moment.</source>
+   <translation>Alles, was der Broker tat, der Reihe nach. Was von Hand getan wurde, ist darunter. Ein Klick auf eine Zeile zeigt sie im Inspektor, ein Doppelklick geht zu ihrem Zeitpunkt.</translation>
   </message>
   <message>
    <source>Everything, with the events in front.</source>
@@ -1644,6 +1772,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Expiring</source>
    <translation>Läuft ab</translation>
+  </message>
+  <message>
+   <source>Explains the open panel.</source>
+   <translation>Was die vordere Tafel zeigt.</translation>
   </message>
   <message>
    <source>Export</source>
@@ -1682,10 +1814,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Gescheitert</translation>
   </message>
   <message>
-   <source>Failed: tried again as the retry policy says.</source>
-   <translation>Gescheitert: neuer Versuch nach der Wiederholungsregel.</translation>
-  </message>
-  <message>
    <source>Failing</source>
    <translation>Scheiternd</translation>
   </message>
@@ -1718,16 +1846,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Felder</translation>
   </message>
   <message>
-   <source>Fields, examples and kept filters (Down)</source>
+   <source>Fields, examples and saved filters (Down)</source>
    <translation>Felder, Beispiele und aufgehobene Filter (Pfeil nach unten)</translation>
   </message>
   <message>
-   <source>Fields, examples and kept filters.</source>
-   <translation>Felder, Beispiele und aufgehobene Filter.</translation>
+   <source>Fields, examples and saved filters.</source>
+   <translation>Felder, Beispiele und gespeicherte Filter.</translation>
   </message>
   <message>
    <source>Figure</source>
    <translation>Kennzahl</translation>
+  </message>
+  <message>
+   <source>Figures that differ by no more than 2 % are the same. Up to a tenth, and counts up to what chance does to them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second.</source>
+   <translation>Zahlen, die sich um höchstens 2 % unterscheiden, gelten als gleich. Bis zu einem Zehntel, und bei Anzahlen bis zu dem, was der Zufall ausmacht, wird nicht geurteilt. Größter Lag und größte Tiefe stammen aus den behaltenen Momenten, etwa einem je Sekunde.</translation>
   </message>
   <message>
    <source>File</source>
@@ -1752,6 +1884,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Filter by client</source>
    <translation>Nach Client filtern</translation>
+  </message>
+  <message>
+   <source>Filter by client, API or error</source>
+   <translation>Nach Client, API oder Fehler filtern</translation>
   </message>
   <message>
    <source>Filter by group, topic or owner</source>
@@ -1834,10 +1970,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Befehl suchen...</translation>
   </message>
   <message>
-   <source>Finished, in the place of the holder.</source>
-   <translation>Erledigt, anstelle des Halters.</translation>
-  </message>
-  <message>
    <source>First (session)</source>
    <translation>Erste (Sitzung)</translation>
   </message>
@@ -1876,10 +2008,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Forget a layout...</source>
    <translation>Anordnung vergessen...</translation>
-  </message>
-  <message>
-   <source>Forgets it, and what it has committed.</source>
-   <translation>Vergisst sie und was sie committet hat.</translation>
   </message>
   <message>
    <source>Forms</source>
@@ -1942,6 +2070,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Vom Redrive bis dahin.</translation>
   </message>
   <message>
+   <source>From the request to its reply, on the wall clock; waiting for messages counts.</source>
+   <translation>Vom Request bis zur Antwort, nach der Uhr an der Wand; Warten auf Nachrichten zählt mit.</translation>
+  </message>
+  <message>
    <source>From time...</source>
    <translation>Ab Zeit...</translation>
   </message>
@@ -1970,26 +2102,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Generation {generation}</translation>
   </message>
   <message>
-   <source>Give it a jump.</source>
-   <translation>Gibt ihr einen Sprung.</translation>
-  </message>
-  <message>
-   <source>Give it a name.</source>
-   <translation>Einen Namen geben.</translation>
-  </message>
-  <message>
-   <source>Give the folder's whole path.</source>
-   <translation>Den ganzen Pfad des Ordners angeben.</translation>
-  </message>
-  <message>
-   <source>Give the new group a name.</source>
-   <translation>Der neuen Gruppe einen Namen geben.</translation>
-  </message>
-  <message>
-   <source>Given up on at once.</source>
-   <translation>Sofort aufgegeben.</translation>
-  </message>
-  <message>
    <source>Go</source>
    <translation>Los</translation>
   </message>
@@ -2010,10 +2122,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Zur Zeile gehen</translation>
   </message>
   <message>
-   <source>Goes to the dead letters if it fails now.</source>
-   <translation>Kommt zu den Dead Letters, wenn sie jetzt scheitert.</translation>
-  </message>
-  <message>
    <source>Goes to the filter of the open panel.</source>
    <translation>Geht zum Filter der offenen Tafel.</translation>
   </message>
@@ -2028,10 +2136,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Greatest lag</source>
    <translation>Größter Rückstand</translation>
-  </message>
-  <message>
-   <source>Greatest lag and depth are of the moments that were kept, about one a second. Latency is from publishing to the first delivery.</source>
-   <translation>Größter Rückstand und größte Tiefe gelten für die festgehaltenen Zeitpunkte, etwa einen je Sekunde. Die Latenz reicht vom Senden bis zur ersten Zustellung.</translation>
   </message>
   <message>
    <source>Group</source>
@@ -2092,8 +2196,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Heartbeat</translation>
   </message>
   <message>
-   <source>Held by somebody, as all here.</source>
-   <translation>Von jemandem gehalten, wie alle hier.</translation>
+   <source>Heartbeats get lost on their way.</source>
+   <translation>Heartbeats gehen unterwegs verloren.</translation>
   </message>
   <message>
    <source>Help</source>
@@ -2136,6 +2240,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Heiße Schlüssel</translation>
   </message>
   <message>
+   <source>How far each group has come in each partition.
+
+- **Committed** is where the group continues after a restart, **position** is what its owner reads next.
+- **Consumer lag** = end offset - committed offset; "n/a" where nothing is committed.
+- **Drained in** is the time until nothing is left, at the pace of the last two seconds.
+- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are reviewed before they are applied.</source>
+   <translation>Wie weit jede Gruppe in jeder Partition gekommen ist.
+
+- **Committet** ist, wo die Gruppe nach einem Neustart weitermachen würde, die **Position**, was ihr Besitzer als Nächstes liest.
+- **Rückstand (Lag)** = End-Offset - committeter Offset; „n/a“, wo nichts committet ist.
+- **Aufgeholt in** sagt, wann nichts übrig ist, beim Tempo der letzten zwei Sekunden.
+- **Springen (Seek)** verschiebt eine lebende Position. **Offsets zurücksetzen** ändert committete und wird geprüft, bevor es gilt.</translation>
+  </message>
+  <message>
    <source>How far each group has come.</source>
    <translation>Wie weit jede Gruppe gekommen ist.</translation>
   </message>
@@ -2144,12 +2262,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie schnell ein Producer sendet.</translation>
   </message>
   <message>
-   <source>How long a message takes it.</source>
-   <translation>Wie lange er für eine Nachricht braucht.</translation>
+   <source>How long</source>
+   <translation>Wie lange</translation>
   </message>
   <message>
    <source>How many</source>
    <translation>Wie viele</translation>
+  </message>
+  <message>
+   <source>How often</source>
+   <translation>Wie oft</translation>
   </message>
   <message>
    <source>How often it was sent back to its origin already; a high count is a loop.</source>
@@ -2176,6 +2298,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In Arbeit</translation>
   </message>
   <message>
+   <source>In flight, as all messages here.</source>
+   <translation>Von jemandem gehalten, wie alle hier.</translation>
+  </message>
+  <message>
    <source>In these brackets stands one name, as in {example}.</source>
    <translation>In diesen Klammern steht ein Name, wie in {example}.</translation>
   </message>
@@ -2200,24 +2326,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Inspektor</translation>
   </message>
   <message>
-   <source>It comes back with nothing in memory.</source>
-   <translation>Er kommt mit leerem Gedächtnis zurück.</translation>
-  </message>
-  <message>
    <source>It died of: {cause}. A redrive appends this to {origin} in its place.</source>
    <translation>Er starb an: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
   </message>
   <message>
-   <source>It dies without a word.</source>
-   <translation>Er stirbt ohne ein Wort.</translation>
-  </message>
-  <message>
    <source>It gets every message of the topic from now on, and hands each to one worker at a time.</source>
    <translation>Sie bekommt von nun an jede Nachricht des Topics und gibt jede an jeweils einen Worker.</translation>
-  </message>
-  <message>
-   <source>It has ended already.</source>
-   <translation>Sie ist schon zu Ende.</translation>
   </message>
   <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
@@ -2264,24 +2378,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Er sendet zurzeit {rate} Nachrichten/s. Eine Grenze seines Ziels gilt trotzdem.</translation>
   </message>
   <message>
-   <source>It stands still, heartbeats included.</source>
-   <translation>Er steht still, samt Heartbeats.</translation>
+   <source>Its committed offsets stay, so that it can continue from there.</source>
+   <translation>Was sie committet hat, bleibt, damit sie von dort weitermachen kann.</translation>
   </message>
   <message>
    <source>Its earlier life is not shown: this session is not recorded, and older events are not kept.</source>
    <translation>Ihr früheres Leben ist nicht zu sehen: diese Sitzung wird nicht aufgezeichnet, und ältere Ereignisse sind nicht mehr da.</translation>
   </message>
   <message>
-   <source>Its group takes it for dead, while it works on.</source>
+   <source>Its group considers it dead while it continues to process.</source>
    <translation>Seine Gruppe hält ihn für tot, während er weiterarbeitet.</translation>
   </message>
   <message>
-   <source>Its leases expire, its group misses it. It comes back after this long.</source>
-   <translation>Seine Leases laufen ab, seine Gruppe vermisst ihn. Nach dieser Zeit kommt er zurück.</translation>
-  </message>
-  <message>
-   <source>Its number in the bin.</source>
-   <translation>Seine Nummer in der Ablage.</translation>
+   <source>Its leases expire and its group misses it. It comes back after this long.</source>
+   <translation>Seine Leases laufen ab, und seine Gruppe vermisst ihn. Nach dieser Zeit kommt er wieder.</translation>
   </message>
   <message>
    <source>Its scenario cannot be run again: {problem}</source>
@@ -2312,8 +2422,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kafka</translation>
   </message>
   <message>
-   <source>Kafka programs take part, unmodified.</source>
-   <translation>Kafka-Programme nehmen unverändert teil.</translation>
+   <source>Kafka programs meet delays, errors, lost replies.</source>
+   <translation>Kafka-Programme bekommen Verzögerungen, Fehler, verlorene Antworten.</translation>
   </message>
   <message>
    <source>Keep</source>
@@ -2332,24 +2442,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Aufheben für</translation>
   </message>
   <message>
-   <source>Keep the edit</source>
-   <translation>Bearbeitung behalten</translation>
-  </message>
-  <message>
-   <source>Keep this filter as...</source>
-   <translation>Diesen Filter aufheben als...</translation>
-  </message>
-  <message>
-   <source>Keeps the newest event in sight</source>
-   <translation>Hält das neueste Ereignis im Blick</translation>
-  </message>
-  <message>
    <source>Kept</source>
    <translation>Bewahrt</translation>
-  </message>
-  <message>
-   <source>Kept filters</source>
-   <translation>Aufgehobene Filter</translation>
   </message>
   <message>
    <source>Key</source>
@@ -2428,10 +2522,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Latenz</translation>
   </message>
   <message>
-   <source>Latency p{percent}</source>
-   <translation>Latenz p{percent}</translation>
-  </message>
-  <message>
    <source>Layout</source>
    <translation>Anordnung</translation>
   </message>
@@ -2452,7 +2542,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lease verlängert</translation>
   </message>
   <message>
-   <source>Leases, sessions and retention go by session time, which does not notice.</source>
+   <source>Leases, sessions and retention follow session time, which does not change.</source>
    <translation>Leases, Sessions und Aufbewahrung richten sich nach der Sitzungszeit, die davon nichts merkt.</translation>
   </message>
   <message>
@@ -2508,6 +2598,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sammelt (Linger)</translation>
   </message>
   <message>
+   <source>Listener</source>
+   <translation>Zugang</translation>
+  </message>
+  <message>
+   <source>Listeners</source>
+   <translation>Zugänge</translation>
+  </message>
+  <message>
+   <source>Listeners for other programs, and who is connected.</source>
+   <translation>Listener für andere Programme und wer verbunden ist.</translation>
+  </message>
+  <message>
    <source>Live</source>
    <translation>Live</translation>
   </message>
@@ -2526,10 +2628,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Long work, with progress.</source>
    <translation>Lange Arbeit, mit Fortschritt.</translation>
-  </message>
-  <message>
-   <source>Look at them first: the panel Dead letters (Ctrl+4) shows which ones.</source>
-   <translation>Sieh sie dir zuerst an: Die Ansicht Dead Letters (Strg+4) zeigt, welche es sind.</translation>
   </message>
   <message>
    <source>Looking for it...</source>
@@ -2624,6 +2722,22 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten im Ereignis.</translation>
   </message>
   <message>
+   <source>Messages of a group are not leased: its consumers commit them.</source>
+   <translation>Was eine Gruppe hält, ist nicht vergeben: ihre Consumer committen es.</translation>
+  </message>
+  <message>
+   <source>Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a lease expires, the message is delivered again with the next attempt. After the last attempt it goes to the dead letters.</source>
+   <translation>Nachrichten von Queues unter einer **Lease**: ausgehändigt, weder bestätigt noch zurückgegeben. Läuft eine Lease ab, wird die Nachricht mit dem nächsten Versuch wieder zugestellt. Nach dem letzten Versuch kommt sie zu den Dead Letters.</translation>
+  </message>
+  <message>
+   <source>Messages of the queue under a lease.</source>
+   <translation>Was die Queue unter einer Lease hat.</translation>
+  </message>
+  <message>
+   <source>Messages of the topic that the group has not committed.</source>
+   <translation>Was die Gruppe im Topic noch nicht committet hat.</translation>
+  </message>
+  <message>
    <source>Messages only</source>
    <translation>Nur Nachrichten</translation>
   </message>
@@ -2632,28 +2746,40 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendete Nachrichten je Sitzungssekunde.</translation>
   </message>
   <message>
+   <source>Messages ready for delivery.</source>
+   <translation>Was sich jetzt aus der Queue nehmen lässt.</translation>
+  </message>
+  <message>
    <source>Messages that a group is behind.</source>
    <translation>Nachrichten, die eine Gruppe zurück ist.</translation>
-  </message>
-  <message>
-   <source>Messages that somebody holds.</source>
-   <translation>Nachrichten, die jemand hält.</translation>
-  </message>
-  <message>
-   <source>Messages that wait for this consumer, and how long the oldest has waited.</source>
-   <translation>Nachrichten, die auf diesen Consumer warten, und wie lange die älteste schon wartet.</translation>
   </message>
   <message>
    <source>Messages that wait in a queue.</source>
    <translation>Nachrichten, die in einer Queue warten.</translation>
   </message>
   <message>
-   <source>Messages that were given up on.</source>
-   <translation>Nachrichten, die aufgegeben wurden.</translation>
-  </message>
-  <message>
    <source>Messages under a lease, and those that a group was delivered and has not committed.</source>
    <translation>Nachrichten unter einer Lease und solche, die einer Gruppe zugestellt und nicht committet sind.</translation>
+  </message>
+  <message>
+   <source>Messages waiting for this consumer, and how long the oldest has waited.</source>
+   <translation>Nachrichten, die auf diesen Consumer warten, und wie lange die älteste schon wartet.</translation>
+  </message>
+  <message>
+   <source>Messages whose processing failed for good, with the cause and every attempt.
+
+- **Redrive** sends a message back to its origin: it is appended there first and removed here afterwards, so an interrupted redrive loses nothing.
+- Redrives are counted, so a message that keeps coming back stands out.
+- **Purge** empties the queue of dead letters; it can be undone for a while.</source>
+   <translation>Nachrichten, die aufgegeben wurden, mit der Ursache und dem, was bei jedem Versuch geschah.
+
+- Ein **Redrive** schickt eine Nachricht an ihren Ursprung zurück: erst wird sie dort angehängt, dann hier entfernt, sodass ein abgebrochener Redrive nichts verliert.
+- Redrives werden gezählt: eine Nachricht, die immer wieder kommt, fällt auf.
+- **Entfernen** leert die Ablage; eine Weile lässt es sich zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>Messages whose processing failed for good.</source>
+   <translation>Nachrichten, die aufgegeben wurden.</translation>
   </message>
   <message>
    <source>Messages/s</source>
@@ -2712,12 +2838,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wechsel</translation>
   </message>
   <message>
+   <source>Moves the position of a consumer. The committed offsets of its group do not change.</source>
+   <translation>Verschiebt, wo ein Consumer weiterliest. Was seine Gruppe committet hat, bleibt, wie es ist.</translation>
+  </message>
+  <message>
    <source>Moves the selected consumer.</source>
    <translation>Verschiebt den gewählten Consumer.</translation>
   </message>
   <message>
-   <source>Moves where a consumer reads on. What its group has committed stays as it is.</source>
-   <translation>Verschiebt, wo ein Consumer weiterliest. Was seine Gruppe committet hat, bleibt, wie es ist.</translation>
+   <source>Multiplies the processing time.</source>
+   <translation>Vervielfacht die Verarbeitungszeit.</translation>
   </message>
   <message>
    <source>Murmur2, as Kafka's own clients</source>
@@ -2752,12 +2882,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Name und Wert, etwa trace-id: 7.</translation>
   </message>
   <message>
-   <source>Name of the kept filter</source>
-   <translation>Name des aufgehobenen Filters</translation>
-  </message>
-  <message>
    <source>Name of the new group</source>
    <translation>Name der neuen Gruppe</translation>
+  </message>
+  <message>
+   <source>Name of the saved filter</source>
+   <translation>Name des aufgehobenen Filters</translation>
   </message>
   <message>
    <source>Names the moment that is shown.</source>
@@ -2808,12 +2938,32 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nächstes Ereignis</translation>
   </message>
   <message>
+   <source>No Kafka program has asked for anything.</source>
+   <translation>Kein Kafka-Programm hat etwas angefragt.</translation>
+  </message>
+  <message>
+   <source>No client is connected.</source>
+   <translation>Niemand ist verbunden.</translation>
+  </message>
+  <message>
    <source>No command has this name, and nothing in the session.</source>
    <translation>Kein Befehl heißt so, und nichts in der Sitzung.</translation>
   </message>
   <message>
+   <source>No consumer is on the bench. Drag one here to take it out of its group.</source>
+   <translation>Hier sitzt niemand. Einen Consumer hierher ziehen, um ihn aus seiner Gruppe zu nehmen.</translation>
+  </message>
+  <message>
    <source>No consumer owns a partition now.</source>
    <translation>Kein Consumer besitzt gerade eine Partition.</translation>
+  </message>
+  <message>
+   <source>No consumer reads.</source>
+   <translation>Niemand liest.</translation>
+  </message>
+  <message>
+   <source>No consumer reads. Drop one here.</source>
+   <translation>Niemand liest. Einen Consumer hierher ziehen.</translation>
   </message>
   <message>
    <source>No dead letters left.</source>
@@ -2828,16 +2978,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Dead Letters übrig: {count:,} wurden zurückgespielt.</translation>
   </message>
   <message>
-   <source>No listener is open.</source>
-   <translation>Kein Zugang ist offen.</translation>
-  </message>
-  <message>
    <source>No event of this kind.</source>
    <translation>Kein Ereignis dieser Art.</translation>
   </message>
   <message>
    <source>No faster than</source>
    <translation>Nicht schneller als</translation>
+  </message>
+  <message>
+   <source>No fault is active.</source>
+   <translation>Nichts ist gestört.</translation>
+  </message>
+  <message>
+   <source>No figure differs by more than a tenth and by more than chance.</source>
+   <translation>Keine Zahl unterscheidet sich um mehr als ein Zehntel und um mehr als der Zufall.</translation>
   </message>
   <message>
    <source>No group has rebalanced yet.</source>
@@ -2864,8 +3018,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine eigene Anordnung ist aufgehoben.</translation>
   </message>
   <message>
+   <source>No listener is open.</source>
+   <translation>Kein Zugang ist offen.</translation>
+  </message>
+  <message>
    <source>No long work was started.</source>
    <translation>Keine lange Arbeit wurde begonnen.</translation>
+  </message>
+  <message>
+   <source>No message event: groups, clients, faults.</source>
+   <translation>Nicht über Nachrichten: Gruppen, Clients, Störungen.</translation>
+  </message>
+  <message>
+   <source>No message is in flight.</source>
+   <translation>Niemand hält eine Nachricht.</translation>
   </message>
   <message>
    <source>No message lies below that.</source>
@@ -2882,6 +3048,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No partitions</source>
    <translation>Keine Partitionen</translation>
+  </message>
+  <message>
+   <source>No producer publishes.</source>
+   <translation>Niemand sendet.</translation>
   </message>
   <message>
    <source>No producer waits</source>
@@ -2956,30 +3126,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Worker nehmen aus dieser Queue.</translation>
   </message>
   <message>
-   <source>Nobody holds a message.</source>
-   <translation>Niemand hält eine Nachricht.</translation>
-  </message>
-  <message>
-   <source>Nobody is connected.</source>
-   <translation>Niemand ist verbunden.</translation>
-  </message>
-  <message>
-   <source>Nobody publishes.</source>
-   <translation>Niemand sendet.</translation>
-  </message>
-  <message>
-   <source>Nobody reads.</source>
-   <translation>Niemand liest.</translation>
-  </message>
-  <message>
-   <source>Nobody reads. Drop a consumer here.</source>
-   <translation>Niemand liest. Einen Consumer hierher ziehen.</translation>
-  </message>
-  <message>
-   <source>Nobody sits here. Drag a consumer here to take it out of its group.</source>
-   <translation>Hier sitzt niemand. Einen Consumer hierher ziehen, um ihn aus seiner Gruppe zu nehmen.</translation>
-  </message>
-  <message>
    <source>None</source>
    <translation>Keine</translation>
   </message>
@@ -2988,15 +3134,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht über Nachrichten.</translation>
   </message>
   <message>
-   <source>Not about messages: groups, clients, faults.</source>
-   <translation>Nicht über Nachrichten: Gruppen, Clients, Störungen.</translation>
-  </message>
-  <message>
    <source>Not here: drop on a group, the bench or empty ground</source>
    <translation>Hier nicht: auf einer Gruppe, der Bank oder freier Fläche loslassen</translation>
   </message>
   <message>
-   <source>Not listed: {what}. What clients use comes first, and whatever is selected in the navigator.</source>
+   <source>Not listed: {what}. Those in use come first, and the one selected in the navigator.</source>
    <translation>Nicht aufgeführt: {what}. Was Clients benutzen, kommt zuerst, und was im Navigator gewählt ist.</translation>
   </message>
   <message>
@@ -3014,10 +3156,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing can be written there; choose another folder.</source>
    <translation>Dorthin kann nichts geschrieben werden; einen anderen Ordner wählen.</translation>
-  </message>
-  <message>
-   <source>Nothing handles this command.</source>
-   <translation>Nichts führt diesen Befehl aus.</translation>
   </message>
   <message>
    <source>Nothing has been done yet.</source>
@@ -3052,10 +3190,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nichts ist gewählt.</translation>
   </message>
   <message>
-   <source>Nothing is wrong.</source>
-   <translation>Nichts ist gestört.</translation>
-  </message>
-  <message>
    <source>Nothing limits the producers.</source>
    <translation>Nichts begrenzt die Producer.</translation>
   </message>
@@ -3064,8 +3198,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nichts passt zum Filter.</translation>
   </message>
   <message>
-   <source>Nothing more can be stored; reading goes on.</source>
-   <translation>Nichts kann mehr gespeichert werden; gelesen wird weiter.</translation>
+   <source>Nothing more can be stored; reading continues.</source>
+   <translation>Es lässt sich nichts mehr speichern; Lesen geht weiter.</translation>
   </message>
   <message>
    <source>Nothing there takes a consumer.</source>
@@ -3076,7 +3210,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In der Queue wartet nichts.</translation>
   </message>
   <message>
-   <source>Nothing was lost: all {count} messages are accounted for, for everybody who reads them.</source>
+   <source>Nothing was lost: all {count} messages are accounted for, for every reader.</source>
    <translation>Nichts ging verloren: alle {count} Nachrichten sind abgerechnet, für jeden, der sie liest.</translation>
   </message>
   <message>
@@ -3106,6 +3240,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Offset</source>
    <translation>Offset</translation>
+  </message>
+  <message>
+   <source>Offset among the dead letters.</source>
+   <translation>Seine Nummer in der Ablage.</translation>
   </message>
   <message>
    <source>Offset from which a new owner would go on; n/a where nothing is committed.</source>
@@ -3144,12 +3282,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wieder an.</translation>
   </message>
   <message>
+   <source>One of my own actions.</source>
+   <translation>Etwas, das ich getan habe.</translation>
+  </message>
+  <message>
    <source>One of those that you have named.</source>
    <translation>Eine, die selbst benannt wurde.</translation>
   </message>
   <message>
    <source>One to each in turn, over all topics.</source>
    <translation>Reihum eine für jeden, über alle Topics.</translation>
+  </message>
+  <message>
+   <source>Ongoing</source>
+   <translation>Offen</translation>
+  </message>
+  <message>
+   <source>Only my own actions</source>
+   <translation>Nur was ich geändert habe, und wann</translation>
   </message>
   <message>
    <source>Only the first {count} values are shown.</source>
@@ -3168,12 +3318,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nur dieses Topic</translation>
   </message>
   <message>
-   <source>Only what I changed, and when</source>
-   <translation>Nur was ich geändert habe, und wann</translation>
-  </message>
-  <message>
    <source>Open</source>
    <translation>Öffnen</translation>
+  </message>
+  <message>
+   <source>Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.</source>
+   <translation>Kafka im Panel Verbindungen öffnen, dann bootstrap.servers eines Programms darauf richten.</translation>
   </message>
   <message>
    <source>Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.</source>
@@ -3224,10 +3374,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Das Szenario Schema-Evolution öffnen, um Versionen zu sehen und Nachrichten, die ein Schema abweist.</translation>
   </message>
   <message>
-   <source>Open the wire listener</source>
-   <translation>Wire-Zugang öffnen</translation>
-  </message>
-  <message>
    <source>Open: {where}. Only programs on this machine can connect.</source>
    <translation>Offen: {where}. Nur Programme auf diesem Rechner können sich verbinden.</translation>
   </message>
@@ -3268,8 +3414,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Andere Gruppe</translation>
   </message>
   <message>
-   <source>Other programs, and what they do.</source>
-   <translation>Andere Programme und was sie tun.</translation>
+   <source>Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see who is connected, and cut a connection.</source>
+   <translation>Andere Programme erreichen den Broker durch Zugänge: HTTP und das Wire-Protokoll. Hier lassen sie sich öffnen und schließen; zu sehen ist, wer verbunden ist, und jede Verbindung lässt sich trennen.</translation>
   </message>
   <message>
    <source>Other version</source>
@@ -3290,6 +3436,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Owners by assignor</source>
    <translation>Besitzer je Assignor</translation>
+  </message>
+  <message>
+   <source>Owners of partitions in each group.</source>
+   <translation>Wer welche Partition besitzt.</translation>
+  </message>
+  <message>
+   <source>Owners of partitions.</source>
+   <translation>Wer was besitzt.</translation>
   </message>
   <message>
    <source>Ownership history</source>
@@ -3320,11 +3474,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Partition</translation>
   </message>
   <message>
-   <source>Partition as the key says</source>
+   <source>Partition by key</source>
    <translation>Partition nach dem Schlüssel</translation>
   </message>
   <message>
-   <source>Partition by member: who has owned it since when, and before.</source>
+   <source>Partition by member: the present owner and those before, with the times.</source>
    <translation>Partition und Mitglied: wer sie seit wann besitzt, und vorher.</translation>
   </message>
   <message>
@@ -3350,10 +3504,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Partitions in all</source>
    <translation>Partitionen insgesamt</translation>
-  </message>
-  <message>
-   <source>Partitions moved</source>
-   <translation>Partitionen verschoben</translation>
   </message>
   <message>
    <source>Partitions revoked</source>
@@ -3452,6 +3602,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Verarbeitet</translation>
   </message>
   <message>
+   <source>Processing failed: retried according to the retry policy.</source>
+   <translation>Gescheitert: neuer Versuch nach der Wiederholungsregel.</translation>
+  </message>
+  <message>
+   <source>Processing takes so many times as long.</source>
+   <translation>Die Verarbeitung dauert so viel Mal so lange.</translation>
+  </message>
+  <message>
+   <source>Processing time of a message.</source>
+   <translation>Wie lange er für eine Nachricht braucht.</translation>
+  </message>
+  <message>
    <source>Processing time of {name}</source>
    <translation>Verarbeitungszeit von {name}</translation>
   </message>
@@ -3476,16 +3638,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Producer blockiert</translation>
   </message>
   <message>
+   <source>Producer id</source>
+   <translation>Producer-Id</translation>
+  </message>
+  <message>
    <source>Producer unblocked</source>
    <translation>Producer wieder frei</translation>
   </message>
   <message>
    <source>Producers</source>
    <translation>Producer</translation>
-  </message>
-  <message>
-   <source>Producers blocked</source>
-   <translation>Producer blockiert</translation>
   </message>
   <message>
    <source>Producers wait at most</source>
@@ -3496,12 +3658,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Producer waren {count:,}-mal blockiert</translation>
   </message>
   <message>
-   <source>Programs use the broker over HTTP.</source>
-   <translation>Programme benutzen den Broker über HTTP.</translation>
+   <source>Program</source>
+   <translation>Programm</translation>
   </message>
   <message>
-   <source>Programs use the broker's own protocol.</source>
-   <translation>Programme benutzen das eigene Protokoll des Brokers.</translation>
+   <source>Programs can use the broker over HTTP.</source>
+   <translation>Programme benutzen den Broker über HTTP.</translation>
   </message>
   <message>
    <source>Publish to delivery</source>
@@ -3520,7 +3682,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendet ab</translation>
   </message>
   <message>
-   <source>Published to a topic, published by a producer, handed to a consumer or worker: the mean of 2 s.</source>
+   <source>Published to a topic, published by a producer, delivered to a consumer or worker: the mean of 2 s.</source>
    <translation>An ein Topic gesendet, von einem Producer gesendet, an einen Consumer oder Worker ausgehändigt: das Mittel über 2 s.</translation>
   </message>
   <message>
@@ -3550,6 +3712,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Purge {count}</source>
    <translation>{count} entfernen</translation>
+  </message>
+  <message>
+   <source>Purge {count} dead letters?</source>
+   <translation>{count} Dead Letters aus der Ablage nehmen?</translation>
   </message>
   <message>
    <source>Purged</source>
@@ -3708,6 +3874,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Rebalance läuft</translation>
   </message>
   <message>
+   <source>Reconciling</source>
+   <translation>Abgleich</translation>
+  </message>
+  <message>
    <source>Record</source>
    <translation>Aufzeichnen</translation>
   </message>
@@ -3756,7 +3926,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Redrive für alle...</translation>
   </message>
   <message>
-   <source>Redrive dead letters: what became of each of them stands here then.</source>
+   <source>Redrive dead letters to see here what became of each message.</source>
    <translation>Dead Letters zurückspielen: hier steht dann, was aus jedem wurde.</translation>
   </message>
   <message>
@@ -3840,8 +4010,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernt bei {place}: {before}</translation>
   </message>
   <message>
+   <source>Repeats the last action that was undone.</source>
+   <translation>Tut noch einmal, was zuletzt zurückgenommen wurde.</translation>
+  </message>
+  <message>
    <source>Replay</source>
    <translation>Wiedergabe</translation>
+  </message>
+  <message>
+   <source>Reply</source>
+   <translation>Antwort</translation>
   </message>
   <message>
    <source>Report</source>
@@ -3852,8 +4030,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Bericht über {name}</translation>
   </message>
   <message>
+   <source>Reports and other long work, with progress. Closing a dialog cancels nothing. Cancel stops a job and leaves nothing half done.</source>
+   <translation>Lange Arbeit: Berichte und andere Aufträge, mit Fortschritt. Einen Dialog zu schließen bricht nichts ab; Abbrechen tut es und lässt nichts halb fertig.</translation>
+  </message>
+  <message>
+   <source>Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); parts that are not ticked are not computed.</source>
+   <translation>Berichte, die Spark aus aufgezeichneten Sitzungen errechnet hat: Durchsatz, Latenz, Rebalances, Dead Letters, und ob etwas verloren ging. Die Sitzung stoppen (`F8`), dann einen exportieren (`Strg+E`); was nicht angekreuzt ist, wird nicht errechnet.</translation>
+  </message>
+  <message>
    <source>Reports that were made lately.</source>
    <translation>Berichte, die zuletzt gemacht wurden.</translation>
+  </message>
+  <message>
+   <source>Request</source>
+   <translation>Request</translation>
+  </message>
+  <message>
+   <source>Requests</source>
+   <translation>Requests</translation>
   </message>
   <message>
    <source>Requests/s</source>
@@ -3876,12 +4070,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Aufbewahrung und Kompaktierung.</translation>
   </message>
   <message>
-   <source>Retention removes whole segments, a second after they are due; what it has removed stays gone.</source>
+   <source>Retention deletes whole segments within a second after they are due. Deleted segments cannot be restored.</source>
    <translation>Die Aufbewahrung entfernt ganze Segmente, eine Sekunde nachdem sie fällig sind; was entfernt ist, bleibt fort.</translation>
   </message>
   <message>
    <source>Retry after</source>
    <translation>Neuer Versuch nach</translation>
+  </message>
+  <message>
+   <source>Returned to the queue; the attempt does not count.</source>
+   <translation>Zurück in die Queue; der Versuch zählt nicht.</translation>
   </message>
   <message>
    <source>Review</source>
@@ -3992,8 +4190,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sitzung speichern als...</translation>
   </message>
   <message>
+   <source>Save the edit</source>
+   <translation>Bearbeitung behalten</translation>
+  </message>
+  <message>
    <source>Save the scenario</source>
    <translation>Szenario speichern</translation>
+  </message>
+  <message>
+   <source>Save this filter as...</source>
+   <translation>Diesen Filter aufheben als...</translation>
   </message>
   <message>
    <source>Save this layout as</source>
@@ -4008,8 +4214,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>{name} speichern</translation>
   </message>
   <message>
+   <source>Saved filters</source>
+   <translation>Aufgehobene Filter</translation>
+  </message>
+  <message>
    <source>Saved {at}</source>
    <translation>{at} ist gespeichert</translation>
+  </message>
+  <message>
+   <source>Saves the present layout under a name.</source>
+   <translation>Was jetzt zu sehen ist, unter einem Namen.</translation>
   </message>
   <message>
    <source>Scenario</source>
@@ -4056,6 +4270,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Schemas</translation>
   </message>
   <message>
+   <source>Scrolls to the newest event</source>
+   <translation>Hält das neueste Ereignis im Blick</translation>
+  </message>
+  <message>
    <source>Sealed</source>
    <translation>Versiegelt</translation>
   </message>
@@ -4088,7 +4306,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Springen (Seek)...</translation>
   </message>
   <message>
-   <source>Segments are known of the present only.</source>
+   <source>Segments are known for the present only.</source>
    <translation>Segmente sind nur von der Gegenwart bekannt.</translation>
   </message>
   <message>
@@ -4096,8 +4314,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Segmente von</translation>
   </message>
   <message>
-   <source>Segments, sizes, damage.</source>
-   <translation>Segmente, Größen, Schäden.</translation>
+   <source>Segments, sizes, corruption.</source>
+   <translation>Segmente, Größen, Beschädigung.</translation>
   </message>
   <message>
    <source>Select a client on the canvas first.</source>
@@ -4230,8 +4448,8 @@ Wall time {wall}</source>
 Wanduhrzeit {wall}</translation>
   </message>
   <message>
-   <source>Session time does not notice.</source>
-   <translation>Die Sitzungszeit merkt davon nichts.</translation>
+   <source>Session time does not change.</source>
+   <translation>Die Sitzungszeit ändert sich nicht.</translation>
   </message>
   <message>
    <source>Session time {time}</source>
@@ -4272,6 +4490,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Set the wall clock...</source>
    <translation>Wanduhr stellen...</translation>
+  </message>
+  <message>
+   <source>Sets a rule for messages.</source>
+   <translation>Setzt eine Regel für Nachrichten.</translation>
   </message>
   <message>
    <source>Settings</source>
@@ -4400,10 +4622,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Am Ende fehlt etwas: ein Wort oder eine Bedingung wie in lag &gt; 100.</translation>
   </message>
   <message>
-   <source>Something that I did.</source>
-   <translation>Etwas, das ich getan habe.</translation>
-  </message>
-  <message>
    <source>Something was done in it that this version does not know: {error}</source>
    <translation>Darin wurde etwas getan, das diese Version nicht kennt: {error}</translation>
   </message>
@@ -4444,11 +4662,15 @@ Wanduhrzeit {wall}</translation>
    <translation>Spark startet</translation>
   </message>
   <message>
+   <source>Starts it with nothing in memory.</source>
+   <translation>Startet ihn mit leerem Speicher.</translation>
+  </message>
+  <message>
    <source>State</source>
    <translation>Zustand</translation>
   </message>
   <message>
-   <source>Static member: keeps its place over a restart</source>
+   <source>Static member: keeps its partitions over a restart</source>
    <translation>Statisches Mitglied: behält seinen Platz über einen Neustart</translation>
   </message>
   <message>
@@ -4500,12 +4722,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Angehalten gleich nach {found}</translation>
   </message>
   <message>
+   <source>Stops and removes the selected client.</source>
+   <translation>Stoppt den gewählten Client und nimmt ihn heraus.</translation>
+  </message>
+  <message>
    <source>Stops it; nothing that is recorded is lost.</source>
    <translation>Hält es an; nichts Aufgezeichnetes geht verloren.</translation>
   </message>
   <message>
-   <source>Stops the selected client and takes it out.</source>
-   <translation>Stoppt den gewählten Client und nimmt ihn heraus.</translation>
+   <source>Stops the client, heartbeats included.</source>
+   <translation>Hält den Client an, samt seinen Heartbeats.</translation>
   </message>
   <message>
    <source>Stops the session clock.</source>
@@ -4560,10 +4786,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Tabellen als Parquet</translation>
   </message>
   <message>
-   <source>Take {count} dead letters out of the bin?</source>
-   <translation>{count} Dead Letters aus der Ablage nehmen?</translation>
-  </message>
-  <message>
    <source>Taken out or deleted</source>
    <translation>Herausgenommen oder gelöscht</translation>
   </message>
@@ -4574,18 +4796,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Takes ahead at most</source>
    <translation>Nimmt höchstens im Voraus</translation>
-  </message>
-  <message>
-   <source>Takes all that are listed out of the bin.</source>
-   <translation>Nimmt alle aufgelisteten aus der Ablage.</translation>
-  </message>
-  <message>
-   <source>Takes back the last action.</source>
-   <translation>Nimmt die letzte Aktion zurück.</translation>
-  </message>
-  <message>
-   <source>Takes them out of the bin.</source>
-   <translation>Nimmt sie aus der Ablage.</translation>
   </message>
   <message>
    <source>Targets</source>
@@ -4632,7 +4842,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Bogen ist die übrige Zeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
   </message>
   <message>
-   <source>The beginning of the value as text; what cannot be printed is escaped.</source>
+   <source>The beginning of the value as text; unprintable characters are escaped.</source>
    <translation>Der Anfang des Werts als Text; was sich nicht darstellen lässt, ist umschrieben.</translation>
   </message>
   <message>
@@ -4640,7 +4850,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Bank</translation>
   </message>
   <message>
-   <source>The bookmark cannot be kept: {error}</source>
+   <source>The bookmark cannot be saved: {error}</source>
    <translation>Das Lesezeichen lässt sich nicht aufheben: {error}</translation>
   </message>
   <message>
@@ -4650,6 +4860,28 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The brackets are nested too deeply; write it with fewer.</source>
    <translation>Die Klammern sind zu tief verschachtelt; mit weniger schreiben.</translation>
+  </message>
+  <message>
+   <source>The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their consumers, queues with their workers and dead letters.
+
+- A **lane** is a partition. Its bar ends at the end offset; the tick is where a group has committed, and the filled gap is its **lag**.
+- A **link** grows thicker with its rate. It is dashed and red while it is blocked.
+- **Drag** a consumer into another group, to the bench, or to an empty spot (a new group). A ghost shows what a drop would change. `Ctrl+M` does the same without a mouse.
+- **Drag a topic** onto a group to subscribe it (`Ctrl+Alt+S`).
+- The menu of a box adds, duplicates and removes, sets rates and limits, and makes things go wrong: crash, pause, slow down, drop heartbeats, fill the disk, or a **rule** by which every n-th message fails. What still lasts is on the card and in the navigator.
+- `Ctrl+Z` takes back the last action on the broker, `Ctrl+Shift+Z` does it again.
+- **Tab** and the **arrow keys** go from box to box, `Return` selects, the menu key opens the menu of a box.
+- The wheel zooms, `Ctrl+0` fits everything.</source>
+   <translation>Der Broker bei der Arbeit, von links nach rechts: Producer, Topics als Stapel von Partitionsspuren, Gruppen mit ihren Consumern, Queues mit ihren Workern und Dead Letters.
+
+- Eine **Spur** ist eine Partition. Ihr Balken endet am End-Offset; der Strich steht, wo eine Gruppe committet hat, und die gefüllte Lücke ist ihr **Rückstand** (Lag).
+- Eine **Verbindung** wird mit ihrer Rate dicker. Solange sie blockiert ist, ist sie gestrichelt und rot.
+- **Ziehen** bringt einen Consumer in eine andere Gruppe, auf die Bank oder auf freie Fläche (eine neue Gruppe). Ein Schattenbild zeigt, was sich ändern würde. `Strg+M` tut dasselbe ohne Maus.
+- **Ein Topic** auf eine Gruppe gezogen wird von ihr gelesen (`Strg+Alt+S`).
+- Das Menü eines Kastens fügt hinzu, verdoppelt und entfernt, setzt Raten und Grenzen und lässt Dinge schiefgehen: abstürzen, anhalten, verlangsamen, Heartbeats unterdrücken, die Platte füllen, oder eine **Regel**, nach der jede n-te Nachricht scheitert. Was noch anhält, steht auf der Karte und im Navigator.
+- `Strg+Z` nimmt die letzte Aktion am Broker zurück, `Strg+Umschalt+Z` tut sie noch einmal.
+- **Tab** und die **Pfeiltasten** gehen von Kasten zu Kasten, die `Eingabetaste` wählt, die Menütaste öffnet das Menü eines Kastens.
+- Das Mausrad vergrößert und verkleinert, `Strg+0` passt alles ein.</translation>
   </message>
   <message>
    <source>The broker can store nothing more.</source>
@@ -4664,8 +4896,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Zeichenfläche wurde ausgeblendet.</translation>
   </message>
   <message>
+   <source>The changes to {name} are not saved.</source>
+   <translation>Was in {name} geschrieben wurde, steht in keiner Datei.</translation>
+  </message>
+  <message>
+   <source>The connection has ended already.</source>
+   <translation>Sie ist schon zu Ende.</translation>
+  </message>
+  <message>
    <source>The consumer whose oldest message has waited longest is the slowest.</source>
    <translation>Der Consumer, dessen älteste Nachricht am längsten wartet, ist der langsamste.</translation>
+  </message>
+  <message>
+   <source>The cost of drawing this window.</source>
+   <translation>Was ein Bild dieses Fensters kostet.</translation>
   </message>
   <message>
    <source>The disk is full already.</source>
@@ -4696,7 +4940,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Die ersten {count} sind aufgelistet; filtern, um andere zu sehen.</translation>
   </message>
   <message>
-   <source>The first {count} events are no longer kept: this session is not recorded.</source>
+   <source>The first {count} events are gone: this session is not recorded.</source>
    <translation>Die ersten {count} Ereignisse sind nicht mehr da: diese Sitzung wird nicht aufgezeichnet.</translation>
   </message>
   <message>
@@ -4712,12 +4956,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Ordner der Aufzeichnung.</translation>
   </message>
   <message>
-   <source>The group goes by {assignor} already.</source>
-   <translation>Die Gruppe verteilt schon mit {assignor}.</translation>
-  </message>
-  <message>
    <source>The group or queue; of what is published, each that reads it.</source>
    <translation>Die Gruppe oder Queue; bei Gesendetem jede, die es liest.</translation>
+  </message>
+  <message>
+   <source>The group uses {assignor} already.</source>
+   <translation>Die Gruppe verteilt schon mit {assignor}.</translation>
   </message>
   <message>
    <source>The history checker found no broken promise in {count} events.</source>
@@ -4728,8 +4972,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Verlaufsprüfer hörte nach {count} Ereignissen auf; die Summen gelten für alle.</translation>
   </message>
   <message>
+   <source>The holder of any attempt.</source>
+   <translation>Wer ihn bei irgendeinem Versuch hielt.</translation>
+  </message>
+  <message>
    <source>The key</source>
    <translation>Der Schlüssel</translation>
+  </message>
+  <message>
+   <source>The kind of event: published, nacked, rebalance_started, fault...</source>
+   <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
   </message>
   <message>
    <source>The lag of now against that of two seconds ago.</source>
@@ -4744,6 +4996,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Sprache, die jeder Filter spricht.</translation>
   </message>
   <message>
+   <source>The last event of the message since the redrive.</source>
+   <translation>Das Letzte, was ihr seit dem Redrive geschah.</translation>
+  </message>
+  <message>
    <source>The last moment so far.</source>
    <translation>Der letzte Zeitpunkt bis jetzt.</translation>
   </message>
@@ -4756,11 +5012,7 @@ ein Bild zu zeichnen kostete {cost} ms im Median, {cost_99} ms im 99. Perzentil;
 es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimmstenfalls.</translation>
   </message>
   <message>
-   <source>The last that happened to it since it was redriven.</source>
-   <translation>Das Letzte, was ihr seit dem Redrive geschah.</translation>
-  </message>
-  <message>
-   <source>The last {count} are kept while you follow.</source>
+   <source>The last {count} are listed while you follow.</source>
    <translation>Die letzten {count} bleiben da, solange gefolgt wird.</translation>
   </message>
   <message>
@@ -4768,11 +5020,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die neueste Version nimmt diese Nachricht an.</translation>
   </message>
   <message>
-   <source>The layout is kept as {name}.</source>
+   <source>The layout is saved as {name}.</source>
    <translation>Die Anordnung ist aufgehoben als {name}.</translation>
   </message>
   <message>
-   <source>The layout {name} is forgotten.</source>
+   <source>The layout {name} is deleted.</source>
    <translation>Die Anordnung {name} ist vergessen.</translation>
   </message>
   <message>
@@ -4780,7 +5032,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Lease endet um:</translation>
   </message>
   <message>
-   <source>The lease ends later by a whole lease.</source>
+   <source>The lease is extended by its full length.</source>
    <translation>Die Lease endet um eine ganze Lease später.</translation>
   </message>
   <message>
@@ -4788,7 +5040,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Log lässt sich nicht ansehen.</translation>
   </message>
   <message>
-   <source>The message is not here to be copied.</source>
+   <source>The log of this moment is not available.</source>
+   <translation>Was das Log in diesem Moment enthielt, ist nicht bewahrt.</translation>
+  </message>
+  <message>
+   <source>The message is not loaded, so it cannot be copied.</source>
    <translation>Die Nachricht ist nicht da, um kopiert zu werden.</translation>
   </message>
   <message>
@@ -4812,6 +5068,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Name {name} ist schon vergeben.</translation>
   </message>
   <message>
+   <source>The name.</source>
+   <translation>Wie es heißt.</translation>
+  </message>
+  <message>
    <source>The newest {most:,} of {count:,} are shown.</source>
    <translation>Die neuesten {most:,} von {count:,} sind zu sehen.</translation>
   </message>
@@ -4828,6 +5088,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
   <message>
+   <source>The owner of each partition in each group, and since when. A partition has **one owner** at a time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, what moved, what stayed, and how long reading paused.</source>
+   <translation>Wer in jeder Gruppe welche Partition besitzt, und seit wann. In einer Gruppe hat eine Partition jeweils **einen Besitzer**; ein **Rebalance** gibt Partitionen weiter. Seine Karte rechts sagt, warum er kam, was wechselte, was blieb, und wie lange niemand las.</translation>
+  </message>
+  <message>
+   <source>The panel Dead letters (Ctrl+4) lists them; open it first.</source>
+   <translation>Sieh sie dir zuerst an: Die Ansicht Dead Letters (Strg+4) zeigt, welche es sind.</translation>
+  </message>
+  <message>
    <source>The partition ends at {end}.</source>
    <translation>Die Partition endet bei {end}.</translation>
   </message>
@@ -4840,8 +5108,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Gegenwart ist schon zu sehen.</translation>
   </message>
   <message>
-   <source>The redrive of {count} is over; the view Redriven tells of each of them.</source>
+   <source>The previous item.</source>
+   <translation>Was vorher zu sehen war.</translation>
+  </message>
+  <message>
+   <source>The records of a topic or queue.</source>
+   <translation>Was ein Topic oder eine Queue hält.</translation>
+  </message>
+  <message>
+   <source>The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads are data: they are shown as they are, never run and never read as markup.</source>
+   <translation>Die Einträge eines Topics oder einer Queue, nach Offset, nach Zeit, die neuesten, die ältesten, oder wie sie kommen. Payloads sind Daten: sie werden gezeigt, wie sie sind, nie ausgeführt und nie als Auszeichnung gelesen.</translation>
+  </message>
+  <message>
+   <source>The redrive of {count} has finished; the view Redriven lists the result of each.</source>
    <translation>Der Redrive von {count} ist vorbei; die Ansicht Zurückgespielt erzählt von jedem.</translation>
+  </message>
+  <message>
+   <source>The remaining messages stay dead letters.</source>
+   <translation>Der Rest bleibt, wo er ist.</translation>
   </message>
   <message>
    <source>The report is written: {page}</source>
@@ -4852,8 +5136,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Berichtsauftrag konnte nicht gestartet werden: {error}.</translation>
   </message>
   <message>
-   <source>The rest stays where it is.</source>
-   <translation>Der Rest bleibt, wo er ist.</translation>
+   <source>The result of each redrive.</source>
+   <translation>Was daraus wurde.</translation>
   </message>
   <message>
    <source>The same scenario with the same seed.</source>
@@ -4864,12 +5148,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Derselbe Seed und dasselbe Szenario geben dieselbe Sitzung.</translation>
   </message>
   <message>
+   <source>The scenario cannot be shown: its file cannot be read.</source>
+   <translation>Worum es in ihrem Szenario ging, ist nicht bekannt: seine Datei lässt sich nicht lesen.</translation>
+  </message>
+  <message>
    <source>The scenario could not be written to {path}: {error}.</source>
    <translation>Das Szenario konnte nicht nach {path} geschrieben werden: {error}.</translation>
   </message>
   <message>
-   <source>The scenario is kept in {path}.</source>
+   <source>The scenario is saved in {path}.</source>
    <translation>Das Szenario liegt in {path}.</translation>
+  </message>
+  <message>
+   <source>The segment files of each partition: first offset, size and age. **Retention** deletes old segments; **compaction** keeps the latest value of each key. Corruption is shown here, never hidden.</source>
+   <translation>Die Segmentdateien jeder Partition: ihr erster Offset, ihre Größe, ihr Alter. Alte Segmente gehen durch die **Aufbewahrung**; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier genannt, nie verborgen.</translation>
   </message>
   <message>
    <source>The session has come to {time} so far.</source>
@@ -4892,6 +5184,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzung {end}.{recorded}</translation>
   </message>
   <message>
+   <source>The sessions lasted differently long: sums are not judged.</source>
+   <translation>Die Sitzungen dauerten verschieden lange: Summen werden nicht beurteilt.</translation>
+  </message>
+  <message>
    <source>The state of the group.</source>
    <translation>Der Zustand der Gruppe.</translation>
   </message>
@@ -4904,7 +5200,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Text eines Feldes; name ~= ^x.*y$ nimmt einen regulären Ausdruck (RE2).</translation>
   </message>
   <message>
-   <source>The text of what is open.</source>
+   <source>The text of the open scenario.</source>
    <translation>Der Text dessen, was offen ist.</translation>
   </message>
   <message>
@@ -4930,6 +5226,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The value is empty.</source>
    <translation>Der Wert ist leer.</translation>
+  </message>
+  <message>
+   <source>The versions of each subject, and the topics that use it. **Compatibility** defines what a new version must be able to read, or be read by. *Check a message* validates a text against the latest version; *Refused* lists rejected messages with the place in the value.</source>
+   <translation>Die Versionen jedes Subjects und die Topics, die daran gebunden sind. Die **Kompatibilität** sagt, was eine neue Version lesen können muss oder wer sie lesen können muss. *Eine Nachricht prüfen* hält einen beliebigen Text gegen die neueste Version; *Abgewiesen* listet, was zurückgewiesen wurde, und wegen welcher Stelle im Wert.</translation>
   </message>
   <message>
    <source>The whole life of the message.</source>
@@ -4982,10 +5282,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>There is no group; create one first.</source>
    <translation>Es gibt keine Gruppe; erst eine anlegen.</translation>
-  </message>
-  <message>
-   <source>There is no help for this panel yet.</source>
-   <translation>Zu dieser Tafel gibt es noch keine Hilfe.</translation>
   </message>
   <message>
    <source>There is no layout {name}.</source>
@@ -5056,16 +5352,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Wörter, wie sie dastehen, samt Leerzeichen.</translation>
   </message>
   <message>
-   <source>They are not in flight any more.</source>
+   <source>They are no longer in flight.</source>
    <translation>Sie sind nicht mehr in Arbeit.</translation>
   </message>
   <message>
-   <source>They cannot be had again. {why}</source>
+   <source>They cannot be restored. {why}</source>
    <translation>Sie lassen sich nicht wieder herstellen. {why}</translation>
-  </message>
-  <message>
-   <source>They get lost on their way.</source>
-   <translation>Sie gehen unterwegs verloren.</translation>
   </message>
   <message>
    <source>This bracket is not closed; end it with )</source>
@@ -5088,8 +5380,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieser Broker ist leer: ein Topic oder eine Queue anlegen (Menü Broker) oder ein anderes Szenario öffnen.</translation>
   </message>
   <message>
-   <source>This is a branch: live from {at}, {told}.</source>
-   <translation>Das ist ein Zweig: live ab {at}, {told}.</translation>
+   <source>This command is not available.</source>
+   <translation>Nichts führt diesen Befehl aus.</translation>
+  </message>
+  <message>
+   <source>This is a branch: live from {at}, {origin}.</source>
+   <translation>Dies ist ein Zweig: live ab {at}, {origin}.</translation>
   </message>
   <message>
    <source>This is a file, not a folder; choose a folder.</source>
@@ -5152,10 +5448,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieses Szenario kann laufen.</translation>
   </message>
   <message>
-   <source>This session is not kept.</source>
-   <translation>Diese Sitzung wird nicht aufgehoben.</translation>
-  </message>
-  <message>
    <source>This session is not recorded, and its first events are not in memory any more.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet, und ihre ersten Ereignisse sind nicht mehr im Speicher.</translation>
   </message>
@@ -5164,11 +5456,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Sitzung wird nicht aufgezeichnet.</translation>
   </message>
   <message>
-   <source>This session is not recorded: only some moments of it are kept.</source>
+   <source>This session is not recorded: only some of its moments can be shown.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet: nur manche ihrer Zeitpunkte sind da.</translation>
   </message>
   <message>
-   <source>This session is not recorded: the nearest moment that was kept is shown.</source>
+   <source>This session is not recorded: the nearest available moment is shown.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet: zu sehen ist der nächste festgehaltene Zeitpunkt.</translation>
   </message>
   <message>
@@ -5176,15 +5468,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Sitzung wurde früher aufgezeichnet: sie hat keine Gegenwart. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
   </message>
   <message>
-   <source>Those that ended after an error, or were cut, stay here for a while.</source>
-   <translation>Wer nach einem Fehler endete oder getrennt wurde, bleibt hier eine Weile stehen.</translation>
+   <source>Those that do not</source>
+   <translation>Solche, die nicht passen</translation>
   </message>
   <message>
    <source>Throughput</source>
    <translation>Durchsatz</translation>
   </message>
   <message>
-   <source>Throughput and what happened appear here once the session runs.</source>
+   <source>Throughput and events appear here once the session runs.</source>
    <translation>Durchsatz und Geschehen erscheinen hier, sobald die Sitzung läuft.</translation>
   </message>
   <message>
@@ -5198,10 +5490,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Time for each message</source>
    <translation>Zeit für jede Nachricht</translation>
-  </message>
-  <message>
-   <source>Time in rebalances</source>
-   <translation>Zeit in Rebalances</translation>
   </message>
   <message>
    <source>Time left (s)</source>
@@ -5232,7 +5520,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Bis Sitzungszeit</translation>
   </message>
   <message>
-   <source>To switch, all members leave and rejoin together; sticky assignors then begin from what nobody owns.</source>
+   <source>To switch, all members leave and rejoin together; sticky assignors then start without previous owners.</source>
    <translation>Zum Wechseln gehen alle Mitglieder und treten zusammen neu bei; Sticky-Assignors beginnen dann mit dem, was niemand besitzt.</translation>
   </message>
   <message>
@@ -5288,6 +5576,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Summen und Abgleich</translation>
   </message>
   <message>
+   <source>Transaction</source>
+   <translation>Transaktion</translation>
+  </message>
+  <message>
+   <source>Transaction ended</source>
+   <translation>Transaktion beendet</translation>
+  </message>
+  <message>
+   <source>Transaction started</source>
+   <translation>Transaktion begonnen</translation>
+  </message>
+  <message>
+   <source>Transactions</source>
+   <translation>Transaktionen</translation>
+  </message>
+  <message>
    <source>Trend</source>
    <translation>Trend</translation>
   </message>
@@ -5326,6 +5630,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Undo: {what} (Ctrl+Z)</source>
    <translation>Rückgängig: {what} (Strg+Z)</translation>
+  </message>
+  <message>
+   <source>Undoes the last action.</source>
+   <translation>Nimmt die letzte Aktion zurück.</translation>
+  </message>
+  <message>
+   <source>Unfinished messages of the queue, or of the slowest reader of the topic.</source>
+   <translation>Was die Queue oder der langsamste Leser des Topics noch nicht erledigt hat.</translation>
+  </message>
+  <message>
+   <source>Unmodified Kafka clients can connect.</source>
+   <translation>Kafka-Programme nehmen unverändert teil.</translation>
   </message>
   <message>
    <source>Unread</source>
@@ -5368,6 +5684,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wert</translation>
   </message>
   <message>
+   <source>Values follow</source>
+   <translation>Werte folgen</translation>
+  </message>
+  <message>
+   <source>Values nested deeper than {levels} levels are not shown.</source>
+   <translation>Was tiefer als {levels} Ebenen verschachtelt ist, ist nicht zu sehen.</translation>
+  </message>
+  <message>
+   <source>Verdict</source>
+   <translation>Urteil</translation>
+  </message>
+  <message>
    <source>Version</source>
    <translation>Version</translation>
   </message>
@@ -5376,7 +5704,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Version und Lizenzen.</translation>
   </message>
   <message>
-   <source>Versions, changes, and what was refused.</source>
+   <source>Versions, changes and rejected messages.</source>
    <translation>Versionen, Änderungen, und was abgewiesen wurde.</translation>
   </message>
   <message>
@@ -5408,44 +5736,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Beachten</translation>
   </message>
   <message>
-   <source>What I changed</source>
-   <translation>Was ich geändert habe</translation>
+   <source>What Kafka programs ask the broker, request by request.</source>
+   <translation>Was Kafka-Programme vom Broker wollen, Request für Request.</translation>
   </message>
   <message>
-   <source>What a group holds is not leased: its consumers commit it.</source>
-   <translation>Was eine Gruppe hält, ist nicht vergeben: ihre Consumer committen es.</translation>
-  </message>
-  <message>
-   <source>What a next version must be able to read, or be read by.</source>
-   <translation>Was eine nächste Version lesen können muss oder wer sie lesen können muss.</translation>
-  </message>
-  <message>
-   <source>What a picture of this window costs.</source>
-   <translation>Was ein Bild dieses Fensters kostet.</translation>
-  </message>
-  <message>
-   <source>What a topic or queue holds.</source>
-   <translation>Was ein Topic oder eine Queue hält.</translation>
-  </message>
-  <message>
-   <source>What became of it.</source>
-   <translation>Was daraus wurde.</translation>
-  </message>
-  <message>
-   <source>What can be taken from the queue now.</source>
-   <translation>Was sich jetzt aus der Queue nehmen lässt.</translation>
-  </message>
-  <message>
-   <source>What differs this time.</source>
-   <translation>Was diesmal anders ist.</translation>
-  </message>
-  <message>
-   <source>What happened, in order.</source>
-   <translation>Was geschah, der Reihe nach.</translation>
-  </message>
-  <message>
-   <source>What happened: published, nacked, rebalance_started, fault...</source>
-   <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
+   <source>What Kafka programs send to the broker meets a fault, as often and as long as you say.</source>
+   <translation>Was Kafka-Programme an den Broker senden, trifft auf einen Fehler, so oft und so lange wie angegeben.</translation>
   </message>
   <message>
    <source>What happens</source>
@@ -5456,64 +5752,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was Producer aufhält.</translation>
   </message>
   <message>
-   <source>What is drawn, and what can be done.</source>
-   <translation>Was zu sehen ist, und was sich tun lässt.</translation>
-  </message>
-  <message>
-   <source>What is nested deeper than {levels} levels is not shown.</source>
-   <translation>Was tiefer als {levels} Ebenen verschachtelt ist, ist nicht zu sehen.</translation>
-  </message>
-  <message>
-   <source>What is shown now, under a name.</source>
-   <translation>Was jetzt zu sehen ist, unter einem Namen.</translation>
-  </message>
-  <message>
-   <source>What it has committed stays, so that it can go on from there.</source>
-   <translation>Was sie committet hat, bleibt, damit sie von dort weitermachen kann.</translation>
-  </message>
-  <message>
-   <source>What it is called.</source>
-   <translation>Wie es heißt.</translation>
-  </message>
-  <message>
-   <source>What its scenario was about is not known: its file cannot be read.</source>
-   <translation>Worum es in ihrem Szenario ging, ist nicht bekannt: seine Datei lässt sich nicht lesen.</translation>
+   <source>What holds producers back: the depth of a topic or queue against its limit, the rate against its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy can be changed below each gauge while the session runs.</source>
+   <translation>Was Producer aufhält: die Tiefe eines Topics oder einer Queue gegen ihre Grenze, die Rate gegen ihre Tokens. Die **Regel** sagt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser ist genannt. Die Zeilen oben folgen jedem blockierten Producer bis zu dem, worauf er am Ende wartet; ein Glied anklicken zeigt es auf der Zeichenfläche. Grenze, Rate und Regel lassen sich unter jeder Anzeige im Lauf ändern.</translation>
   </message>
   <message>
    <source>What lasts</source>
    <translation>Was anhält</translation>
   </message>
   <message>
-   <source>What lasts on a client ends together; a rule ends alone.</source>
-   <translation>Was an einem Client anhält, endet zusammen; eine Regel endet für sich.</translation>
-  </message>
-  <message>
    <source>What must hold</source>
    <translation>Was gelten muss</translation>
   </message>
   <message>
-   <source>What still lasts is over.</source>
-   <translation>Was noch anhält, ist vorbei.</translation>
-  </message>
-  <message>
-   <source>What the group has not committed, in the topic.</source>
-   <translation>Was die Gruppe im Topic noch nicht committet hat.</translation>
-  </message>
-  <message>
-   <source>What the log held at this moment is not kept.</source>
-   <translation>Was das Log in diesem Moment enthielt, ist nicht bewahrt.</translation>
-  </message>
-  <message>
-   <source>What the panel in front shows.</source>
-   <translation>Was die vordere Tafel zeigt.</translation>
-  </message>
-  <message>
-   <source>What the queue has under a lease.</source>
-   <translation>Was die Queue unter einer Lease hat.</translation>
-  </message>
-  <message>
-   <source>What the queue, or the slowest reader of the topic, has not finished.</source>
-   <translation>Was die Queue oder der langsamste Leser des Topics noch nicht erledigt hat.</translation>
+   <source>What the canvas shows, and how to use it.</source>
+   <translation>Was zu sehen ist, und was sich tun lässt.</translation>
   </message>
   <message>
    <source>What the redrive did to each message</source>
@@ -5536,32 +5788,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was zurückgespielt wurde</translation>
   </message>
   <message>
-   <source>What was shown before.</source>
-   <translation>Was vorher zu sehen war.</translation>
-  </message>
-  <message>
    <source>What will change</source>
    <translation>Was sich ändern wird</translation>
   </message>
   <message>
    <source>What would each assignor do with {group} now?</source>
    <translation>Was würde jeder Assignor jetzt mit {group} tun?</translation>
-  </message>
-  <message>
-   <source>What would other assignors do?...</source>
-   <translation>Was würden andere Assignors tun?...</translation>
-  </message>
-  <message>
-   <source>What you have written in {name} is in no file.</source>
-   <translation>Was in {name} geschrieben wurde, steht in keiner Datei.</translation>
-  </message>
-  <message>
-   <source>Whatever it processes takes longer.</source>
-   <translation>Was er auch verarbeitet, dauert länger.</translation>
-  </message>
-  <message>
-   <source>Whatever it processes takes so many times as long.</source>
-   <translation>Was er auch verarbeitet, dauert so viele Male so lange.</translation>
   </message>
   <message>
    <source>When full</source>
@@ -5604,7 +5836,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wo es keinen Wert gibt.</translation>
   </message>
   <message>
-   <source>Whether new sessions are kept.</source>
+   <source>Whether new sessions are recorded.</source>
    <translation>Ob neue Sitzungen aufgehoben werden.</translation>
   </message>
   <message>
@@ -5616,27 +5848,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Welche Ereignisse</translation>
   </message>
   <message>
-   <source>Who owns what.</source>
-   <translation>Wer was besitzt.</translation>
-  </message>
-  <message>
-   <source>Who owns which partition.</source>
-   <translation>Wer welche Partition besitzt.</translation>
-  </message>
-  <message>
-   <source>Whoever held it on any attempt.</source>
-   <translation>Wer ihn bei irgendeinem Versuch hielt.</translation>
-  </message>
-  <message>
-   <source>Wire protocol</source>
-   <translation>Wire-Protokoll</translation>
+   <source>With a dry run and a rate.</source>
+   <translation>Erst ein Probelauf, und eine Rate.</translation>
   </message>
   <message>
    <source>With its messages; it can be undone.</source>
    <translation>Mit ihren Nachrichten; das lässt sich zurücknehmen.</translation>
   </message>
   <message>
-   <source>With what was done by hand in it.</source>
+   <source>With the actions of this session in it.</source>
    <translation>Mit dem, was darin von Hand getan wurde.</translation>
   </message>
   <message>
@@ -5724,8 +5944,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nach {limits}</translation>
   </message>
   <message>
+   <source>age after which messages are deleted</source>
+   <translation>Alter, ab dem Nachrichten gelöscht werden</translation>
+  </message>
+  <message>
+   <source>age after which messages are not delivered</source>
+   <translation>Alter, ab dem Nachrichten nicht mehr zugestellt werden</translation>
+  </message>
+  <message>
    <source>age and size: delete old segments</source>
    <translation>Alter und Größe: alte Segmente löschen</translation>
+  </message>
+  <message>
+   <source>age at which a segment file is closed</source>
+   <translation>Alter, bei dem eine Segmentdatei geschlossen wird</translation>
   </message>
   <message>
    <source>all</source>
@@ -5764,6 +5996,26 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>and, or, not, Klammern; and darf fehlen.</translation>
   </message>
   <message>
+   <source>another one; its requests are in the panels Connections and Requests</source>
+   <translation>ein anderes; seine Requests stehen in den Panels Verbindungen und Requests</translation>
+  </message>
+  <message>
+   <source>answer acknowledgements when a crash cannot undo them</source>
+   <translation>Bestätigungen erst beantworten, wenn ein Absturz sie nicht mehr rückgängig macht</translation>
+  </message>
+  <message>
+   <source>answered with an error</source>
+   <translation>mit einem Fehler beantwortet</translation>
+  </message>
+  <message>
+   <source>any</source>
+   <translation>beliebig</translation>
+  </message>
+  <message>
+   <source>any client.id; * for any characters</source>
+   <translation>beliebige client.id; * für beliebige Zeichen</translation>
+  </message>
+  <message>
    <source>any key</source>
    <translation>beliebiger Schlüssel</translation>
   </message>
@@ -5780,16 +6032,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>beliebiger Text</translation>
   </message>
   <message>
-   <source>are read by nobody then</source>
-   <translation>liest dann niemand</translation>
+   <source>are refused</source>
+   <translation>werden abgelehnt</translation>
+  </message>
+  <message>
+   <source>as in its scenario</source>
+   <translation>wie sein Szenario es sagt</translation>
   </message>
   <message>
    <source>as invoices</source>
    <translation>als Rechnungen</translation>
-  </message>
-  <message>
-   <source>as its scenario says</source>
-   <translation>wie sein Szenario es sagt</translation>
   </message>
   <message>
    <source>as long as it takes</source>
@@ -5840,6 +6092,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>weil: {cause}</translation>
   </message>
   <message>
+   <source>become dead letters</source>
+   <translation>werden Dead Letters</translation>
+  </message>
+  <message>
    <source>before the work: at most once</source>
    <translation>vor der Arbeit: höchstens einmal</translation>
   </message>
@@ -5850,6 +6106,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>being recorded</source>
    <translation>wird aufgezeichnet</translation>
+  </message>
+  <message>
+   <source>better</source>
+   <translation>besser</translation>
   </message>
   <message>
    <source>beyond {size}</source>
@@ -5904,12 +6164,36 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Kompaktierung: der letzte Wert je Schlüssel</translation>
   </message>
   <message>
+   <source>connection closed, not served</source>
+   <translation>Verbindung geschlossen, nicht bedient</translation>
+  </message>
+  <message>
    <source>dead letters</source>
    <translation>Dead Letters</translation>
   </message>
   <message>
+   <source>delay after a failed delivery</source>
+   <translation>Wartezeit nach einer gescheiterten Zustellung</translation>
+  </message>
+  <message>
+   <source>delay before the second delivery</source>
+   <translation>Wartezeit vor der zweiten Zustellung</translation>
+  </message>
+  <message>
+   <source>delete old segments, or compact: keep the latest value of each key</source>
+   <translation>alte Segmente löschen oder kompaktieren: den neuesten Wert je Schlüssel behalten</translation>
+  </message>
+  <message>
    <source>deleting segments {limits}</source>
    <translation>Segmente löschen {limits}</translation>
+  </message>
+  <message>
+   <source>deliveries before a message is a dead letter (none: never)</source>
+   <translation>Zustellungen, bevor eine Nachricht ein Dead Letter wird (keine: nie)</translation>
+  </message>
+  <message>
+   <source>different</source>
+   <translation>verschieden</translation>
   </message>
   <message>
    <source>drop newest</source>
@@ -5972,6 +6256,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>exponentiell: oft kurz, ab und zu lang</translation>
   </message>
   <message>
+   <source>factor by which exponential delays grow</source>
+   <translation>Faktor, um den exponentielle Wartezeiten wachsen</translation>
+  </message>
+  <message>
    <source>failed by rule</source>
    <translation>per Regel gescheitert</translation>
   </message>
@@ -6008,8 +6296,32 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>ausgehändigt, nicht committet</translation>
   </message>
   <message>
+   <source>have no reader then</source>
+   <translation>liest dann niemand</translation>
+  </message>
+  <message>
    <source>held by {holder} until {time}, attempt {attempt}</source>
    <translation>gehalten von {holder} bis {time}, Versuch {attempt}</translation>
+  </message>
+  <message>
+   <source>held until the fault ends</source>
+   <translation>gehalten, bis der Fehler endet</translation>
+  </message>
+  <message>
+   <source>how keys choose partitions</source>
+   <translation>wie Schlüssel ihre Partition bestimmen</translation>
+  </message>
+  <message>
+   <source>how long a consumer holds a message without acknowledging it</source>
+   <translation>wie lange ein Consumer eine Nachricht hält, ohne sie zu bestätigen</translation>
+  </message>
+  <message>
+   <source>how long a producer waits under the policy block</source>
+   <translation>wie lange ein Producer bei der Richtlinie block wartet</translation>
+  </message>
+  <message>
+   <source>how long compaction keeps the deletion of a key</source>
+   <translation>wie lange die Kompaktierung die Löschung eines Schlüssels behält</translation>
   </message>
   <message>
    <source>in a batch of {count}</source>
@@ -6028,8 +6340,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>in Dateien: übersteht das Programm</translation>
   </message>
   <message>
-   <source>in memory: it dies with the program, and nothing is on disk</source>
+   <source>in memory: lost when the program ends, nothing is on disk</source>
    <translation>im Speicher: endet mit dem Programm, und nichts ist auf der Platte</translation>
+  </message>
+  <message>
+   <source>in the key, the value or a header</source>
+   <translation>im Schlüssel, im Wert oder in einem Header</translation>
   </message>
   <message>
    <source>it fails: given back, or passed over</source>
@@ -6088,6 +6404,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Rückstand {lag}</translation>
   </message>
   <message>
+   <source>largest message</source>
+   <translation>größte Nachricht</translation>
+  </message>
+  <message>
    <source>last {count} messages</source>
    <translation>letzte {count} Nachrichten</translation>
   </message>
@@ -6108,8 +6428,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>log-normal: langer Ausläufer wie bei echter Arbeit</translation>
   </message>
   <message>
+   <source>longest delay before a delivery</source>
+   <translation>längste Wartezeit vor einer Zustellung</translation>
+  </message>
+  <message>
+   <source>may be chance</source>
+   <translation>kann Zufall sein</translation>
+  </message>
+  <message>
    <source>messages</source>
    <translation>Nachrichten</translation>
+  </message>
+  <message>
+   <source>messages a second</source>
+   <translation>Nachrichten je Sekunde</translation>
+  </message>
+  <message>
+   <source>messages at once above the rate (none: a second's worth)</source>
+   <translation>Nachrichten auf einmal über der Rate (keine: die einer Sekunde)</translation>
   </message>
   <message>
    <source>messages in flight</source>
@@ -6122,6 +6458,34 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>mm:ss, or seconds; empty for all of it</source>
    <translation>mm:ss oder Sekunden; leer für alles</translation>
+  </message>
+  <message>
+   <source>most dead letters</source>
+   <translation>höchste Zahl von Dead Letters</translation>
+  </message>
+  <message>
+   <source>most dead letters a second</source>
+   <translation>höchste Zahl von Dead Letters je Sekunde</translation>
+  </message>
+  <message>
+   <source>most messages</source>
+   <translation>höchste Zahl von Nachrichten</translation>
+  </message>
+  <message>
+   <source>most messages behind</source>
+   <translation>größter Rückstand in Nachrichten</translation>
+  </message>
+  <message>
+   <source>most messages that wait in it</source>
+   <translation>höchste Zahl von Nachrichten, die darin warten</translation>
+  </message>
+  <message>
+   <source>most unfinished bytes of the slowest reader</source>
+   <translation>höchste Zahl unerledigter Bytes des langsamsten Lesers</translation>
+  </message>
+  <message>
+   <source>most unfinished messages of the slowest reader</source>
+   <translation>höchste Zahl unerledigter Nachrichten des langsamsten Lesers</translation>
   </message>
   <message>
    <source>moved a box</source>
@@ -6184,8 +6548,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bisher {time} kein Leser</translation>
   </message>
   <message>
+   <source>no reader is behind</source>
+   <translation>niemand ist zurück</translation>
+  </message>
+  <message>
    <source>no reader {time}</source>
    <translation>kein Leser {time}</translation>
+  </message>
+  <message>
+   <source>no schema</source>
+   <translation>kein Schema</translation>
   </message>
   <message>
    <source>no value</source>
@@ -6198,10 +6570,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>nobody</source>
    <translation>niemand</translation>
-  </message>
-  <message>
-   <source>nobody is behind</source>
-   <translation>niemand ist zurück</translation>
   </message>
   <message>
    <source>none</source>
@@ -6228,12 +6596,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>fällt nicht</translation>
   </message>
   <message>
-   <source>not read yet</source>
-   <translation>noch nicht gelesen</translation>
+   <source>not known yet</source>
+   <translation>noch nicht bekannt</translation>
   </message>
   <message>
-   <source>not said yet</source>
-   <translation>noch nicht bekannt</translation>
+   <source>not read yet</source>
+   <translation>noch nicht gelesen</translation>
   </message>
   <message>
    <source>not saved</source>
@@ -6248,8 +6616,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>vorher war nichts committet</translation>
   </message>
   <message>
-   <source>nothing: all of it is kept</source>
+   <source>nothing: all segments are kept</source>
    <translation>nichts: alles bleibt</translation>
+  </message>
+  <message>
+   <source>number of partitions</source>
+   <translation>Zahl der Partitionen</translation>
+  </message>
+  <message>
+   <source>number of partitions afterwards</source>
+   <translation>Zahl der Partitionen danach</translation>
   </message>
   <message>
    <source>of {client}</source>
@@ -6292,6 +6668,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>p99 &lt; 200 ms oder lag("billing") &lt; 100: je Zeile eine; der Bericht sagt, was gilt</translation>
   </message>
   <message>
+   <source>priority levels; 0 is the most urgent</source>
+   <translation>Prioritätsstufen; 0 ist die dringendste</translation>
+  </message>
+  <message>
    <source>producers</source>
    <translation>Producer</translation>
   </message>
@@ -6300,12 +6680,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Queue</translation>
   </message>
   <message>
+   <source>queue of its dead letters (default: its name and .dlq)</source>
+   <translation>Queue ihrer Dead Letters (Vorgabe: ihr Name und .dlq)</translation>
+  </message>
+  <message>
    <source>reads {names}</source>
    <translation>liest {names}</translation>
   </message>
   <message>
    <source>ready to be delivered</source>
    <translation>bereit zur Zustellung</translation>
+  </message>
+  <message>
+   <source>redriven at least so often</source>
+   <translation>mindestens so oft neu zugestellt</translation>
   </message>
   <message>
    <source>reject</source>
@@ -6320,6 +6708,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>weist ab, wenn voll</translation>
   </message>
   <message>
+   <source>requests</source>
+   <translation>Requests</translation>
+  </message>
+  <message>
+   <source>retry without end</source>
+   <translation>ohne Ende wiederholen</translation>
+  </message>
+  <message>
    <source>saved</source>
    <translation>gespeichert</translation>
   </message>
@@ -6328,12 +6724,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>jede sofort senden</translation>
   </message>
   <message>
+   <source>served late</source>
+   <translation>verspätet bedient</translation>
+  </message>
+  <message>
+   <source>served, and the client is throttled</source>
+   <translation>bedient, und der Client wird gedrosselt</translation>
+  </message>
+  <message>
+   <source>served, and the reply is cut in the middle</source>
+   <translation>bedient, und die Antwort bricht in der Mitte ab</translation>
+  </message>
+  <message>
+   <source>served, and the reply is lost</source>
+   <translation>bedient, und die Antwort geht verloren</translation>
+  </message>
+  <message>
+   <source>show what would be done</source>
+   <translation>zeigen, was getan würde</translation>
+  </message>
+  <message>
    <source>since {time}</source>
    <translation>seit {time}</translation>
   </message>
   <message>
    <source>since {time}, for {length}</source>
    <translation>seit {time}, für {length}</translation>
+  </message>
+  <message>
+   <source>size at which a segment file is closed; retention deletes whole segments</source>
+   <translation>Größe, bei der eine Segmentdatei geschlossen wird; die Aufbewahrung löscht ganze Segmente</translation>
+  </message>
+  <message>
+   <source>size of a partition above which its oldest messages are deleted</source>
+   <translation>Größe einer Partition, ab der ihre ältesten Nachrichten gelöscht werden</translation>
   </message>
   <message>
    <source>slow</source>
@@ -6376,6 +6800,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>die Bank</translation>
   </message>
   <message>
+   <source>the cause, exactly</source>
+   <translation>die Ursache, genau so</translation>
+  </message>
+  <message>
    <source>the disk</source>
    <translation>die Platte</translation>
   </message>
@@ -6396,12 +6824,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Aufzeichnung gescheitert</translation>
   </message>
   <message>
+   <source>the schema's language</source>
+   <translation>die Sprache des Schemas</translation>
+  </message>
+  <message>
    <source>the whole</source>
    <translation>das Ganze</translation>
   </message>
   <message>
    <source>this version runs the session otherwise: {count:,} events up to {time}, {events:,} were recorded</source>
    <translation>diese Version führt die Sitzung anders aus: {count:,} Ereignisse bis {time}, aufgezeichnet wurden {events:,}</translation>
+  </message>
+  <message>
+   <source>time after which a waiting message rises by one level (none: never)</source>
+   <translation>Zeit, nach der eine wartende Nachricht um eine Stufe steigt (keine: nie)</translation>
   </message>
   <message>
    <source>time left on each lease</source>
@@ -6444,12 +6880,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bis Offset {offset}</translation>
   </message>
   <message>
+   <source>values must be accepted by the schema of this subject</source>
+   <translation>Werte müssen zum Schema dieses Subjects passen</translation>
+  </message>
+  <message>
    <source>waits for its next attempt at {time}</source>
    <translation>wartet auf den nächsten Versuch um {time}</translation>
   </message>
   <message>
    <source>was stopped</source>
    <translation>wurde gestoppt</translation>
+  </message>
+  <message>
+   <source>what becomes of other values: they are refused, or dead letters</source>
+   <translation>was aus anderen Werten wird: abgelehnt oder Dead Letters</translation>
+  </message>
+  <message>
+   <source>what happens at a limit</source>
+   <translation>was an einer Grenze geschieht</translation>
+  </message>
+  <message>
+   <source>what happens when it is full: producers wait or are refused, or messages are left out of it alone</source>
+   <translation>was geschieht, wenn sie voll ist: Producer warten oder werden abgelehnt, oder Nachrichten fehlen in ihr allein</translation>
   </message>
   <message>
    <source>what was published</source>
@@ -6464,6 +6916,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wo eine andere Gruppe ist</translation>
   </message>
   <message>
+   <source>which waiting consumer gets the next message</source>
+   <translation>welcher wartende Consumer die nächste Nachricht bekommt</translation>
+  </message>
+  <message>
    <source>with its effect: effectively once</source>
    <translation>mit ihrer Wirkung: effektiv einmal</translation>
   </message>
@@ -6474,6 +6930,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>word another</source>
    <translation>wort anderes</translation>
+  </message>
+  <message>
+   <source>worse</source>
+   <translation>schlechter</translation>
   </message>
   <message>
    <source>worst lag {count}</source>
@@ -6490,6 +6950,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{acknowledged:,} acknowledged, {redelivered:,} redelivered</source>
    <translation>{acknowledged:,} bestätigt, {redelivered:,} erneut zugestellt</translation>
+  </message>
+  <message>
+   <source>{api}: {count:,}, p50 {p50}, p99 {p99}</source>
+   <translation>{api}: {count:,}, p50 {p50}, p99 {p99}</translation>
   </message>
   <message>
    <source>{assignor} (now)</source>
@@ -6510,6 +6974,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{client} reads on at {offset} of {place}.</source>
    <translation>{client} liest weiter bei {offset} von {place}.</translation>
+  </message>
+  <message>
+   <source>{client}, aborted after {time}</source>
+   <translation>{client}, abgebrochen nach {time}</translation>
   </message>
   <message>
    <source>{consumer} alone reads {topics}, from the beginning.</source>
@@ -6570,6 +7038,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} more groups</source>
    <translation>{count:,} weitere Gruppen</translation>
+  </message>
+  <message>
+   <source>{count:,} more producers</source>
+   <translation>{count:,} weitere Producer</translation>
   </message>
   <message>
    <source>{count:,} more queues</source>
@@ -6704,7 +7176,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Partitionen</translation>
   </message>
   <message>
-   <source>{count} partitions are damaged</source>
+   <source>{count} partitions are corrupt</source>
    <translation>{count} Partitionen sind beschädigt</translation>
   </message>
   <message>
@@ -6844,7 +7316,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{holds}; hält {seconds} s an</translation>
   </message>
   <message>
-   <source>{jobs} is not finished. Quit and give it up?</source>
+   <source>{jobs} is not finished. Quit and cancel it?</source>
    <translation>{jobs} ist nicht fertig. Beenden und aufgeben?</translation>
   </message>
   <message>
@@ -6884,6 +7356,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
 Press to choose another scenario.</source>
    <translation>{name}
 Drücken, um ein anderes Szenario zu wählen.</translation>
+  </message>
+  <message>
+   <source>{name} (retriable)</source>
+   <translation>{name} (wiederholbar)</translation>
   </message>
   <message>
    <source>{name} - scenario</source>
@@ -7064,6 +7540,14 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{start} bis {end}</translation>
   </message>
   <message>
+   <source>{start} to {end}, read on until {time}</source>
+   <translation>{start} bis {end}, las weiter bis {time}</translation>
+  </message>
+  <message>
+   <source>{start} to {end}, reads on until its next heartbeat</source>
+   <translation>{start} bis {end}, liest weiter bis zu seinem nächsten Heartbeat</translation>
+  </message>
+  <message>
    <source>{state}, {members}, reads {topics}</source>
    <translation>{state}, {members}, liest {topics}</translation>
   </message>
@@ -7138,6 +7622,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
    <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} {minutes} Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{topic}, {rate} messages/s</source>
+   <translation>{topic}, {rate} Nachrichten/s</translation>
   </message>
   <message>
    <source>{topic}/{partition} at offset {offset:,}</source>
