@@ -39,6 +39,7 @@ class Listeners(QObject):
         self._controller = controller
         self._host: EngineHost | None = None
         self._connections: Connections | None = None
+        self._last_requests: tuple[RequestView, ...] = ()
         self._close: dict[str, Callable[[], None]] = {}
         self._where: dict[str, str] = {}
         self._opening: set[str] = set()
@@ -57,7 +58,7 @@ class Listeners(QObject):
 
     def requests(self) -> tuple[RequestView, ...]:
         """The last requests of Kafka programs, the oldest first."""
-        return () if self._connections is None else self._connections.requests()
+        return self._last_requests if self._connections is None else self._connections.requests()
 
     def ended(self) -> tuple[ConnectionView, ...]:
         """The last connections with an error, a dropped one among them; a normal end is none."""
@@ -113,6 +114,7 @@ class Listeners(QObject):
             close()
         self._close.clear()
         self._where.clear()
+        self._last_requests = self.requests()  # to be read after the end
         if self._host is not None:
             self._host.close()
         self._host = self._connections = None

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from broker_core.errors import ConfigError
+from broker_core.faults.kafka_apis import JOIN, KAFKA_APIS
 from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.kinds import Range
 from broker_core.plurals import counted
@@ -26,12 +27,16 @@ _WORDS: dict[str, str] = {
 
 
 class ClientRequest(msgspec.Struct, frozen=True):
-    """A request as a listener knows it before serving it. `api` is Kafka's name of the API."""
+    """A request as a listener knows it before serving it.
+
+    `api` is Kafka's name of the API. A heartbeat by which a member joins (KIP-848) is a JoinGroup, too: `joins`.
+    """
 
     client: str
     api: str
     group: str = ""
     topics: Collection[str] = ()
+    joins: bool = False
 
 
 class ClientFault(Settings, frozen=True, kw_only=True):
@@ -71,6 +76,8 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             raise ConfigError("error names what requests are answered with, and goes with effect error alone")
         if self.error and self.error not in KAFKA_ERRORS:
             raise ConfigError(f"error {self.error!r} is none of {', '.join(KAFKA_ERRORS)}")
+        if self.api and not any(_fits(self.api, name) for name in KAFKA_APIS):
+            raise ConfigError(f"api {self.api!r} is none of {', '.join(KAFKA_APIS)}")
         if (self.effect in {"delay", "throttle"}) != (self.delay_ms > 0):
             raise ConfigError("delay_ms says how long, and goes with effect delay or throttle alone")
 
@@ -79,7 +86,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         return (
             _fits(self.client, request.client)
             and _fits(self.group, request.group)
-            and _fits(self.api, request.api)
+            and (_fits(self.api, request.api) or (request.joins and _fits(self.api, JOIN)))
             and (not self.topic or any(_fits(self.topic, topic) for topic in request.topics))
         )
 
@@ -96,6 +103,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             part
             for part in (
                 self.api or "every request",
+                self.client and f"of {self.client}",
                 self.topic and f"to {self.topic}",
                 self.group and f"in {self.group}",
             )

@@ -20,6 +20,7 @@ def assign(name: str, members: Members, partitions: Partitions) -> Plan:
     in `partitions` are skipped. Members are ordered by instance id, or else by member id. Raises `BrokerError`
     (INCONSISTENT_GROUP_PROTOCOL) for an unknown name.
     """
+    name = SERVER_SIDE.get(name, name)
     assignor = ASSIGNORS.get(ALIASES.get(name, name))
     if assignor is None:
         raise BrokerError(
@@ -88,3 +89,5 @@ ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
 #: Other spellings; what is written, and offered to a group, is Kafka's own, so that its clients can share a group.
 ALIASES: Mapping[str, str] = {"round-robin": "roundrobin"}
 COOPERATIVE: frozenset[str] = frozenset({"cooperative-sticky"})  # members keep reading what does not move
+#: Assignors of the consumer group protocol (KIP-848), by ours.
+SERVER_SIDE: Mapping[str, str] = {"uniform": "sticky"}

@@ -34,7 +34,7 @@ from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.states import GroupState
 from broker_core.timers import Timers
 
-ASSIGNORS = {"uniform": "sticky", "range": "range"}  # Kafka's server-side assignors, by ours
+ASSIGNORS = ("uniform", "range")  # those that Kafka's coordinator has
 DEFAULT_ASSIGNOR = "uniform"
 
 
@@ -257,7 +257,7 @@ class Reconciler:
             key: msgspec.structs.replace(member.subscription, owned=member.target, generation=0)
             for key, member in members.items()
         }
-        plan = assign(ASSIGNORS[group.protocol], claims, group.topics)
+        plan = assign(group.protocol, claims, group.topics)
         for key, member in members.items():
             member.target = tuple(plan[key])
         if group.state is not GroupState.RECONCILING:

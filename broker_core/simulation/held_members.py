@@ -8,9 +8,8 @@ from broker_core.broker.broker import Broker
 from broker_core.engine.loop import Loop
 from broker_core.events import EventKind, EventStream
 from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.kafka_apis import JOIN
 from broker_core.snapshots import ActorView
-
-_JOINING = {"classic": "JoinGroup", "consumer": "ConsumerGroupHeartbeat"}
 
 
 class _Held(msgspec.Struct):
@@ -40,7 +39,7 @@ class HeldMembers:
         client_id = client.partition("#")[0]
         fault = broker.client_faults.begin(
             now_ns,
-            ClientFault(effect="hold", client=client_id, group=group, api=_JOINING[broker.groups.type(group)]),
+            ClientFault(effect="hold", client=client_id, group=group, api=JOIN),
         )
         self._held[client] = _Held(group, fault.name, now_ns)
         broker.client_faults.over(fault.name).then(lambda _over: self._released(client))

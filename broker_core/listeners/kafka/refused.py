@@ -13,6 +13,7 @@ from typing import Any
 from kio.index import load_response_schema
 
 from broker_core.faults.client_fault import ClientRequest
+from broker_core.groups.consumer_member import JOINING
 from broker_core.listeners.kafka import (
     fetch,
     find_coordinator,
@@ -32,7 +33,8 @@ def client_request(call: Call, api: str, request: Any) -> ClientRequest:
     group = given(request, "group_id", "") or next((each.group_id for each in groups if hasattr(each, "group_id")), "")
     if api == "FindCoordinator":
         group = given(request, "key", "") or next(iter(given(request, "coordinator_keys", ())), "")
-    return ClientRequest(call.client, api, group, _topics(call, request))
+    joins = api == "ConsumerGroupHeartbeat" and request.member_epoch == JOINING
+    return ClientRequest(call.client, api, group, _topics(call, request), joins)
 
 
 def _topics(call: Call, request: Any) -> Collection[str]:
@@ -72,7 +74,13 @@ def _produce(_call: Call, request: Any, code: int) -> Body:
 
 
 def _fetch(_call: Call, request: Any, code: int) -> Body:
-    empty = {"high_watermark": -1, "last_stable_offset": -1, "log_start_offset": -1, "aborted_transactions": None}
+    empty = {
+        "high_watermark": -1,
+        "last_stable_offset": -1,
+        "log_start_offset": -1,
+        "aborted_transactions": None,
+        "records": b"",
+    }
     return {
         "error_code": 0,
         "session_id": 0,

@@ -136,16 +136,19 @@ def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Han
     consumer.close()
 
 
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_a_consumer_of_another_program_is_dragged_to_the_bench_and_back(
-    hand: Hand, listeners: ListenerHandlers
+    hand: Hand, listeners: ListenerHandlers, protocol: str
 ) -> None:
     """Its join is held: it sees a rebalance that takes long, and nothing that it does not know."""
     where = opened(hand, "kafka")
-    settings = {"bootstrap.servers": where.partition("=")[2], "group.id": "shipping", "session.timeout.ms": 6_000}
+    settings = {"bootstrap.servers": where.partition("=")[2], "group.id": "shipping"}
+    classic = {"session.timeout.ms": 6_000, "heartbeat.interval.ms": 100}
+    spoken = classic if protocol == "classic" else {"group.protocol": "consumer"}
     consumers = {}
     for name in ("reader-a", "reader-b"):
         consumers[name] = KafkaConsumer(
-            {**settings, "client.id": name, "heartbeat.interval.ms": 100, "auto.offset.reset": "latest", "log_level": 0}
+            {**settings, **spoken, "client.id": name, "auto.offset.reset": "latest", "log_level": 0}
         )
         consumers[name].subscribe(["commits"])
     hand.workbench.controller.run()
@@ -165,6 +168,7 @@ def test_a_consumer_of_another_program_is_dragged_to_the_bench_and_back(
     hand.qtbot.waitUntil(members("reader-a", "reader-b"), timeout=20_000)
     hand.workbench.controller.perform(MoveConsumer("reader-a", ""))
     hand.qtbot.waitUntil(members("reader-b"), timeout=20_000)
+    hand.qtbot.waitUntil(lambda: members("reader-b")() and not consumers["reader-a"].assignment(), timeout=20_000)
     for _ in range(20):
         assert members("reader-b")()
     assert "reader-a" in bench()

@@ -113,6 +113,7 @@ def test_names_are_its_own():
         ({"effect": "drop", "error": "NOT_CONTROLLER"}, "goes with effect error alone"),
         ({"effect": "delay"}, "delay_ms says how long"),
         ({"effect": "drop", "delay_ms": 5}, "delay_ms says how long"),
+        ({"effect": "drop", "api": "Nope"}, "is none of"),
         ({"effect": "drop", "every": 0}, "every"),
         ({"effect": "drop", "times": 0}, "times"),
     ],

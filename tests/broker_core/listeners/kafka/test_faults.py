@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, Producer
 from broker_core import Admin, BrokerHost
 from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.client_faults import ClientFaults
+from broker_core.faults.kafka_apis import KAFKA_APIS
 from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.kafka.apis import APIS, Api
@@ -195,6 +196,32 @@ def test_a_member_that_goes_while_it_is_held_never_joins(
     assert admin.groups() == []
 
 
+def test_every_api_that_is_served_can_meet_a_fault():
+    assert {*KAFKA_APIS, "ApiVersions", "SaslHandshake", "SaslAuthenticate"} == {api.name for api in APIS}
+
+
+def test_a_reader_is_told_the_error_of_a_fetch(
+    admin: Admin, faults: Faults, producer: Producer, new_consumer: Callable[..., Consumer]
+):
+    admin.create_topic("orders")
+    faults.begin(effect="error", error="TOPIC_AUTHORIZATION_FAILED", api="Fetch", times=1)
+    producer.produce("orders", b"one")
+    producer.flush(PATIENCE_S)
+    consumer = new_consumer()
+    consumer.subscribe(["orders"])
+    found: list[object] = []
+
+    def read() -> bool:
+        message = consumer.poll(0.1)
+        if message is not None:
+            error = message.error()
+            found.append(message.value() if error is None else error.name())
+        return b"one" in found
+
+    until(read)
+    assert found[0] == "TOPIC_AUTHORIZATION_FAILED"
+
+
 @pytest.mark.parametrize("api", [api for api in APIS if api.name != "ApiVersions"], ids=lambda api: api.name)
 def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin, listener: KafkaListener, api: Api):
     """In the oldest and the newest version, for two partitions of a topic."""
@@ -212,6 +239,7 @@ def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin
         topic_data=[topic],
         groups=[group],
         group_id="billing",
+        member_epoch=0,
         key="billing",
         coordinator_keys=("billing",),
     )
