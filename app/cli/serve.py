@@ -60,7 +60,7 @@ def command() -> Command:
     parser.add_argument(
         "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka clients; 0 is any (default: none)"
     )
-    add_token(parser, "token that clients need; it allows everything")
+    add_token(parser, "token that clients need, of 16 characters at least; it allows everything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with their tokens and rights")
     parser.add_argument(
         "--tls-certificate", type=Path, metavar="FILE", help="PEM: every listener speaks TLS; goes with --tls-key"

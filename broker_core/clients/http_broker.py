@@ -17,6 +17,7 @@ from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
     LocationParseError,
+    NameResolutionError,
     NewConnectionError,
     ReadTimeoutError,
     SSLError,
@@ -180,9 +181,11 @@ class HttpBroker:
             raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=bool(doubt)) from error
         except (NewConnectionError, ConnectTimeoutError) as error:
             about = f"nothing listens at {self.url}; brokerscope serve opens a broker"
+            if isinstance(error, NameResolutionError):
+                about = f"the host of {self.url} is not known"
             raise BrokerError(ErrorCode.CONNECTION_LOST, about) from error
         except SSLError as error:
-            raise self._no_broker(f"TLS fails: {_reason(error)}") from error
+            raise self._no_broker(f"TLS fails: {_reason(error)}; trust its certificate with --tls-ca FILE") from error
         except (HTTPError, OSError) as error:
             if _is_no_http(error):
                 raise self._no_broker("it does not speak HTTP") from error
