@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+#: The kinds that are read. Others mean something else by the same names: a user's action what was asked for.
+_KINDS = (
+    *("rebalance_started", "rebalance_completed", "partitions_assigned", "partitions_revoked", "member_left"),
+    *("offsets_reset", "transaction_ended", "client_started", "client_stopped", "fault"),
+)
 _PLACES = pl.List(pl.List(pl.String()))
 _DETAIL = pl.Struct(
     {
@@ -23,8 +28,8 @@ _DETAIL = pl.Struct(
 
 def detailed(control: pl.DataFrame) -> pl.DataFrame:
     """`control` in its order, with what is known in `detail` as columns."""
-    told = control.sort("seq").with_columns(pl.col("detail").str.json_decode(_DETAIL).alias("told"))
-    return told.unnest("told")
+    told = pl.when(pl.col("kind").is_in(_KINDS)).then("detail").str.json_decode(_DETAIL)
+    return control.sort("seq").with_columns(told.alias("told")).unnest("told")
 
 
 def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:

@@ -25,7 +25,7 @@ from tests.spark_reports.conftest import record
 
 pytestmark = pytest.mark.spark
 
-SAMPLES = Path(__file__).parents[1] / "broker_core" / "session" / "samples"
+SAMPLES = Path(__file__).parents[1] / "broker_core" / "recording" / "samples"
 
 
 class Silent(Progress):
