@@ -1,0 +1,1 @@
+"""The test kit: a broker for the tests of programs that use one."""
