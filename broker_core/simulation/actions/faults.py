@@ -220,8 +220,7 @@ class BreakRequests(Action, frozen=True, tag="break_requests"):
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        whose = f" of {self.fault.client}" if self.fault.client else ""
-        return f"broke requests{whose}: {self.fault.what}"
+        return f"broke requests: {self.fault.what}"
 
 
 class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
