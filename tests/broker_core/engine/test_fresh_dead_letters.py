@@ -15,6 +15,7 @@ from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.log.config import LogConfig
 from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import StoredMessage
+from broker_core.queues.config import QueueConfig
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +24,8 @@ CONFIG = HostConfig(log=LogConfig(durability="fsync"), tick_ms=3_600_000)
 
 
 def died(host: BrokerHost) -> None:
-    Admin(host).create_queue("jobs")
+    # A crash may bring the lease back: the message is free when it ends.
+    Admin(host).create_queue("jobs", QueueConfig(lease_ms=1_000))
     with Producer(host) as producer, QueueConsumer(host, "jobs") as worker:
         producer.publish("jobs", b"v")
         delivery = worker.take()
