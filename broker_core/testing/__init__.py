@@ -1,1 +1,34 @@
-"""The test kit: a broker for the tests of programs that use one."""
+"""The test kit: a user's own programs and functions, tested against a broker that can be stopped and broken.
+
+The public interface is `__all__`. Each name is imported on first access, so that pytest's plugin costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from broker_core.testing.embedded_broker import EmbeddedBroker
+    from broker_core.testing.given import given_schedule
+    from broker_core.testing.schedule import Disturbance, Schedule
+    from broker_core.testing.virtual_broker import VirtualBroker
+    from broker_core.testing.virtual_consumer import VirtualConsumer
+
+__all__ = ["Disturbance", "EmbeddedBroker", "Schedule", "VirtualBroker", "VirtualConsumer", "given_schedule"]
+
+_MODULE_OF = {
+    "Disturbance": "schedule",
+    "EmbeddedBroker": "embedded_broker",
+    "Schedule": "schedule",
+    "VirtualBroker": "virtual_broker",
+    "VirtualConsumer": "virtual_consumer",
+    "given_schedule": "given",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,0 +1,100 @@
+"""`given_schedule`: a test over many schedules in virtual time, which fails with the smallest one that it finds."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from broker_core.plurals import counted
+from broker_core.testing.schedule import KINDS, Kind, Schedule
+from broker_core.testing.virtual_broker import VirtualBroker
+
+MAX_SHRINKS = 300
+
+
+def given_schedule(
+    *,
+    schedules: int = 200,
+    kinds: Sequence[Kind] = KINDS,
+    schedule: Schedule | None = None,
+) -> Callable[[Callable[..., object]], Callable[..., None]]:
+    """Run a test once for each of the seeds 0 to `schedules` - 1, each time with a fresh `VirtualBroker`.
+
+    The test gets the broker as its first argument; the others stay pytest's. `kinds` are what goes wrong. The first
+    schedule that fails is made smaller for as long as it fails with the same type of error; that error is raised, with
+    a note that holds the schedule. Give this as `schedule` to run it alone.
+    """
+    if schedules < 1:
+        raise ValueError("schedules must be 1 or more")
+
+    def decorate(test: Callable[..., object]) -> Callable[..., None]:
+        signature = inspect.signature(test)
+        names = [name for name in signature.parameters if name != "self"]
+        if not names:
+            raise TypeError(f"{test.__name__} needs an argument for the broker that given_schedule makes.")
+
+        def run(each: Schedule, args: Sequence[Any], fixtures: dict[str, Any]) -> _Failure | None:
+            with VirtualBroker(each, kinds=kinds) as broker:
+                try:
+                    test(*args, **fixtures, **{names[0]: broker})
+                except Exception as error:
+                    return _Failure(error, Schedule(each.seed, tuple(broker.disturbed)))
+            return None
+
+        @functools.wraps(test)
+        def run_all(*args: Any, **fixtures: Any) -> None:
+            for seed in range(schedules) if schedule is None else ():
+                failure = run(Schedule(seed), args, fixtures)
+                if failure is not None:
+                    _shrunk(failure, lambda each: run(each, args, fixtures)).tell(seed)
+            failure = None if schedule is None else run(schedule, args, fixtures)
+            if failure is not None:
+                raise failure.error
+
+        # pytest asks the signature which fixtures it needs.
+        kept = [parameter for name, parameter in signature.parameters.items() if name != names[0]]
+        run_all.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        return run_all
+
+    return decorate
+
+
+class _Failure:
+    def __init__(self, error: Exception, schedule: Schedule) -> None:
+        self.error = error
+        self.schedule = schedule
+
+    def tell(self, seed: int) -> None:
+        """Raises the error with a note."""
+        told = counted(len(self.schedule.disturbances or ()), "disturbance")
+        self.error.add_note(
+            f"Seed {seed} fails; the smallest schedule found that fails, too, has {told}. Run it alone with\n"
+            f"    @given_schedule(schedule={self.schedule!r})"
+        )
+        raise self.error
+
+
+def _shrunk(failure: _Failure, run: Callable[[Schedule], _Failure | None]) -> _Failure:
+    """The failure of the smallest schedule that still fails with the same type of error."""
+    # The disturbances are given one by one from here on; where that is another run, the seed alone is told.
+    again = run(failure.schedule)
+    if again is None or type(again.error) is not type(failure.error):
+        return _Failure(failure.error, Schedule(failure.schedule.seed))
+    runs, smallest = 1, again
+    tried = {smallest.schedule}
+    better = True
+    while better and runs < MAX_SHRINKS:
+        better = False
+        for each in smallest.schedule.smaller():
+            if each in tried or runs >= MAX_SHRINKS:
+                continue
+            tried.add(each)
+            runs += 1
+            found = run(each)
+            if found is not None and type(found.error) is type(smallest.error):
+                # What has no effect any more is not among those that have happened.
+                smallest, better = found, True
+                break
+    return smallest

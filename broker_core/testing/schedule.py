@@ -1,0 +1,78 @@
+"""A schedule: what goes wrong in one run in virtual time, drawn from a seed or given one by one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
+
+import msgspec
+
+Kind = Literal["crash", "pause", "drop_heartbeats", "leave"]
+When = Literal["before", "after"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MAX_PER_CONSUMER = 2
+MEAN_CALL = 12
+DURATIONS_S = (0.5, 1.0, 3.0, 8.0, 15.0)  # shorter and longer than a session timeout
+
+
+class Disturbance(msgspec.Struct, frozen=True):
+    """What happens to `client` in its `call`-th call of the broker, counted from 1 over all its lives.
+
+    `before`: the request does not arrive; `after`: it does, and its reply does not come back. `crash` starts the
+    function anew after `for_s`, `pause` stands still for that long, heartbeats included, `drop_heartbeats` loses only
+    those, and `leave` takes the member out of its group, and starts it anew after `for_s`.
+    """
+
+    client: str
+    call: int
+    when: When
+    kind: Kind
+    for_s: float
+
+    def __post_init__(self) -> None:
+        if self.call < 1 or not 0 < self.for_s < float("inf"):
+            raise ValueError("call must be 1 or more, and for_s above 0")
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """A run: the same `seed` and `disturbances` repeat it. Without disturbances they are drawn from the seed."""
+
+    seed: int
+    disturbances: tuple[Disturbance, ...] | None = None
+
+    def of(self, client: str, kinds: Sequence[Kind] = KINDS) -> tuple[Disturbance, ...]:
+        """Those of one client; drawn ones are of `kinds`."""
+        if self.disturbances is not None:
+            return tuple(each for each in self.disturbances if each.client == client)
+        numbers = random.Random(f"{self.seed}/{client}/disturbances")
+        count = numbers.randint(0, MAX_PER_CONSUMER) if kinds else 0
+        return tuple(
+            Disturbance(
+                client,
+                1 + int(numbers.expovariate(1 / MEAN_CALL)),
+                numbers.choice(get_args(When)),
+                numbers.choice(list(kinds)),
+                numbers.choice(DURATIONS_S),
+            )
+            for _ in range(count)
+        )
+
+    def smaller(self) -> Iterator[Schedule]:
+        """Schedules that are simpler by one step, the simplest first; `disturbances` must be given."""
+        given = self.disturbances or ()
+        for place in range(len(given)):
+            yield self._with(place, ())
+        for place, each in enumerate(given):
+            for call in sorted({1, each.call // 2, each.call - 1} & set(range(1, each.call))):
+                yield self._with(place, (msgspec.structs.replace(each, call=call),))
+            for for_s in DURATIONS_S:
+                if for_s < each.for_s:
+                    yield self._with(place, (msgspec.structs.replace(each, for_s=for_s),))
+            if each.kind != "crash":
+                yield self._with(place, (msgspec.structs.replace(each, kind="crash"),))
+
+    def _with(self, place: int, instead: tuple[Disturbance, ...]) -> Schedule:
+        given = self.disturbances or ()
+        return msgspec.structs.replace(self, disturbances=given[:place] + instead + given[place + 1 :])

@@ -1,0 +1,188 @@
+"""A broker in virtual time, for tests of consumers that are functions: a minute of it takes some milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from broker_core.clients.membership import ConsumerConfig
+from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
+from broker_core.messages import Headers, Message, StoredMessage
+from broker_core.recording.checker import Checker
+from broker_core.simulation.actions.faults import Crash, DropHeartbeats, Pause
+from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.scenario import Scenario
+from broker_core.simulation.simulation import Simulation
+from broker_core.simulation.specs import GroupSpec
+from broker_core.snapshots import Snapshot
+from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule
+from broker_core.testing.virtual_consumer import FunctionActor, VirtualConsumer
+
+PRODUCER = "test"
+READ_MAX_MESSAGES = 1_000_000
+READ_MAX_BYTES = 1 << 40
+DEFAULT_CONFIG = ConsumerConfig(session_timeout_ms=6_000, heartbeat_interval_ms=1_000, commit_on_revoke=False)
+
+
+class VirtualBroker:
+    """A broker, its consumers, and what goes wrong by a `Schedule`. Use it in one thread, as a context manager.
+
+    The checker of recordings judges every run: an error of the broker itself raises `recording.violation.Violation`.
+    """
+
+    def __init__(self, schedule: Schedule | None = None, *, kinds: Sequence[Kind] = KINDS) -> None:
+        """`kinds` are those that are drawn where the schedule has no disturbances of its own."""
+        self.schedule = schedule or Schedule(0, ())
+        self.disturbed: list[Disturbance] = []
+        self._kinds = tuple(kinds)
+        scenario = Scenario(title="Virtual broker", about="", until_s=1, durability="memory", rebalance_delay_ms=100)
+        self._simulation = Simulation(scenario, seed=self.schedule.seed)
+        self._checker = Checker()
+        self._simulation.events.attach(self._checker)
+        self._simulation.start()
+        self._broker = self._simulation.broker
+        self._last_publish_ns = 0
+        self._away = 0
+        self._closed = False
+
+    # -- arrange
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """Raises BrokerError: TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS."""
+        self._broker.topics.create(self._simulation.loop.now_ns, name, partitions)
+
+    def publish(
+        self,
+        topic: str,
+        *values: str | bytes,
+        key: str | bytes | None = None,
+        headers: Headers = (),
+        at_s: float | None = None,
+    ) -> None:
+        """Append `values`, now or at `at_s` of virtual time. Raises BrokerError where it is done now."""
+        messages = [Message(_bytes(value), None if key is None else _bytes(key), headers) for value in values]
+
+        def append(now_ns: int) -> None:
+            for message in messages:
+                self._broker.publishing.publish(now_ns, topic, message, client=PRODUCER).result()
+
+        if at_s is None:
+            append(self._simulation.loop.now_ns)
+        else:
+            self._last_publish_ns = max(self._last_publish_ns, ns_from_s(at_s))
+            self._simulation.loop.timers.at(ns_from_s(at_s), append)
+
+    def add_consumers(
+        self,
+        function: Callable[[VirtualConsumer], object],
+        group: str,
+        *,
+        count: int = 1,
+        config: ConsumerConfig = DEFAULT_CONFIG,
+    ) -> None:
+        """`count` members GROUP-1, GROUP-2, ... that run `function(consumer)`, each as a process of its own would.
+
+        The function subscribes, polls and commits with the methods of confluent-kafka (see `VirtualConsumer`). One that
+        raises an error of the broker is started again after a second; any other error ends the run, which raises it.
+        """
+        context = self._simulation.context
+        spec = context.groups.setdefault(group, GroupSpec(name=group, topics=()))
+        first = 1 + sum(actor.target == group for actor in context.actors.values())
+        for name in (f"{group}-{number}" for number in range(first, first + count)):
+            actor = FunctionActor(
+                name, function, config, context.effects_of, self.schedule.of(name, self._kinds), self._disturb
+            )
+            context.add(actor).join(spec)
+
+    # -- act
+
+    def run(self, until_s: float = 300.0) -> float:
+        """Let virtual time pass until the groups have committed every message and no disturbance lasts, or `until_s`.
+
+        Returns the virtual time in seconds. Raises what a consumer's function raises.
+        """
+        loop = self._simulation.loop
+        end_ns = ns_from_s(until_s)
+        while loop.now_ns < end_ns:
+            loop.run_until(min(end_ns, loop.now_ns + NS_PER_S))
+            if self._settled():
+                break
+        return s_from_ns(loop.now_ns)
+
+    # -- assert
+
+    def messages(self, topic: str) -> list[StoredMessage]:
+        """All messages of `topic`, by partition and offset. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return [
+            message
+            for log in self._broker.logs.topic(topic).log.partitions
+            for message in log.read(log.start_offset, max_messages=READ_MAX_MESSAGES, max_bytes=READ_MAX_BYTES)
+        ]
+
+    def unread(self, group: str) -> int:
+        """Messages of the topics of `group` that it has not committed; all that there are where it reads none yet."""
+        return _unread(self._simulation.snapshot(), group)
+
+    @property
+    def now_s(self) -> float:
+        """Virtual time in seconds."""
+        return s_from_ns(self._simulation.loop.now_ns)
+
+    # -- inside
+
+    def _settled(self) -> bool:
+        """Whether everything is committed, nothing lasts, and every function waits for a message or has ended."""
+        if self._simulation.loop.now_ns < self._last_publish_ns or self._away:
+            return False
+        snapshot = self._simulation.snapshot()
+        return (
+            not snapshot.faults
+            and all(actor.state in {"waiting", "stopped"} for actor in snapshot.actors)
+            and not any(_unread(snapshot, group) for group in self._simulation.context.groups)
+        )
+
+    def _disturb(self, disturbance: Disturbance) -> None:
+        self.disturbed.append(disturbance)
+        client, for_s, perform = disturbance.client, disturbance.for_s, self._simulation.perform
+        match disturbance.kind:
+            case "crash":
+                perform(Crash(client, for_s))
+            case "pause":
+                perform(Pause(client, for_s))
+            case "drop_heartbeats":
+                perform(DropHeartbeats(client, for_s))
+            case "leave":
+                back = MoveConsumer(client, self._simulation.actors[client].target)
+                perform(MoveConsumer(client, ""))
+                self._away += 1
+                loop = self._simulation.loop
+                loop.timers.at(loop.now_ns + ns_from_s(for_s), lambda _at: self._come_back(back))
+
+    def _come_back(self, back: MoveConsumer) -> None:
+        self._away -= 1
+        self._simulation.perform(back)
+
+    def close(self) -> None:
+        """End the consumers' threads and give the files back."""
+        if not self._closed:
+            self._closed = True
+            self._simulation.close()
+
+    def __enter__(self) -> VirtualBroker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _unread(snapshot: Snapshot, group: str) -> int:
+    view = next((each for each in snapshot.groups if each.name == group), None)
+    if view is None or not view.offsets:
+        return sum(topic.published for topic in snapshot.topics)
+    return sum(at.end_offset - (at.committed or 0) for at in view.offsets)
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
