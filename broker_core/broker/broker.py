@@ -116,6 +116,7 @@ class Broker:
             subscriptions=self.queues.subscription_entries(),
             producers=self.producer_ids.state(),
             schemas=self.schemas.registry.state(),
+            share_groups=self.share_groups.entries(),
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
@@ -128,6 +129,8 @@ class Broker:
             self.schemas.apply(self.logs.topic(queue.name), queue.schema)
         for subscription in catalog.subscriptions:
             self.queues.restore_subscription(now_ns, subscription)
+        for group in catalog.share_groups:
+            self.share_groups.restore(group)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
 

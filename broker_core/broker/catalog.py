@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
@@ -50,6 +51,14 @@ class SubscriptionEntry(msgspec.Struct, frozen=True):
     policy: BacklogPolicy
 
 
+class ShareGroupEntry(msgspec.Struct, frozen=True):
+    """A share group: its settings, None where they were never set, and the topics that it has subscribed to."""
+
+    name: str
+    config: ShareGroupConfig | None = None
+    topics: tuple[str, ...] = ()
+
+
 class Catalog(msgspec.Struct, frozen=True):
     """Everything that was created and not deleted, in the order of creation."""
 
@@ -59,3 +68,4 @@ class Catalog(msgspec.Struct, frozen=True):
     subscriptions: tuple[SubscriptionEntry, ...] = ()
     producers: ProducerIdsState = ProducerIdsState()
     schemas: RegistryState = RegistryState()
+    share_groups: tuple[ShareGroupEntry, ...] = ()

@@ -6,33 +6,23 @@ those of queues. Every member may take from every partition.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
 import msgspec
 
+from broker_core.broker.catalog import ShareGroupEntry
 from broker_core.broker.logs import Logs
 from broker_core.broker.queues import Queues
+from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.members import Deadline
-from broker_core.kinds import Range
-from broker_core.limits import MAX_WAIT_MS
 from broker_core.names import check_name
 from broker_core.queues.config import QueueConfig
-from broker_core.settings import Settings
+from broker_core.queues.queue import Queue
+from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 JOINING, LEAVING = 0, -1
-
-
-class ShareGroupConfig(Settings, frozen=True):
-    """Settings of a group by Kafka's names; those of its subscriptions hold for the ones that are made later."""
-
-    record_lock_duration_ms: Annotated[int, Range(1_000, MAX_WAIT_MS, meaning="a week")] = 30_000
-    delivery_count_limit: Annotated[int, Range(2, 100)] = 5
-    auto_offset_reset: Literal["earliest", "latest"] = "latest"
-    dead_letter_topic: str = ""
 
 
 class ShareMember(msgspec.Struct):
@@ -62,6 +52,7 @@ class ShareGroups:
         self._session_ns = config.consumer_session_timeout_ms * NS_PER_MS
         self._groups: dict[str, dict[str, ShareMember]] = {}
         self._configs: dict[str, ShareGroupConfig] = {}
+        self._subscribed: dict[str, dict[str, None]] = {}  # topics that each group has a subscription to
 
     # -- settings
 
@@ -74,11 +65,28 @@ class ShareGroups:
         self._check(group)
         self._configs[group] = config
 
+    def entries(self) -> tuple[ShareGroupEntry, ...]:
+        """What a restart needs, for the catalog."""
+        return tuple(
+            ShareGroupEntry(group, self._configs.get(group), self.subscribed(group))
+            for group in {**self._configs, **self._subscribed}
+            if group in self._configs or self.subscribed(group)
+        )
+
+    def restore(self, entry: ShareGroupEntry) -> None:
+        """Settings and subscriptions from the catalog."""
+        if entry.config is not None:
+            self._configs[entry.name] = entry.config
+        if entry.topics:
+            self._subscribed[entry.name] = dict.fromkeys(entry.topics)
+
     # -- members
 
     def names(self) -> tuple[str, ...]:
-        """The groups that have members."""
-        return tuple(group for group, members in self._groups.items() if members)
+        """The groups that have members or subscriptions."""
+        return tuple(
+            group for group in {**self._groups, **self._subscribed} if self.members(group) or self.subscribed(group)
+        )
 
     def members(self, group: str) -> tuple[ShareMember, ...]:
         """In the order in which they came; none for a group that is not there."""
@@ -167,6 +175,61 @@ class ShareGroups:
             ),
             from_end=config.auto_offset_reset == "latest",
         )
+        self._subscribed.setdefault(group, {})[topic] = None
+
+    def subscribed(self, group: str) -> tuple[str, ...]:
+        """The topics that the group has a subscription to."""
+        topics = self._subscribed.get(group, ())
+        return tuple(topic for topic in topics if self._queues.subscription(self.queue_of(group, topic)) is not None)
+
+    def taken_from(self, group: str, topic: str) -> Queue | None:
+        """The queue from which the members of `group` take the messages of `topic`; None where there is none."""
+        name = self.queue_of(group, topic)
+        return self._queues.queue(name) if name in self._queues else None
+
+    # -- offsets
+
+    def reset(self, now_ns: int, group: str, topic: str, partition: int, offset: int, client: str) -> Reply[None]:
+        """Deliver the messages of a partition again from `offset` on, and no earlier ones.
+
+        The reply is settled when that is as durable as the broker. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP,
+        UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST for a work queue, which has no offsets of a group.
+        """
+        self.must_be_empty(group)
+        name = self.queue_of(group, topic)
+        if name == topic:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{topic} is a work queue; purge it or redrive it instead")
+        queue = self._queues.queue(name)
+        if queue.levels.table(partition).in_flight:
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"messages of {topic} {partition} are leased in {name}; wait")
+        return queue.reset(now_ns, partition, offset, client)
+
+    def unsubscribe(self, now_ns: int, group: str, topic: str) -> None:
+        """Delete a subscription; for a while it can be brought back.
+
+        Raises NON_EMPTY_GROUP, UNKNOWN_TOPIC_OR_PARTITION.
+        """
+        self._must_have_no_members(group)
+        if topic not in self.subscribed(group):
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{group} has no offsets in {topic[:249]}")
+        self._queues.delete(now_ns, self.queue_of(group, topic), restorable=True)
+
+    def delete(self, now_ns: int, group: str) -> None:
+        """Delete all subscriptions of a group. Its settings stay, as in Kafka. Raises as `must_be_empty`."""
+        for topic in self.must_be_empty(group):
+            self._queues.delete(now_ns, self.queue_of(group, topic), restorable=True)
+
+    def must_be_empty(self, group: str) -> tuple[str, ...]:
+        """The topics that the group has subscribed to. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
+        self._must_have_no_members(group)
+        if not self.subscribed(group):
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
+        return self.subscribed(group)
+
+    def _must_have_no_members(self, group: str) -> None:
+        members = self.members(group)
+        if members:
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{group} has {len(members)} members; stop them first")
 
     @staticmethod
     def _check(group: str) -> None:

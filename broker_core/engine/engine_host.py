@@ -35,6 +35,7 @@ class EngineHost(HostLoop):
     """A host on the broker of a session. Close it before the engine."""
 
     open_batches = None
+    path = None  # nothing outlives the session
 
     def __init__(self, engine: Engine, served: Served, *, auto_create_partitions: int = 0) -> None:
         super().__init__(threading.RLock(), "session")

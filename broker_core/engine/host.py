@@ -79,6 +79,7 @@ class BrokerHost(HostLoop):
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
         super().__init__(threading.Lock(), "broker")
         self.config = config
+        self.path = None if path is None else Path(path)
         # An exception in a listener must not interrupt the broker.
         self.events = EventStream(_listener_failed)
         self._closed = False

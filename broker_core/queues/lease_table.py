@@ -258,6 +258,37 @@ class LeaseTable:
         self.insert(span)
         return span.open
 
+    def remove_below(self, offset: int) -> list[Span]:
+        """Remove all messages below `offset`, leased or not; they are finished."""
+        removed = []
+        while self.next_offset < min(offset, self.end_offset):
+            piece = self._pop_fresh(min(offset, self.end_offset) - self.next_offset)
+            piece.state = NEXT_STATE[piece.state, LeaseAction.REMOVE]
+            removed.append(piece)
+        for first, end, span in [part for part in self.index.runs() if part[0] < offset]:
+            removed.append(self.finish(span, first, min(end, offset), LeaseAction.REMOVE))
+        return removed
+
+    def bring_back_from(self, offset: int) -> list[Span]:
+        """Make all finished messages from `offset` on ready again, as never delivered, as far as the log has them."""
+        first = max(offset, self.log.start_offset)
+        added: list[Span] = []
+        markers = set(self.log.markers(first, self.next_offset))
+        for run in self.log.runs(first, self.next_offset):
+            sizes = shares_of(run)
+            for at in range(run.offset, run.end_offset):
+                if self.index.get(at) is not None or at in markers:
+                    continue
+                if added and added[-1].end == at and added[-1].base == run.offset:
+                    added[-1].end, added[-1].open = at + 1, added[-1].open + 1
+                else:
+                    span = Span(at, at + 1, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, run.offset, 1)
+                    added.append(span)
+        spans = [part_of(span, span.offset, span.end, span.state) for span in added]
+        for span in spans:
+            self.insert(span)
+        return spans
+
     def trim(self) -> int:
         """Finish all messages below the log's start, leased or not. Returns their number."""
         start = self._trimmed_to = self.log.start_offset

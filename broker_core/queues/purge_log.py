@@ -7,7 +7,7 @@ import msgspec
 from broker_core.events import EventKind
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.levels import Levels
-from broker_core.queues.queue_events import QueueEvents
+from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE, QueueEvents
 from broker_core.queues.queue_state import QueueCounts
 from broker_core.queues.spans import Span
 
@@ -61,8 +61,29 @@ class PurgeLog:
             runs.append((table.log.partition, span.end - count, span.end))
         self._counts.restored += brought_back
         if brought_back:
-            self._events.undone(now_ns, "undo purge", client, brought_back, runs)
+            self._events.undone(now_ns, UNDO_PURGE, client, brought_back, runs)
         return brought_back
+
+    def remove_below(self, now_ns: int, level: int, offset: int, client: str) -> list[Span]:
+        """Remove all messages below `offset`, of which none may be leased."""
+        removed = self._levels.table(level).remove_below(offset)
+        for span in removed:
+            self._counts.purged += span.open
+            self._events.part(
+                now_ns, EventKind.PURGED, level, span, span.offset, span.end, cause=RESET_OFFSETS, client=client
+            )
+        return removed
+
+    def bring_back_from(self, now_ns: int, level: int, offset: int, client: str) -> list[Span]:
+        """Make all finished messages from `offset` on ready again, as never delivered."""
+        table = self._levels.table(level)
+        spans = table.bring_back_from(offset)
+        count = sum(span.open for span in spans)
+        self._counts.restored += count
+        if count:
+            runs = [(table.log.partition, span.offset, span.end) for span in spans]
+            self._events.undone(now_ns, RESET_OFFSETS, client, count, runs)
+        return spans
 
     def _in_time(self, now_ns: int, purge: _Purge) -> bool:
         return now_ns - purge.time_ns <= self._undo_window_ns

@@ -11,6 +11,7 @@ from broker_core.queues.journal import Entry
 from broker_core.queues.queue_leases import QueueLeases
 from broker_core.queues.queue_state import QueueState, replayed, restored, saved
 from broker_core.queues.queue_view import queue_view
+from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 
 
@@ -84,6 +85,27 @@ class Queue(QueueLeases):
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
         """Evict up to `messages`, the newest of the least urgent first. Returns (partition, offset) of each."""
         return self._purge_log.evict_least_urgent(now_ns, messages)
+
+    # -- offsets
+
+    def reset(self, now_ns: int, partition: int, offset: int, client: str) -> Reply[None]:
+        """Finish all messages of `partition` below `offset`, and make all others ready, as never delivered.
+
+        Nothing of it may be leased. The reply is settled when that is durable. Raises UNKNOWN_TOPIC_OR_PARTITION,
+        OFFSET_OUT_OF_RANGE.
+        """
+        table = self.levels.table(partition)
+        table.grow()
+        if not table.log.start_offset <= offset <= table.end_offset:
+            where = f"{self.name} can be reset to {table.log.start_offset} up to {table.end_offset}"
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{where} in partition {partition}, and not to {offset}")
+        for span in self._purge_log.remove_below(now_ns, partition, offset, client):
+            self._journal.finished(now_ns, partition, span.offset, span.end, "purged", urgent=True)
+        for span in self._purge_log.bring_back_from(now_ns, partition, offset, client):
+            self._journal.moved(now_ns, partition, span, "restored")
+        written = self._journal.write(now_ns)
+        self._finished(now_ns)
+        return written
 
     # -- views and state
 

@@ -6,6 +6,9 @@ from broker_core.events import EventKind, EventStream
 from broker_core.queues.delivery import Skipped
 from broker_core.queues.spans import Span
 
+# Causes of user actions by which finished messages are ready again.
+UNDO_PURGE, RESET_OFFSETS = "undo purge", "reset offsets"
+
 
 class QueueEvents:
     """Emits the events of messages of `topic` in queue `name`; the queue is the event's `group`."""

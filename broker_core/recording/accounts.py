@@ -104,8 +104,8 @@ class Accounts:
             self._markers.add(event)
         elif event.kind in _TAKEN_OUT:
             self._taken[event.group] += event.count if event.offset is not None else 0
-        elif event.kind is EventKind.USER_ACTION and event.cause == "undo purge" and event.detail is None:
-            self._taken[event.topic] -= event.count
+        elif event.kind is EventKind.USER_ACTION and "runs" in (event.detail or {}):
+            self._taken[event.group or event.topic] -= event.count  # a purge is undone, or the offsets are reset
         else:
             self._read(event)
 

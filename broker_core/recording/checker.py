@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
 from broker_core.events import Event, EventKind
+from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.queue_rules import QueueRules
 from broker_core.recording.violation import Violation, ownership
 from broker_core.simulation.scenario import Scenario
@@ -172,7 +173,7 @@ class Checker(QueueRules):
 
     def _user_action(self, event: Event) -> None:
         detail = event.detail or {}
-        if event.cause in {"undo purge", "undo redrive"}:
+        if event.cause in {UNDO_PURGE, "undo redrive", RESET_OFFSETS}:
             self._undone(event)
         elif detail.get("action") == "seek":
             for key, (client, _generation) in self._owners.items():

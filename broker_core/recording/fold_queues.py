@@ -9,6 +9,7 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventKind
+from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.queues.retry import RetryPolicy
 from broker_core.recording.fold_topics import FoldedGates
 from broker_core.snapshots import DeadLetterView, LeaseView, QueueView, WaitView
@@ -300,12 +301,12 @@ class FoldedQueues:
 
     def _undone(self, event: Event) -> None:
         offsets = (event.detail or {}).get("offsets")
-        if event.cause in {"undo purge", "undo redrive"} and isinstance(offsets, list):
+        if event.cause in {UNDO_PURGE, "undo redrive"} and isinstance(offsets, list):
             sharing = [queue for queue in self._queues.values() if queue.dead_letter_topic == event.topic]
             for offset in offsets:
                 any(queue.letter_back(int(offset), self._find, unseen=queue is sharing[-1]) for queue in sharing)
-        elif event.cause == "undo purge" and event.topic in self._queues:
-            self._queues[event.topic].brought_back(event.count)
+        elif event.cause in {UNDO_PURGE, RESET_OFFSETS} and event.group in self._queues:
+            self._queues[event.group].brought_back(event.count)
 
     def views(self, time_ns: int, gates: FoldedGates) -> tuple[QueueView, ...]:
         """All queues as they stand."""

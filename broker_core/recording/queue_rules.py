@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from broker_core.events import Event, EventKind
+from broker_core.queues.queue_events import RESET_OFFSETS
 from broker_core.recording.violation import MAX_HISTORY, Violation, shortest
 
 Place = tuple[str, int]
@@ -190,13 +191,17 @@ class QueueRules:
             self._taken_out(event)
 
     def _undone(self, event: Event) -> None:
-        """A user has taken a purge or a redrive back: what it took is there again."""
+        """A purge or a redrive was undone, or the offsets reset: what was finished is ready again."""
         detail = event.detail or {}
         for offset in detail.get("offsets") or ():
             self._letters[event.topic, offset] = True
         for partition, first, end in detail.get("runs", ()):
             for offset in range(first, end):
-                self._leases[event.group, event.topic, partition, offset].finished = False
+                place = event.group, event.topic, partition, offset
+                if event.cause == RESET_OFFSETS:
+                    self._leases.pop(place, None)  # as never delivered
+                else:
+                    self._leases[place].finished = False
             self._depths[event.group] += end - first
 
     @staticmethod

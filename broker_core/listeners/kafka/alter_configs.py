@@ -1,21 +1,19 @@
-"""IncrementalAlterConfigs: settings of topics and of share groups by Kafka's names, set or set back to their default.
+"""AlterConfigs: all settings of a topic or share group at once; what is not named is set back to its default.
 
-Settings of a group hold for the subscriptions that it makes later. Left out: appending to lists and subtracting from
-them, since no setting here is one; settings of brokers.
+Clients of today ask for IncrementalAlterConfigs instead, except aiokafka, which has only this one.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka import group_configs, topic_configs
-from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
+from broker_core.listeners.kafka.call import Answer, Call, Later
 from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.incremental_alter_configs import GROUP, TOPIC, altered
 
-KEY = 44
-_TOPIC, _GROUP = 2, 32
-_SET, _DELETE = 0, 1
+KEY = 33
+_NAMES = {TOPIC: [each.name for each in topic_configs.SETTINGS], GROUP: list(group_configs.NAMES)}
 
 
 def handle(call: Call, request: Any) -> Answer:
@@ -24,35 +22,10 @@ def handle(call: Call, request: Any) -> Answer:
 
 
 def _all(call: Call, request: Any) -> Body:
-    return {"responses": [_alter(call, each, validate_only=request.validate_only) for each in request.resources]}
+    return {"responses": [_replace(call, each, validate_only=request.validate_only) for each in request.resources]}
 
 
-def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
-    name = asked.resource_name
-    named = {"resource_type": asked.resource_type, "resource_name": name}
-
-    changes = [(each.name, None if each.config_operation == _DELETE else each.value) for each in asked.configs]
-
-    def alter_topic(now_ns: int) -> None:
-        call.must_topic(ADMIN, name)
-        log = topic_configs.with_settings(call.broker.topics.config(name), changes)
-        if not validate_only:
-            call.broker.topics.configure(now_ns, name, log=log)
-
-    def alter_group(_now_ns: int) -> None:
-        call.must(ADMIN, "group", name)
-        share_groups = call.broker.share_groups
-        config = group_configs.with_settings(share_groups.config(name), changes)
-        if not validate_only:
-            share_groups.configure(name, config)
-
-    alter = {_TOPIC: alter_topic, _GROUP: alter_group}.get(asked.resource_type)
-    try:
-        if alter is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
-        if any(each.config_operation not in {_SET, _DELETE} for each in asked.configs):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "settings can be set and set back, and no more")
-        call.shared.host.admin(alter)
-    except BrokerError as error:
-        return {**named, **failed(error)}
-    return {**named, "error_code": 0, "error_message": None}
+def _replace(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
+    defaults: dict[str, str | None] = dict.fromkeys(_NAMES.get(asked.resource_type, ()))
+    settings = {**defaults, **{each.name: each.value for each in asked.configs}}
+    return altered(call, asked, list(settings.items()), validate_only=validate_only)

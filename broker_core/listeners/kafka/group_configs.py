@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from broker_core.broker.share_groups import ShareGroupConfig
+from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 
 NAMES = {

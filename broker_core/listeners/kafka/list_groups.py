@@ -18,7 +18,10 @@ def handle(call: Call, request: Any) -> Answer:
     there: list[tuple[str, str, str]] = [
         (name, broker.groups.type(name), str(broker.groups.state(name))) for name in broker.groups.groups()
     ]
-    there += [(name, "share", "Stable") for name in broker.share_groups.names()]
+    there += [
+        (name, "share", "Stable" if broker.share_groups.members(name) else "Empty")
+        for name in broker.share_groups.names()
+    ]
     groups = []
     for name, kind, state in there:
         if not call.may(READ, "group", name) or (kinds and kind not in kinds):

@@ -33,11 +33,11 @@ def _group(call: Call, name: str) -> dict[str, Any]:
             "members": (),
         }
     members = share_groups.members(name)
-    epoch = max(member.epoch for member in members)
+    epoch = max((member.epoch for member in members), default=0)
     return {
         "group_id": name,
         "error_code": 0,
-        "group_state": "Stable",
+        "group_state": "Stable" if members else "Empty",
         "group_epoch": epoch,
         "assignment_epoch": epoch,
         "assignor_name": "simple",

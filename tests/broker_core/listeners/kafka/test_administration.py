@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin.config_resource import ConfigResource as AioConfigResource
+from aiokafka.admin.config_resource import ConfigResourceType as AioConfigResourceType
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
@@ -15,8 +21,13 @@ from confluent_kafka.admin import (
     NewTopic,
     ResourceType,
 )
+from kafka.admin import KafkaAdminClient
 
-from broker_core import Admin
+from broker_core import Admin, BrokerHost
+from broker_core.listeners.kafka import describe_log_dirs
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.log.config import LogConfig
+from tests.broker_core.listeners.kafka.raw import asked
 from tests.broker_core.listeners.kafka.test_produce_and_consume import consume, produce
 
 PATIENCE_S = 30
@@ -125,3 +136,44 @@ def test_the_cluster_is_this_one_broker(kafka_admin: AdminClient):
     described = kafka_admin.describe_cluster().result(PATIENCE_S)
     assert described.cluster_id == "brokerscope"
     assert [node.id for node in described.nodes] == [0]
+
+
+def test_the_data_directory_and_the_size_of_each_partition_are_told(tmp_path: Path):
+    with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
+        Admin(host).create_topic("orders", 2)
+        with closing(KafkaAdminClient(bootstrap_servers=listener.bootstrap_servers)) as client:
+            (empty,) = client.describe_log_dirs()[0]["log_dirs"]
+            producer = Producer({"bootstrap.servers": listener.bootstrap_servers})
+            produce(producer, "orders", 10)
+            (told,) = client.describe_log_dirs()[0]["log_dirs"]
+    assert told["log_dir"] == str(tmp_path)
+    assert 0 < told["usable_bytes"] <= told["total_bytes"]
+
+    def size(log_dir: dict[str, Any]) -> int:
+        (orders,) = log_dir["topics"]
+        return sum(each["partition_size"] for each in orders["partitions"])
+
+    assert size(empty) == 0
+    assert size(told) == sum(each.stat().st_size for each in tmp_path.glob("orders-*/*.log"))
+
+
+def test_a_broker_in_memory_has_no_disk(listener: KafkaListener):
+    (told,) = asked(listener.port, describe_log_dirs.KEY, 5, {"topics": None}).results
+    assert (told.log_dir, told.total_bytes, told.usable_bytes) == ("memory", -1, -1)
+
+
+def test_the_old_alter_configs_sets_back_what_it_does_not_name(admin: Admin, listener: KafkaListener):
+    admin.create_topic("orders", log=LogConfig(retention_ms=5_000, cleanup="compact"))
+
+    async def alter() -> None:
+        client = AIOKafkaAdminClient(bootstrap_servers=listener.bootstrap_servers)
+        await client.start()
+        try:
+            settings = {"retention.ms": "7000"}
+            await client.alter_configs([AioConfigResource(AioConfigResourceType.TOPIC, "orders", settings)])
+        finally:
+            await client.close()
+
+    asyncio.run(alter())
+    config = admin.topic_config("orders")
+    assert (config.retention_ms, config.cleanup) == (7_000, LogConfig().cleanup)

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Message, Producer, ShareConsumer
 
 from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, HostConfig, QueueConfig
-from broker_core.broker.share_groups import ShareGroupConfig
+from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clients.producer import Producer as OurProducer
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import ANYBODY

@@ -1,0 +1,18 @@
+"""Settings of share groups (KIP-932, KIP-1191)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from broker_core.kinds import Range
+from broker_core.limits import MAX_WAIT_MS
+from broker_core.settings import Settings
+
+
+class ShareGroupConfig(Settings, frozen=True):
+    """Settings of a share group. They apply to the subscriptions that the group makes from then on."""
+
+    record_lock_duration_ms: Annotated[int, Range(1_000, MAX_WAIT_MS, meaning="a week")] = 30_000
+    delivery_count_limit: Annotated[int, Range(2, 100)] = 5
+    auto_offset_reset: Literal["earliest", "latest"] = "latest"
+    dead_letter_topic: str = ""
