@@ -18,6 +18,7 @@ from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letter_record import decode, encode, with_redrive
 from broker_core.queues.live_dead_letters import LiveDeadLetters, Owner
 from broker_core.queues.log_port import TopicPort
+from broker_core.queues.queue_events import UNDO_PURGE
 from broker_core.snapshots import AttemptView, DeadLetterView
 
 _VIEWS_KEPT = 2_048  # decoded dead letters, for a window that reads the same ones many times a second
@@ -309,7 +310,7 @@ class DeadLetters:
         last = self._purges.pop()
         start = self._log.start_offset
         owners = {offset: owner for offset, owner in last.owners.items() if offset >= start}
-        self._bring_back(now_ns, owners, "undo purge", client)
+        self._bring_back(now_ns, owners, UNDO_PURGE, client)
         return len(owners)
 
     # -- restart
