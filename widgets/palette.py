@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
@@ -35,8 +35,9 @@ _VCENTRE = Qt.AlignmentFlag.AlignVCenter
 class PaletteEntry:
     """A command as the palette shows it; `reason` says why it cannot run now, "" where it can.
 
-    What `is_thing` is no command: its id is that of the canvas, or, where it `is_moment`, a bookmark's. `more` is found
-    too, after every name.
+    What `is_thing` is no command: its id is that of the canvas, or says where to go. `more` is found too, after every
+    name. `enter` says what Enter does; "" for the usual. Where `fixed_rank` is set, it stands there as if its name
+    fitted so well (`widgets.name_search.fit`), whatever its name is.
     """
 
     id: str
@@ -47,16 +48,28 @@ class PaletteEntry:
     icon: QIcon = field(default_factory=QIcon, compare=False)
     more: str = ""
     is_thing: bool = False
-    is_moment: bool = False
+    enter: str = ""
+    fixed_rank: int | None = None
+
+
+Search = Callable[[str], Sequence[PaletteEntry]]
+
+
+def _nothing(_text: str) -> Sequence[PaletteEntry]:
+    return ()
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
     """What fits `text`, the best first, and what can run before what cannot; without one, all commands."""
     if not text.strip():
         return [one for one in entries if not one.is_thing]
-    found = [(fit(text, one.title, one.category, one.more), bool(one.reason), one) for one in entries]
+    found = [(_rank(text, one), bool(one.reason), one) for one in entries]
     ranked = [(rank, idle, one) for rank, idle, one in found if rank is not None]
     return [one for _rank, _idle, one in sorted(ranked, key=lambda each: each[:2])]
+
+
+def _rank(text: str, entry: PaletteEntry) -> int | None:
+    return fit(text, entry.title, entry.category, entry.more) if entry.fixed_rank is None else entry.fixed_rank
 
 
 class _EntryDelegate(QStyledItemDelegate):
@@ -110,8 +123,9 @@ class CommandPalette(QDialog):
         self.setObjectName("palette")
         self.setWindowTitle(tr("Commands"))
         self._entries: list[PaletteEntry] = []
+        self._search: Search = _nothing
         self.field = QLineEdit(self)
-        self.field.setPlaceholderText(tr("Type the name of a command, or of anything in the session"))
+        self.field.setPlaceholderText(tr("A command, a name, a key, a message (orders/3/17) or a time (00:31)"))
         self.field.setAccessibleName(tr("Command or name"))
         self.list = QListWidget(self)
         self.list.setItemDelegate(_EntryDelegate(self.list))
@@ -132,9 +146,10 @@ class CommandPalette(QDialog):
         self.list.itemClicked.connect(lambda _item: self._run())
         self.list.currentItemChanged.connect(lambda *_items: self._show_reason())
 
-    def show_entries(self, entries: Sequence[PaletteEntry]) -> None:
-        """Open over the parent with these commands."""
+    def show_entries(self, entries: Sequence[PaletteEntry], search: Search = _nothing) -> None:
+        """Open over the parent with these commands and names; `search(text)` finds more for what is typed."""
         self._entries = list(entries)
+        self._search = search
         self.field.clear()
         self._show("")
         parent = self.parentWidget()
@@ -156,13 +171,21 @@ class CommandPalette(QDialog):
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
+    def search_again(self) -> None:
+        """The search has come to know more; what is chosen stays chosen."""
+        chosen = self._current()
+        self._show(self.field.text())
+        for row, entry in enumerate(self.shown() if chosen is not None else ()):
+            if chosen is not None and entry.id == chosen.id:
+                self.list.setCurrentRow(row)
+
     def shown(self) -> list[PaletteEntry]:
         """The commands that are listed."""
         return [self.list.item(place).data(_ENTRY) for place in range(self.list.count())]
 
     def _show(self, text: str) -> None:
         self.list.clear()
-        found = matching(self._entries, text)
+        found = matching([*self._entries, *self._search(text)], text)
         for entry in found[:LISTED]:
             item = QListWidgetItem(self.list)
             item.setData(_ENTRY, entry)
@@ -182,9 +205,7 @@ class CommandPalette(QDialog):
             self.reason.setText(tr("Not now: {reason}", reason=entry.reason))
         else:
             shown = tr("Enter shows it on the canvas, Escape closes.")
-            if entry.is_moment:
-                shown = tr("Enter goes to this moment, Escape closes.")
-            self.reason.setText(shown if entry.is_thing else tr("Enter runs it, Escape closes."))
+            self.reason.setText(entry.enter or (shown if entry.is_thing else tr("Enter runs it, Escape closes.")))
 
     def _run(self) -> None:
         entry = self._current()

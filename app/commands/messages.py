@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.message_facts import Present, message_json, query_message
-from app.sessions.history.life import Place
+from app.sessions.history.life import Place, place_of
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
 from broker_core.messages import StoredMessage
@@ -22,7 +22,7 @@ from widgets.facts import Fact
 from widgets.formats import exact_size, plain_text, sentence, session_time
 from widgets.i18n import tr
 from widgets.panels.log_on_disk import LogOnDiskPanel
-from widgets.panels.messages import MessagesPanel
+from widgets.panels.messages import MessagesPanel, Start
 
 PRODUCE = "produce"
 
@@ -49,7 +49,7 @@ class MessageHandlers(QObject):
         context.controller.refused.connect(lambda why, source, _later: self._report(why, source, wrong=True))
         panel = self._panel = context.window.tab(MessagesPanel)
         logs = context.window.tab(LogOnDiskPanel)
-        context.views.ways["browse"] = self._browse
+        context.views.ways |= {"browse": self._browse, "filter": self._list}
         for empty in (panel, logs):
             empty.offerTaken.connect(self._take_offer)
         logs.linkFollowed.connect(context.views.select)
@@ -88,9 +88,25 @@ class MessageHandlers(QObject):
     # -- reading
 
     def _browse(self, name: str) -> None:
-        topic, _, number = name.rpartition("/")
+        """To "topic/partition", or to the message in "topic/partition/offset", which is inspected, too."""
         self._context.window.show_tab("messages")
-        self._panel.browse(topic, int(number))
+        self._panel.clear_filter()
+        if (place := place_of(name)) is None:
+            topic, _, number = name.rpartition("/")
+            self._panel.browse(topic, int(number))
+            return
+        self._panel.browse(place.topic, place.partition, Start("offset", place.offset))
+        self._context.canvas.reveal(f"lane:{place.topic}/{place.partition}")
+        self._context.views.select(place.id)
+        self._panel.table.setFocus()
+
+    def _list(self, name: str) -> None:
+        """The messages of "topic/partition/filter" that fit the filter; of all partitions where none is named."""
+        topic, number, text = name.split("/", 2)
+        self._context.window.show_tab("messages")
+        self._panel.browse(topic, int(number) if number else None, Start("newest"))
+        self._panel.set_filter_text(text)
+        self._panel.table.setFocus()
 
     def _read(self, key: Hashable) -> None:
         self._message, self._place = None, key if isinstance(key, Place) else None

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QMenu
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.palette_items import things
+from app.presenters.palette_search import PaletteSearch
 from app.presenters.panels import PANELS
+from app.sessions.history.keys import Published
 from broker_core.clock import ns_from_s, s_from_ns
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer, AddProducer, AddWorker, DuplicateClient
@@ -36,7 +38,10 @@ _PANELS_OF = {
 
 _OPENS = {
     "topic": "show_offsets",
+    "lane": "show_offsets",
     "group": "show_assignments",
+    "consumer": "show_assignments",
+    "worker": "show_in_flight",
     "queue": "show_in_flight",
     "dlq": "show_dead_letters",
 }
@@ -47,7 +52,7 @@ class ViewHandlers(QObject):
 
     COMMANDS = (
         Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
-        Command("palette", "Find a command...", "View", "Ctrl+P", "command", "All commands, and all that there is."),
+        Command("palette", "Find...", "View", "Ctrl+P", "search", "Commands, names, messages, keys and moments."),
         *(
             Command(f"show_{panel.name}", panel.title, "View", panel.shortcut, panel.icon, panel.hint)
             for panel in PANELS
@@ -65,6 +70,8 @@ class ViewHandlers(QObject):
         self._context = context
         self._palette = CommandPalette(context.window)
         self._palette.chosen.connect(self._run_or_show)
+        self._search: PaletteSearch | None = None  # that of the palette, since it was opened
+        context.views.ways |= {"moment": self._go_to, "bookmark": self._go_to}
         bind, window, canvas = context.registry.bind, context.window, context.canvas
         canvas.selected.connect(self._select)
         canvas.contextMenuRequested.connect(self._canvas_menu)
@@ -102,15 +109,27 @@ class ViewHandlers(QObject):
     def _open_palette(self) -> None:
         context = self._context
         named = things(context.controller.snapshot, context.views.rates, context.views.timeline.bookmarks)
-        self._palette.show_entries([*context.registry.entries(), *named])
+        search = self._search = PaletteSearch(context.controller.snapshot, context.controller.end_ns)
+        context.history.published(context.controller.snapshot.events, lambda found: self._know(search, found))
+        self._palette.show_entries([*context.registry.entries(), *named], search.found)
+
+    def _know(self, search: PaletteSearch, published: Published) -> None:
+        if search is self._search:
+            search.know(published)
+            self._palette.search_again()
 
     def _run_or_show(self, chosen: str) -> None:
-        """A command runs; anything of the session is chosen, framed on the canvas and has the keyboard there."""
-        if ":" in chosen:
-            self._choose(chosen)
-            self._context.canvas.setFocus()
-        else:
+        """A command runs; a thing is chosen, framed on the canvas, has the keyboard there, and its panel in front."""
+        kind, separator, name = chosen.partition(":")
+        if not separator:
             self._context.registry.trigger(chosen)
+        elif kind in self._context.views.ways:
+            self._context.views.ways[kind](name)
+        else:
+            self._choose(chosen)
+            if kind in _OPENS:
+                self._open(chosen)
+            self._context.canvas.setFocus()
 
     def _show_sides(self, left: bool, right: bool, bottom: bool) -> None:
         for name, on in (("left", left), ("right", right), ("bottom", bottom)):
@@ -121,12 +140,15 @@ class ViewHandlers(QObject):
 
     def _choose(self, item_id: str) -> None:
         """Chosen in the navigator: framed on the canvas, and brought into sight there; a bookmark is a moment."""
-        kind, _, moment = item_id.partition(":")
+        kind, _, name = item_id.partition(":")
         if kind == "bookmark":
-            self._context.views.momentChosen.emit(int(moment))
+            self._go_to(name)
             return
         self._context.canvas.reveal(item_id)
         self._select(item_id)
+
+    def _go_to(self, time_ns: str) -> None:
+        self._context.views.momentChosen.emit(int(time_ns))
 
     def _note_new(self, performed: Performed | None, source: str) -> None:
         self._new = "" if performed is None or source else self._made(performed.action)

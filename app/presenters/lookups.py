@@ -12,7 +12,8 @@ from app.presenters.message_facts import Present, client_id, message_facts, quer
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.sessions.event_text import about, kind_word, place_text
-from app.sessions.history.history import History, KeyCounts
+from app.sessions.history.history import History
+from app.sessions.history.keys import KeyCounts
 from app.sessions.history.life import Life, Place, place_of, touching
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S

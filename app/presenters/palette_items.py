@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from PySide6.QtGui import QIcon
 
 from app.presenters.other_producers import other_producers
+from app.presenters.palette_search import GO_THERE
 from app.presenters.rates import Rates
 from broker_core.snapshots import Snapshot
 from widgets.formats import session_time
@@ -17,7 +18,7 @@ from widgets.theme import current_theme
 
 
 def things(snapshot: Snapshot, rates: Rates, bookmarks: Iterable[tuple[int, str]]) -> list[PaletteEntry]:
-    """Topics, queues, groups and clients, with the ids that they have on the canvas, and bookmarks: time_ns, name."""
+    """Topics, partitions, queues, groups and clients, with their ids on the canvas, and bookmarks: time_ns, name."""
     dressed: dict[str, QIcon] = {}
 
     def entry(kind: str, name: str, category: str, picture: str = "") -> PaletteEntry:
@@ -28,6 +29,11 @@ def things(snapshot: Snapshot, rates: Rates, bookmarks: Iterable[tuple[int, str]
 
     return [
         *(entry("topic", topic.name, tr("Topic")) for topic in snapshot.topics),
+        *(
+            entry("lane", f"{topic.name}/{part.partition}", tr("Partition"), "layers")
+            for topic in snapshot.topics
+            for part in topic.partitions
+        ),
         *(entry("queue", queue.name, tr("Queue")) for queue in snapshot.queues),
         *(entry("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
         *(entry("group", group.name, tr("Group")) for group in snapshot.groups),
@@ -39,7 +45,7 @@ def things(snapshot: Snapshot, rates: Rates, bookmarks: Iterable[tuple[int, str]
                 f"{tr('Bookmark')}, {session_time(at_ns)}",
                 icon=icon("bookmark", current_theme(), "muted"),
                 is_thing=True,
-                is_moment=True,
+                enter=tr(GO_THERE),
             )
             for at_ns, name in bookmarks
         ),

@@ -28,6 +28,7 @@ from app.presenters.schemas import SchemasPresenter
 from app.presenters.status import StatusModel
 from app.presenters.timeline import TimelineModel
 from app.sessions.history.history import History
+from app.sessions.history.life import place_of
 from app.sessions.session_controller import SessionController
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
@@ -161,7 +162,7 @@ class Views(QObject):
         self.selected = selected
         if self._window is not None:
             canvas: Any = self._window.parts.canvas
-            canvas.set_selected(selected)
+            canvas.set_selected(next((one for one in on_canvas(selected) if canvas.draws(one)), ""))
         self.show_selected()
 
     def restart(self) -> None:
@@ -231,6 +232,13 @@ class Views(QObject):
             excerpt = self._listed.of(snapshot, self.selected)
             presenter.panel.set_part(_part_words(excerpt))
             presenter.show(excerpt.snapshot)
+
+
+def on_canvas(selected: str) -> tuple[str, ...]:
+    """What is framed for what is inspected, the first that is drawn: for a message, the partition or queue it is in."""
+    kind, _, name = selected.partition(":")
+    place = place_of(name) if kind == "message" else None
+    return (selected,) if place is None else (f"lane:{place.topic}/{place.partition}", f"queue:{place.topic}")
 
 
 def _part_words(excerpt: Excerpt) -> str:

@@ -234,6 +234,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
   </message>
   <message>
+   <source>A command, a name, a key, a message (orders/3/17) or a time (00:31)</source>
+   <translation>Befehl, Name, Schlüssel, Nachricht (orders/3/17) oder Zeit (00:31)</translation>
+  </message>
+  <message>
    <source>A condition is needed.</source>
    <translation>Eine Bedingung ist nötig.</translation>
   </message>
@@ -544,10 +548,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>All causes</source>
    <translation>Alle Ursachen</translation>
-  </message>
-  <message>
-   <source>All commands, and all that there is.</source>
-   <translation>Alle Befehle und alles, was es gibt.</translation>
   </message>
   <message>
    <source>All events, in order.</source>
@@ -1088,6 +1088,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Commands</source>
    <translation>Befehle</translation>
+  </message>
+  <message>
+   <source>Commands, names, messages, keys and moments.</source>
+   <translation>Befehle, Namen, Nachrichten, Schlüssel und Zeitpunkte.</translation>
   </message>
   <message>
    <source>Commits</source>
@@ -1666,12 +1670,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Angeben, wie weit die Uhr springt.</translation>
   </message>
   <message>
+   <source>Enter lists the messages, Escape closes.</source>
+   <translation>Eingabe listet die Nachrichten auf, Escape schließt.</translation>
+  </message>
+  <message>
    <source>Enter runs it, Escape closes.</source>
    <translation>Eingabe führt aus, Esc schließt.</translation>
   </message>
   <message>
    <source>Enter shows it on the canvas, Escape closes.</source>
    <translation>Eingabe zeigt es auf der Zeichenfläche, Escape schließt.</translation>
+  </message>
+  <message>
+   <source>Enter shows the event, Escape closes.</source>
+   <translation>Eingabe zeigt das Ereignis, Escape schließt.</translation>
+  </message>
+  <message>
+   <source>Enter shows the message, Escape closes.</source>
+   <translation>Eingabe zeigt die Nachricht, Escape schließt.</translation>
   </message>
   <message>
    <source>Enter the absolute path of the folder.</source>
@@ -1966,8 +1982,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Filter</translation>
   </message>
   <message>
-   <source>Find a command...</source>
-   <translation>Befehl suchen...</translation>
+   <source>Find...</source>
+   <translation>Suchen...</translation>
   </message>
   <message>
    <source>First (session)</source>
@@ -2450,6 +2466,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Schlüssel</translation>
   </message>
   <message>
+   <source>Key in {topic}/{partition}, messages: {count:,}</source>
+   <translation>Schlüssel in {topic}/{partition}, Nachrichten: {count:,}</translation>
+  </message>
+  <message>
    <source>Keys</source>
    <translation>Tasten</translation>
   </message>
@@ -2788,6 +2808,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Missing</source>
    <translation>Fehlend</translation>
+  </message>
+  <message>
+   <source>Moment</source>
+   <translation>Zeitpunkt</translation>
   </message>
   <message>
    <source>More</source>
@@ -4282,6 +4306,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Versiegelt die Aufzeichnung und schließt das Fenster.</translation>
   </message>
   <message>
+   <source>Search the messages of {topic} for {what}</source>
+   <translation>Nachrichten von {topic} nach {what} durchsuchen</translation>
+  </message>
+  <message>
    <source>Search the scenarios</source>
    <translation>Szenarien durchsuchen</translation>
   </message>
@@ -5610,10 +5638,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Trying it without doing it...</source>
    <translation>Probe, ohne es zu tun...</translation>
-  </message>
-  <message>
-   <source>Type the name of a command, or of anything in the session</source>
-   <translation>Den Namen eines Befehls tippen oder von etwas in der Sitzung</translation>
   </message>
   <message>
    <source>Undo</source>

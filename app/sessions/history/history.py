@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow.compute as pc
 from PySide6.QtCore import QObject, Signal
 
+from app.sessions.history.keys import KeyCounts, Published, partition_keys, published
 from app.sessions.history.life import Life, Place, life_of, touching
 from app.sessions.history.recorded import ALL, Recorded, folders_of
 from app.sessions.history.redrives import RedrivenMessage, redriven_messages
@@ -20,18 +20,6 @@ from app.sessions.history.ring import EventRing
 from broker_core.events import Event, EventKind
 
 T = TypeVar("T")
-
-
-class KeyCounts(NamedTuple):
-    """How many messages each key has in one partition, the most frequent first.
-
-    `unnamed` were published in batches, whose events name no key; `whole` is False where older events are not kept.
-    """
-
-    keys: tuple[tuple[bytes | None, int], ...]
-    total: int
-    unnamed: int
-    whole: bool
 
 
 class History(QObject):
@@ -85,7 +73,12 @@ class History(QObject):
     def keys(self, topic: str, partition: int, events: int, then: Callable[[KeyCounts], object]) -> None:
         """Which keys were published to a partition in the first `events` events."""
         ring, recorded = self.ring, self._recorded
-        self._ask(lambda: _keys(topic, partition, events, ring, recorded), then)
+        self._ask(lambda: partition_keys(topic, partition, events, ring, *_older(ring, recorded)), then)
+
+    def published(self, events: int, then: Callable[[Published], object]) -> None:
+        """Every key and place that was published to in the first `events` events."""
+        ring, recorded = self.ring, self._recorded
+        self._ask(lambda: published(events, ring, *_older(ring, recorded)), then)
 
     def control(self, kinds: Sequence[EventKind], then: Callable[[list[Event]], object]) -> None:
         """All events of these kinds."""
@@ -199,37 +192,6 @@ def _search(
         found = [event for event in older.events(wanted, folders) if test(event)]
     reached = min(end_seq, max(ring.end_seq, first_seq)) if ring.end_seq else end_seq
     return reached, found + [event for event in ring.between(first_seq, reached) if test(event)]
-
-
-def _keys(topic: str, partition: int, events: int, ring: EventRing, recorded: Recorded | None) -> KeyCounts:
-    older, first = _older(ring, recorded)
-    counts: Counter[bytes | None] = Counter()
-    unnamed = 0
-    if older is not None:
-        field = pc.field
-        wanted = (
-            (field("kind") == EventKind.PUBLISHED.value)
-            & (field("topic") == topic)
-            & (field("partition") == partition)
-            & (field("seq") < min(first, events))
-        )
-        rows = older.table(wanted, ("key", "count")).group_by(["key", "count"]).aggregate([([], "count_all")])
-        for row in rows.to_pylist():
-            if row["count"] == 1:
-                counts[row["key"]] += row["count_all"]
-            else:
-                unnamed += row["count"] * row["count_all"]
-    for event in ring.since(0):
-        if event.kind is not EventKind.PUBLISHED or event.partition != partition or event.topic != topic:
-            continue
-        if event.seq >= events:
-            break
-        if event.count == 1:
-            counts[event.key] += 1
-        else:
-            unnamed += event.count
-    whole = older is not None or ring.first_seq == 0
-    return KeyCounts(tuple(counts.most_common()), counts.total() + unnamed, unnamed, whole)
 
 
 def _of_kinds(kinds: Sequence[EventKind], ring: EventRing, recorded: Recorded | None) -> list[Event]:

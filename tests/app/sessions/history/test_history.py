@@ -101,6 +101,28 @@ def test_keys_of_a_partition_are_counted_from_the_beginning(run, asked):
     assert 0 < early.total < log.end_offset
 
 
+def test_every_key_and_place_that_was_published_to_is_known_from_both(run, asked):
+    live, whole, small, folder, _letters = run
+    broker = live.simulation.broker
+    truth: Counter = Counter()
+    for number in range(6):
+        log = broker.logs.partition("commits", number)
+        for message in log.read(0, max_messages=100_000, max_bytes=1 << 30):
+            truth["commits", number, message.key] += 1
+    for ring, where in ((whole, None), (small, folder)):
+        found = asked(ring, where, "published", 1 << 62)
+        assert {one[:3]: one.messages for one in found.keys if one.topic == "commits"} == truth
+        assert found.keys[0].messages == max(one.messages for one in found.keys)
+        for number in range(6):
+            assert found.ends["commits", number] == broker.logs.partition("commits", number).end_offset
+        # Those that were redriven, and the queue of dead letters itself.
+        dead = broker.queues.dead_letters("builds").name
+        for name in ("builds", dead):
+            assert found.ends[name, 0] == broker.logs.partition(name, 0).end_offset
+    early = asked(whole, None, "published", whole.end_seq // 2)
+    assert 0 < early.ends["commits", 2] < found.ends["commits", 2]
+
+
 def test_events_of_a_kind_come_from_both(run, asked):
     _live, whole, small, folder, _letters = run
     kinds = (EventKind.USER_ACTION, EventKind.REDRIVEN)

@@ -1,0 +1,143 @@
+"""What typed text finds in a session beside names: moments, events, messages by their places, and keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from PySide6.QtGui import QIcon
+
+from app.sessions.history.keys import Published
+from app.sessions.history.life import Place
+from broker_core.snapshots import Snapshot
+from widgets.formats import plain_text, session_time
+from widgets.i18n import mark, tr
+from widgets.icons import icon
+from widgets.palette import PaletteEntry
+from widgets.panels.messages import time_of
+from widgets.theme import current_theme
+
+GO_THERE = mark("Enter goes to this moment, Escape closes.")
+_SHOW_MESSAGE = mark("Enter shows the message, Escape closes.")
+_SHOW_EVENT = mark("Enter shows the event, Escape closes.")
+_LIST = mark("Enter lists the messages, Escape closes.")
+
+MESSAGES_MOST, KEYS_MOST, TOPICS_MOST = 60, 60, 8
+_EVENT = re.compile(r"#\s*(\d[\d,]*)", re.ASCII)
+_BETWEEN = re.compile(r"[\s/@:]+", re.ASCII)  # none of them is in the name of a topic
+_FILLERS = frozenset({"at", "offset", "message", "partition"})
+_EXACT, _FITS, _LAST = 0, 5, 99  # ranks, as `widgets.name_search.fit` gives them to names
+
+
+def quoted(text: str) -> str:
+    """`text` as a value of the filter language."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class PaletteSearch:
+    """Searches the session as `snapshot` shows it, which has come to `end_ns`. Keys, and the messages of queues, are
+    found once `published` is known."""
+
+    def __init__(self, snapshot: Snapshot, end_ns: int) -> None:
+        self._end_ns, self._events = end_ns, snapshot.events
+        self._topics = [topic.name for topic in sorted(snapshot.topics, key=lambda one: -one.published)]
+        self._bounds = {
+            (topic.name, part.partition): (part.start_offset, part.end_offset)
+            for topic in snapshot.topics
+            for part in topic.partitions
+        }
+        self._published: Published | None = None
+        self._icons: dict[str, QIcon] = {}
+
+    def know(self, published: Published) -> None:
+        """What was published up to the moment that is shown."""
+        self._published = published
+        for place, end in published.ends.items():
+            self._bounds.setdefault(place, (0, end))
+
+    def found(self, text: str) -> list[PaletteEntry]:
+        """What `text` finds, in no order: each entry has its rank, or a title by which it is ranked."""
+        text = text.strip()
+        if not text:
+            return []
+        return [*self._moments(text), *self._event(text), *self._messages(text), *self._keys(text), *self._search(text)]
+
+    def _entry(self, target: str, title: str, about: str, picture: str, enter: str, rank: int | None) -> PaletteEntry:
+        if picture not in self._icons:
+            self._icons[picture] = icon(picture, current_theme(), "muted")
+        return PaletteEntry(
+            target, title, about, icon=self._icons[picture], is_thing=True, enter=tr(enter), fixed_rank=rank
+        )
+
+    def _moments(self, text: str) -> Iterator[PaletteEntry]:
+        time_ns = time_of(text)
+        if time_ns is not None and time_ns <= self._end_ns:
+            rank = _FITS if text.isdecimal() else _EXACT
+            yield self._entry(f"moment:{time_ns}", session_time(time_ns), tr("Moment"), "clock", GO_THERE, rank)
+
+    def _event(self, text: str) -> Iterator[PaletteEntry]:
+        found = _EVENT.fullmatch(text)
+        if found and (seq := _number(found[1])) is not None and seq < self._events:
+            yield self._entry(f"event:{seq}", f"#{seq:,}", tr("Event"), "events", _SHOW_EVENT, _EXACT)
+
+    def _messages(self, text: str) -> Iterator[PaletteEntry]:
+        """By id, `topic/partition/offset`; by topic and offset; by the offset alone, in any partition that has it."""
+        words = [word for word in _BETWEEN.split(text) if word and word.casefold() not in _FILLERS]
+        offset = _number(words[-1]) if words else None
+        name, number = "", None
+        match words[:-1]:
+            case []:
+                pass
+            case [one]:
+                number = _number(one)
+                name = one.casefold() if number is None else ""
+            case [name, one] if (number := _number(one)) is not None:
+                name = name.casefold()
+            case _:
+                return
+        if offset is None:
+            return
+        rank = _EXACT if len(words) == 3 else _FITS
+        fitting = 0
+        for (topic, partition), (start, end) in self._bounds.items():
+            if not start <= offset < end or (number is not None and partition != number):
+                continue
+            if name and not topic.casefold().startswith(name):
+                continue
+            place = Place(topic, partition, offset)
+            exact = rank if not name or topic.casefold() == name else _FITS
+            target = f"browse:{topic}/{partition}/{offset}"
+            yield self._entry(target, str(place), tr("Message"), "message", _SHOW_MESSAGE, exact)
+            fitting += 1
+            if fitting >= MESSAGES_MOST:
+                return
+
+    def _keys(self, text: str) -> Iterator[PaletteEntry]:
+        if self._published is None:
+            return
+        wanted = text.casefold()
+        keys = self._published.keys
+        exact = islice((one for one in keys if one.folded == wanted), KEYS_MOST)
+        others = islice((one for one in keys if wanted in one.folded and one.folded != wanted), KEYS_MOST)
+        for one in (*exact, *others):
+            filtered = f"key = {quoted(one.key.decode(errors='replace'))}"
+            about = tr(
+                "Key in {topic}/{partition}, messages: {count:,}",
+                topic=one.topic,
+                partition=one.partition,
+                count=one.messages,
+            )
+            target = f"filter:{one.topic}/{one.partition}/{filtered}"
+            yield self._entry(target, plain_text(one.key, 60), about, "message", _LIST, None)
+
+    def _search(self, text: str) -> Iterator[PaletteEntry]:
+        """Whatever else is in the messages: their panel looks through them."""
+        for topic in self._topics[:TOPICS_MOST]:
+            title = tr("Search the messages of {topic} for {what}", topic=topic, what=quoted(text))
+            yield self._entry(f"filter:{topic}//{quoted(text)}", title, tr("Messages"), "filter", _LIST, _LAST)
+
+
+def _number(word: str) -> int | None:
+    digits = word.replace(",", "")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= 18 else None

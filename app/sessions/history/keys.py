@@ -1,0 +1,121 @@
+"""What was published: keys, and how far each partition has come. Too slow for the window's thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import pyarrow.compute as pc
+
+from app.sessions.history.recorded import Recorded
+from app.sessions.history.ring import EventRing
+from broker_core.events import Event, EventKind
+from widgets.formats import plain_text
+
+_MOVES = frozenset({EventKind.DEAD_LETTERED, EventKind.REDRIVEN})
+KEYS_MOST = 200_000  # further ones are not looked for: a list of names beyond is no help
+
+
+class KeyCounts(NamedTuple):
+    """How many messages each key has in one partition, the most frequent first.
+
+    `unnamed` were published in batches, whose events name no key; `whole` is False where older events are not kept.
+    """
+
+    keys: tuple[tuple[bytes | None, int], ...]
+    total: int
+    unnamed: int
+    whole: bool
+
+
+class PlacedKey(NamedTuple):
+    """A key, where it was published to, and how often; `folded` is the key as it is shown, for a search in any case."""
+
+    topic: str
+    partition: int
+    key: bytes
+    messages: int
+    folded: str
+
+
+class Published(NamedTuple):
+    """All keys, the most frequent first, `KEYS_MOST` at most; and by (topic, partition) the offset after the last one.
+
+    Dead letters and redriven messages are there by the places to which they were appended.
+    """
+
+    keys: tuple[PlacedKey, ...]
+    ends: Mapping[tuple[str, int], int]
+
+
+def partition_keys(
+    topic: str, partition: int, events: int, ring: EventRing, older: Recorded | None, first: int
+) -> KeyCounts:
+    """Of the first `events` events; those before number `first` are `older`'s."""
+    counts: Counter[bytes | None] = Counter()
+    unnamed = 0
+    if older is not None:
+        field = pc.field
+        here = (field("topic") == topic) & (field("partition") == partition)
+        wanted = _published() & here & (field("seq") < min(first, events))
+        rows = older.table(wanted, ("key", "count")).group_by(["key", "count"]).aggregate([([], "count_all")])
+        for row in rows.to_pylist():
+            if row["count"] == 1:
+                counts[row["key"]] += row["count_all"]
+            else:
+                unnamed += row["count"] * row["count_all"]
+    for event in _first(ring, events):
+        if event.kind is not EventKind.PUBLISHED or event.partition != partition or event.topic != topic:
+            continue
+        if event.count == 1:
+            counts[event.key] += 1
+        else:
+            unnamed += event.count
+    whole = older is not None or ring.first_seq == 0
+    return KeyCounts(tuple(counts.most_common()), counts.total() + unnamed, unnamed, whole)
+
+
+def published(events: int, ring: EventRing, older: Recorded | None, first: int) -> Published:
+    """Of the first `events` events; those before number `first` are `older`'s."""
+    keys: Counter[tuple[str, int, bytes]] = Counter()
+    ends: dict[tuple[str, int], int] = {}
+    if older is not None:
+        before = pc.field("seq") < min(first, events)
+        rows = older.table(_published() & before, ("topic", "partition", "key", "offset", "count"))
+        rows = rows.append_column("end", pc.add(rows["offset"], rows["count"]))
+        named = rows.filter(pc.is_valid(rows["key"])).group_by(["topic", "partition", "key"])
+        for row in named.aggregate([("count", "sum")]).to_pylist():
+            keys[row["topic"], row["partition"], row["key"]] += row["count_sum"]
+        for row in rows.group_by(["topic", "partition"]).aggregate([("end", "max")]).to_pylist():
+            ends[row["topic"], row["partition"]] = row["end_max"]
+        moves = older.table(pc.field("kind").isin(list(_MOVES)) & before, ("to_topic", "to_partition", "to_offset"))
+        for row in moves.group_by(["to_topic", "to_partition"]).aggregate([("to_offset", "max")]).to_pylist():
+            _arrived(ends, row["to_topic"], row["to_partition"], row["to_offset_max"])
+    for event in _first(ring, events):
+        if event.kind is EventKind.PUBLISHED and event.partition is not None and event.offset is not None:
+            ends[event.topic, event.partition] = event.offset + event.count
+            if event.key is not None:
+                keys[event.topic, event.partition, event.key] += event.count
+        elif event.kind in _MOVES:
+            _arrived(ends, event.to_topic, event.to_partition, event.to_offset)
+    found = (PlacedKey(*place, count, plain_text(place[2]).casefold()) for place, count in keys.most_common(KEYS_MOST))
+    return Published(tuple(found), ends)
+
+
+def _published() -> pc.Expression:
+    return pc.field("kind") == EventKind.PUBLISHED.value
+
+
+def _first(ring: EventRing, events: int) -> Iterator[Event]:
+    """What is in memory of the first `events` events."""
+    for event in ring.since(0):
+        if event.seq >= events:
+            return
+        yield event
+
+
+def _arrived(ends: dict[tuple[str, int], int], topic: str, partition: int | None, offset: int | None) -> None:
+    """A dead letter was appended to its queue's, or a redriven message to where it came from."""
+    if topic and partition is not None and offset is not None:
+        ends[topic, partition] = max(offset + 1, ends.get((topic, partition), 0))
