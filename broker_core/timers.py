@@ -43,6 +43,10 @@ class Timers:
         heapq.heappush(self._heap, (deadline_ns, place, self._made, timer))
         return timer
 
+    def at_end_of_wait(self, deadline_ns: int, action: Action) -> Timer:
+        """`at`, for the end of a request that waits. A host whose session time can be stopped ends it nonetheless."""
+        return self.at(deadline_ns, action)
+
     def next_deadline_ns(self) -> int | None:
         """The earliest pending deadline, or None."""
         heap = self._heap

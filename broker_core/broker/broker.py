@@ -17,6 +17,7 @@ from broker_core.broker.queues import Queues
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
+from broker_core.broker.session_clock import SessionClock
 from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import TransactionPorts
@@ -102,6 +103,9 @@ class Broker:
             logs, self.schemas, self.durability, self.transactions.check_append, self.fetches, self.growth, events
         )
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
+        self.clock = SessionClock(
+            timers, events, epoch_ms=epoch_ms, heard_from_all=self._heard_from_all, clean=self._clean
+        )
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
@@ -137,6 +141,14 @@ class Broker:
     def count_from_now(self) -> None:
         """Set the totals to zero; the counts of queues from before a restart stay their own."""
         self.recently_deleted.counted = self.recently_deleted.counted.minus(self.views.totals())
+
+    def _heard_from_all(self, now_ns: int) -> None:
+        self.groups.heard_from_all(now_ns)
+        self.share_groups.heard_from_all(now_ns)
+
+    def _clean(self, now_ns: int) -> None:
+        self.cleaning.clean(now_ns)
+        self.transactions.expire(now_ns)
 
     def close(self) -> None:
         """Write what is pending and give back every file."""

@@ -126,6 +126,12 @@ class ShareGroups:
         member.epoch += 1
         return ShareHeartbeat(member.epoch, topics)
 
+    def heard_from_all(self, now_ns: int) -> None:
+        """Restart the session timeouts of all members."""
+        for members in self._groups.values():
+            for member in members.values():
+                member.session.heard_ns = now_ns
+
     def _join(self, now_ns: int, group: str, member_id: str, holder: str, topics: tuple[str, ...]) -> ShareHeartbeat:
         members = self._groups.setdefault(group, {})
         old = members.pop(member_id, None)

@@ -115,7 +115,7 @@ class BrokerHost(HostLoop):
             self.events.attach(_refuse)
         in_memory = config.log.durability == "memory" and not read_only
         self.open_batches = (
-            OpenBatches(self.broker, self._start_ns, self._wake_at, self.loop.is_due) if in_memory else None
+            OpenBatches(self.broker, self.clock.now_ns, self._wake_after, self.loop.is_due) if in_memory else None
         )
         self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
         if self._writer is not None and self.broker.durability.journal.logs:
@@ -245,11 +245,9 @@ class BrokerHost(HostLoop):
         if (self.broker.durability.syncs.wanted or self.broker.offsets.awaited) and self._writer is not None:
             self._writer.wake()
 
-    def _wake_at(self, time_ns: int) -> None:
-        """Wake the timer thread at `time_ns`."""
-        self.loop.timers.at(time_ns, lambda _at: None)
-        if time_ns < self._sleeps_until_ns:
-            self._wake.notify()
+    def _wake_after(self, delay_ns: int) -> None:
+        """Wake the timer thread after `delay_ns`."""
+        self.timers.at_end_of_wait(self.clock.now_ns() + delay_ns, lambda _at: None)
 
 
 def _refuse(_event: Event) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_S
+from broker_core.engine.host_clock import HostClock, HostTimers
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.catalogue import entry_of
@@ -79,7 +80,8 @@ class HostLoop:
         self.lock: AbstractContextManager[bool] = lock
         self._name = name
         self._wake = threading.Condition(lock)
-        self._sleeps_until_ns = 0
+        self._sleeps_until_ns = 0  # in session time
+        self._waits_until_ns = 0  # in monotonic time
         self._waiters: set[threading.Event | _Gate] = set()
         self._clients: dict[Closable, Callable[[float | None], object] | None] = {}
         self._callbacks: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
@@ -87,7 +89,8 @@ class HostLoop:
         self._callback_lock = threading.Lock()
         self._timer_thread = threading.Thread(target=self._keep_time, name=f"{name}-timers", daemon=True)
         self._closing = False
-        self._start_ns = time.monotonic_ns()
+        self.clock = HostClock(self._wake.notify)
+        self.loop.timers = self.timers = HostTimers(self.clock, self._wait_added)
 
     # -- calls
 
@@ -191,7 +194,7 @@ class HostLoop:
     @property
     def now_ns(self) -> int:
         """Session time in nanoseconds, monotonic."""
-        return time.monotonic_ns() - self._start_ns
+        return self.clock.now_ns()
 
     @property
     def is_paused(self) -> bool:
@@ -241,7 +244,7 @@ class HostLoop:
 
     def _run(self, action: Callable[[int], T]) -> T:
         loop = self.loop
-        now_ns = time.monotonic_ns() - self._start_ns
+        now_ns = self.clock.now_ns()
         self._before()
         if loop.is_due(now_ns):
             self._fire(now_ns)
@@ -274,19 +277,35 @@ class HostLoop:
                 # An error in a timer must not reach the present caller.
                 _log.exception("a timer failed")
 
+    def _wait_added(self, ends_ns: int) -> None:
+        if ends_ns < self._waits_until_ns:
+            self._wake.notify()
+
+    def _end_waits(self, _now_ns: int) -> None:
+        while True:
+            try:
+                while self.timers.waits.fire_next(time.monotonic_ns()) is not None:
+                    pass
+                return
+            except Exception:
+                _log.exception("a timer failed")
+
     def _keep_time(self) -> None:
         with self._wake:
             while True:
-                self._run(lambda _now: None)
+                self._run(self._end_waits)
                 # Checked here, because `_run` may have released the lock.
                 if self._closing:
                     return
-                next_ns = self.loop.next_ns()
+                next_ns, wait_ns = self.loop.next_ns(), self.timers.waits.next_deadline_ns()
                 self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
-                wait_s = None if next_ns is None else max(0.0, (next_ns - self.now_ns) / NS_PER_S)
+                self._waits_until_ns = _NEVER_NS if wait_ns is None else wait_ns
+                ends_ns = self._waits_until_ns
+                if next_ns is not None and (not self.clock.is_stopped or next_ns <= self.now_ns):
+                    ends_ns = min(ends_ns, self.clock.monotonic_ns(next_ns))
                 # A time to live may end in a century, and `wait` has a maximum timeout.
-                self._wake.wait(None if wait_s is None else min(wait_s, _LONGEST_WAIT_S))
-                self._sleeps_until_ns = 0
+                self._wake.wait(min(max(0.0, (ends_ns - time.monotonic_ns()) / NS_PER_S), _LONGEST_WAIT_S))
+                self._sleeps_until_ns = self._waits_until_ns = 0
 
     def _call_back(self) -> None:
         while (callback := self._callbacks.get()) is not _end:

@@ -141,19 +141,19 @@ class OpenBatches:
     def __init__(
         self,
         broker: Broker,
-        start_ns: int,
+        now_ns: Callable[[], int],
         arm: Callable[[int], object],
         is_due: Callable[[int], bool] = lambda _time_ns: False,
     ) -> None:
-        """`start_ns` is session time 0 on the monotonic clock. `arm(time_ns)` schedules a call of `close`.
+        """`now_ns` gives session time. `arm(delay_ns)` schedules a call of `close`, on the machine's clock.
 
         No batch is opened while `is_due(time_ns)`: what is due has to run first.
         """
         self._broker = broker
-        self._start_ns = start_ns
+        self._now_ns = now_ns
         self._arm = arm
         self._is_due = is_due
-        self._armed_ns = -1
+        self._armed_ns = -1  # on the monotonic clock
         self._stopped = False
         self.open: dict[str, _OpenBatch] = {}
         # Batches of queues without other ready messages: their messages are the next to take.
@@ -242,7 +242,7 @@ class OpenBatches:
     def _opened(self, client: str, topic: str) -> _OpenBatch | None:
         if topic in self.open:
             self.close()  # all batches, so that events of all topics are in time order
-        now_ns = time.monotonic_ns() - self._start_ns
+        now_ns = self._now_ns()
         if self._stopped or self._is_due(now_ns):
             return None
         batch: _OpenBatch
@@ -254,9 +254,10 @@ class OpenBatches:
                 self.serving[topic] = batch
         else:
             return None
-        batch.closes_at_ns = self._start_ns + now_ns + OPEN_NS
+        opened_ns = time.monotonic_ns()
+        batch.closes_at_ns = opened_ns + OPEN_NS
         self.open[topic] = batch
-        if self._armed_ns <= now_ns:
-            self._armed_ns = now_ns + IDLE_NS
-            self._arm(self._armed_ns)
+        if self._armed_ns <= opened_ns:
+            self._armed_ns = opened_ns + IDLE_NS
+            self._arm(IDLE_NS)
         return batch

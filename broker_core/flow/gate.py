@@ -304,7 +304,7 @@ class Gate:
             end_ns = now_ns + ns_from_ms(self.config.block_timeout_ms)
             deadline_ns = end_ns if deadline_ns is None else min(deadline_ns, end_ns)
         if deadline_ns is not None:
-            offer.timer = self._timers.at(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
+            offer.timer = self._timers.at_end_of_wait(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
         blocked = self._held.setdefault(offer.reader, _Held()).blocked
         since_ns, offers = blocked.get(offer.client, (now_ns, 0))
         blocked[offer.client] = (since_ns, offers + 1)

@@ -219,6 +219,13 @@ class GroupCoordinator:
         """Restart the poll interval of a member. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
         self._member_group(group, member_id).find(member_id).polled(now_ns)
 
+    def heard_from_all(self, now_ns: int) -> None:
+        """Restart the session timeouts and poll intervals of all members of all groups."""
+        for group in self._groups.values():
+            for member in group.members.values():
+                member.heard(now_ns)
+                member.polled(now_ns)
+
     def leave(self, now_ns: int, group: str, member_id: str, cause: str = "") -> None:
         """Remove a member, also a static one. Raises UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID."""
         found = self._member_group(group, member_id)

@@ -136,7 +136,7 @@ class Fetches:
         if messages or deadline_ns <= now_ns:
             return Reply.of(messages)
         reply: FetchReply = Reply()
-        timer = self._timers.at(deadline_ns, lambda _at: self._end(reply, []))
+        timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: self._end(reply, []))
         self._waiting[reply] = _WaitingFetch(group, client, dict(positions), max_messages, timer)
         for topic_partition in positions:
             self._waiting_for.setdefault(topic_partition, {})[reply] = None

@@ -23,7 +23,7 @@ class Growth:
         chosen = tuple(partitions)
         for each in chosen:
             self._waiting.setdefault(each, {})[reply] = None
-        timer = self._timers.at(deadline_ns, lambda _at: reply.resolve(None))
+        timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: reply.resolve(None))
 
         def forget(_reply: Reply[None]) -> None:
             timer.cancel()

@@ -6,6 +6,7 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import (
+    clock,
     dead_letters,
     faults,
     groups,
@@ -33,6 +34,7 @@ CATALOGUE: tuple[Entry, ...] = (
     *schemas.ENTRIES,
     *observe.ENTRIES,
     *faults.ENTRIES,
+    *clock.ENTRIES,
 )
 _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}
 

@@ -140,7 +140,7 @@ class QueueLeases:
         if leases or deadline_ns is None or deadline_ns <= now_ns:
             self._answer(now_ns, reply, leases)
             return reply
-        timer = self._timers.at(deadline_ns, lambda _: self.cancel_take(reply))
+        timer = self._timers.at_end_of_wait(deadline_ns, lambda _: self.cancel_take(reply))
         self._waiting_acquires.join(WaitingAcquire(reply, holder, max_messages, timer, weight))
         return reply
 

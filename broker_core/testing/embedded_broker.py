@@ -22,6 +22,7 @@ from broker_core.log.config import Durability, LogConfig
 from broker_core.messages import Headers, StoredMessage
 from broker_core.queues.config import QueueConfig
 from broker_core.settings import Port, checked_class
+from broker_core.testing.clock import BrokerClock
 
 _READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.
@@ -48,7 +49,9 @@ class EmbeddedBroker:
         create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
     ) -> None:
         self.host = BrokerHost(path, HostConfig(log=LogConfig(durability=durability), groups=groups))
+        self.host.broker.clock.movable = self.host.clock
         self.admin = Admin(self.host)
+        self.clock = BrokerClock(lambda: self.host)
         self.connections = Connections(lambda: self.host.now_ns)
         self._http_port = http_port
         self._http_url = ""

@@ -6460,6 +6460,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>kann Zufall sein</translation>
   </message>
   <message>
+   <source>members of groups count as heard from, and stay</source>
+   <translation>Mitglieder von Gruppen gelten als gehört und bleiben</translation>
+  </message>
+  <message>
    <source>messages</source>
    <translation>Nachrichten</translation>
   </message>

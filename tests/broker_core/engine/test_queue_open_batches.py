@@ -282,7 +282,9 @@ def test_no_tail_is_opened_while_something_is_due(host: BrokerHost):
     """Its events would stand before those of an earlier moment."""
     due = True
     with host.lock:
-        ends = open_batches.OpenBatches(host.broker, 0, lambda _at: None, lambda _at: due)
+        ends = open_batches.OpenBatches(
+            host.broker, open_batches.time.monotonic_ns, lambda _delay: None, lambda _at: due
+        )
         assert ends.put("one", "bills", b"too early", None) is None
         due = False
         assert ends.put("one", "bills", b"now", None) is not None

@@ -37,6 +37,8 @@ RIGHT: dict[str, Any] = {
     "version": 1,
     "schema": TEXT,
     "offset": 0,
+    "by_ms": 1,
+    "unix_ms": 1 << 42,
 }
 PARTS: dict[str, type[Input]] = {"edits": Edit, "partitions": PartitionPlace}
 OF_BROKER = [entry for entry in CATALOGUE if entry.served_by == "broker"]

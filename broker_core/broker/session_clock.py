@@ -1,0 +1,110 @@
+"""The broker's own time: described for every broker, stopped and moved where its host allows that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from broker_core.clock import NS_PER_MS, ns_from_ms
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind, EventStream
+from broker_core.limits import MAX_TTL_MS
+from broker_core.replies import Reply
+from broker_core.timers import Timers
+
+
+class MovableClock(Protocol):
+    """A clock that can be stopped and moved on; times are nanoseconds."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether time is stopped."""
+
+    def stop(self, now_ns: int) -> None:
+        """Stop it at `now_ns`, the present time."""
+
+    def start(self) -> None:
+        """Start it again."""
+
+    def advance(self, by_ns: int) -> None:
+        """Move it on."""
+
+
+class SessionClock:
+    """Changes of the time are events. `movable` is None where the machine or the window drives the time."""
+
+    def __init__(
+        self,
+        timers: Timers,
+        events: EventStream,
+        *,
+        epoch_ms: int,
+        heard_from_all: Callable[[int], object],
+        clean: Callable[[int], object],
+    ) -> None:
+        """`heard_from_all(now_ns)` restarts the timeouts of all members; `clean(now_ns)` applies retention."""
+        self.movable: MovableClock | None = None
+        self._timers = timers
+        self._events = events
+        self._epoch_ms = epoch_ms
+        self._heard_from_all = heard_from_all
+        self._clean = clean
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether time is stopped."""
+        return self.movable is not None and self.movable.is_stopped
+
+    def unix_ms(self, now_ns: int) -> int:
+        """`now_ns` as Unix time."""
+        return self._epoch_ms + now_ns // NS_PER_MS
+
+    def stop(self, now_ns: int, client: str) -> None:
+        """Stop it. Raises INVALID_REQUEST where it is not movable."""
+        self._moved().stop(now_ns)
+        self._emit(now_ns, client, "stopped the clock")
+
+    def start(self, now_ns: int, client: str) -> None:
+        """Start it again. Raises INVALID_REQUEST where it is not movable."""
+        self._moved().start()
+        self._emit(now_ns, client, "started the clock")
+
+    def advance(self, now_ns: int, by_ms: float, client: str, *, members_stay: bool = False) -> Reply[int]:
+        """Move it on. The reply is settled with the new time when everything due up to then has happened.
+
+        Raises INVALID_REQUEST where it is not movable, or would move back or too far.
+        """
+        clock = self._moved()
+        if not 0 <= by_ms <= MAX_TTL_MS - now_ns / NS_PER_MS:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST,
+                f"the broker's time only moves on, to {MAX_TTL_MS} ms at most; this would be by {by_ms:g} ms",
+            )
+        by_ns = ns_from_ms(by_ms)
+        self._emit(now_ns, client, f"moved the clock on by {by_ms:g} ms")
+        until_ns = now_ns + by_ns
+        if members_stay:
+            self._heard_from_all(until_ns)
+        clock.advance(by_ns)
+        reply: Reply[int] = Reply()
+
+        def arrived(at_ns: int) -> None:
+            try:
+                self._clean(at_ns)
+            finally:
+                reply.resolve(at_ns)
+
+        self._timers.at(until_ns, arrived)
+        return reply
+
+    def _moved(self) -> MovableClock:
+        if self.movable is None:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST,
+                "the clock of this broker cannot be stopped or moved; open one for tests, by EmbeddedBroker or "
+                "serve --testing",
+            )
+        return self.movable
+
+    def _emit(self, now_ns: int, client: str, cause: str) -> None:
+        self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause)

@@ -1,0 +1,79 @@
+"""Requests about the clock of a broker that is used in tests."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from msgspec import Meta
+
+from broker_core.limits import MAX_TTL_MS
+from broker_core.operations.entry import Entry
+from broker_core.operations.fields import Number, about
+from broker_core.operations.request import Request, Result
+from broker_core.operations.rights import ADMIN, READ, Right
+
+MembersStay = Annotated[bool, about("members of groups count as heard from, and stay")]
+
+
+class ClockAnswer(Result, frozen=True, kw_only=True):
+    """The broker's time: milliseconds since it was opened, and as Unix time. `stopped` while it does not pass."""
+
+    time_ms: float
+    unix_ms: int
+    stopped: bool
+
+
+class DescribeClock(Request[ClockAnswer], frozen=True, kw_only=True):
+    """The broker's time."""
+
+
+class StopClock(Request[ClockAnswer], frozen=True, kw_only=True):
+    """The broker's time stands still until it is started or moved; requests are served meanwhile."""
+
+
+class StartClock(Request[ClockAnswer], frozen=True, kw_only=True):
+    """A stopped clock goes on from its time."""
+
+
+class AdvanceClock(Request[ClockAnswer], frozen=True, kw_only=True):
+    """The broker's time moves on by `by_ms`. What comes due happens in order, each at its time, before the response.
+
+    Members of groups send no heartbeats in that time, and leave where it exceeds their session timeout; with
+    `members_stay` they count as heard from at its end.
+    """
+
+    by_ms: Annotated[float, Meta(ge=0, le=MAX_TTL_MS)]
+    members_stay: MembersStay = False
+
+
+class JumpClock(Request[ClockAnswer], frozen=True, kw_only=True):
+    """The broker's time moves on to `unix_ms`, as by `AdvanceClock`; it never moves back."""
+
+    unix_ms: Number
+    members_stay: MembersStay = False
+
+
+_TAG = "Clock"
+_change = partial(Entry, tag=_TAG, rights=(Right(ADMIN, "broker"),), errors=(409,))
+_DETAILS = "Only on a broker that is opened for tests."
+
+ENTRIES = (
+    Entry(DescribeClock, "GET /v1/clock", "Describe the broker's clock", _TAG, (Right(READ, "broker"),)),
+    _change(StopClock, "POST /v1/clock/stop", "Stop the broker's clock; requests are still served", details=_DETAILS),
+    _change(StartClock, "POST /v1/clock/start", "Start the broker's clock again", details=_DETAILS),
+    _change(
+        AdvanceClock,
+        "POST /v1/clock/advance",
+        "Move the broker's clock on by some time; what comes due happens",
+        mode="parked",
+        details=_DETAILS,
+    ),
+    _change(
+        JumpClock,
+        "POST /v1/clock/jump",
+        "Move the broker's clock on to a Unix time; what comes due happens",
+        mode="parked",
+        details=_DETAILS,
+    ),
+)

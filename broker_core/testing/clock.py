@@ -1,0 +1,85 @@
+"""The clock of a broker under test."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+from broker_core.clients.host import Host
+from broker_core.kinds import Range
+from broker_core.limits import MAX_TTL_MS
+from broker_core.operations.clock import (
+    AdvanceClock,
+    ClockAnswer,
+    DescribeClock,
+    JumpClock,
+    StartClock,
+    StopClock,
+)
+from broker_core.operations.request import Request
+from broker_core.settings import checked_class
+
+Seconds = Annotated[float, Range(0, MAX_TTL_MS / 1_000)]
+
+
+@checked_class()
+class BrokerClock:
+    """The broker's time: leases, retry delays, session timeouts, retention, times to live, pending faults.
+
+    Requests are served while it is stopped, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as ever. The
+    clocks of clients do not follow: a real consumer goes on sending its heartbeats by its own clock, and neither its
+    `max.poll.interval.ms` nor its session timeout, backoff or delivery timeout passes sooner.
+    """
+
+    def __init__(self, host: Callable[[], Host]) -> None:
+        """`host()` is the present host of the broker."""
+        self._host = host
+
+    @property
+    def time(self) -> datetime:
+        """The broker's time, in UTC."""
+        return datetime.fromtimestamp(self._ask(DescribeClock()).unix_ms / 1_000, UTC)
+
+    @property
+    def time_s(self) -> float:
+        """Seconds since the broker was opened."""
+        return self._ask(DescribeClock()).time_ms / 1_000
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether time stands still."""
+        return self._ask(DescribeClock()).stopped
+
+    def stop(self) -> None:
+        """Stop it, until `start`."""
+        self._ask(StopClock())
+
+    def start(self) -> None:
+        """Have a stopped clock go on from its time."""
+        self._ask(StartClock())
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Within the context, time stands still; afterwards it goes on."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+    def advance(self, seconds: Seconds, *, members_stay: bool = False) -> None:
+        """Move it on. Everything that comes due has happened, in order and at its time, when this returns.
+
+        A member of a group whose session timeout is shorter leaves: nobody hears from it meanwhile. With
+        `members_stay` all count as heard from at the end.
+        """
+        self._ask(AdvanceClock(by_ms=seconds * 1_000, members_stay=members_stay))
+
+    def jump(self, to: datetime, *, members_stay: bool = False) -> None:
+        """`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST where that has passed."""
+        self._ask(JumpClock(unix_ms=round(to.timestamp() * 1_000), members_stay=members_stay))
+
+    def _ask(self, request: Request[ClockAnswer]) -> ClockAnswer:
+        return self._host().ask(request)
