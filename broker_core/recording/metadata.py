@@ -52,13 +52,19 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
 
 def now_utc() -> str:
     """The wall clock, ISO-8601 in UTC with milliseconds."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc(datetime.datetime.now(datetime.UTC).timestamp())
+
+
+def utc(unix_s: float) -> str:
+    """A Unix time, ISO-8601 in UTC with milliseconds."""
+    at = datetime.datetime.fromtimestamp(unix_s, datetime.UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def new_metadata(**fields: Any) -> Metadata:
-    """Metadata of a session that begins now."""
+    """Metadata of a new session."""
     versions = {"brokerscope": program_version(), "python": platform.python_version()}
-    return Metadata(session_id=str(uuid.uuid4()), versions=versions, started_at=now_utc(), **fields)
+    return Metadata(session_id=str(uuid.uuid4()), versions=versions, **fields)
 
 
 def write_metadata(folder: Path, metadata: Metadata) -> None:

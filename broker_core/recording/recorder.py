@@ -45,10 +45,16 @@ class Recorder:
         scenario_text: str = "",
         seed: int | None = None,
         clock: str = "virtual",
+        started_at: str = "",
+        before: Snapshot | None = None,
         extra: Mapping[str, Any] | None = None,
         max_pending: int = MAX_PENDING_EVENTS,
     ) -> None:
-        """Begin a session in `folder`, which must be empty or not there. Raises `BrokerError`."""
+        """Begin a session in `folder`, which must be empty or not there. Raises `BrokerError`.
+
+        `started_at` is the wall time of session time 0 (ISO-8601, UTC), now where it is "". `before` is the state
+        before the first event that is recorded, where others have come before.
+        """
         self.folder = folder = checked_root(folder)
         self.error: BrokerError | None = None
         self.missed = 0
@@ -66,7 +72,13 @@ class Recorder:
         self._written = 0
         self._last_ns = 0
         self._lock = SessionLock(folder)
-        self._metadata = meta.new_metadata(scenario=scenario_name, seed=seed, clock=clock, extra=dict(extra or {}))
+        self._metadata = meta.new_metadata(
+            scenario=scenario_name,
+            seed=seed,
+            clock=clock,
+            started_at=started_at or meta.now_utc(),
+            extra=dict(extra or {}),
+        )
         try:
             self._create(scenario_text)
         except OSError as error:
@@ -75,6 +87,9 @@ class Recorder:
             ) from None
         self._unsealed = {name: UnsealedStream(folder, name) for name in schema.FOLDERS}
         self._frames = KeyframeWriter(folder)
+        self._events_before = 0 if before is None else before.events
+        if before is not None:
+            self.keyframe(before)
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 
@@ -249,7 +264,7 @@ class Recorder:
                 self._room.notify_all()
             self._last_ns = max(self._last_ns, events[-1].time_ns)
         # A keyframe is worth something only behind the events that led to it.
-        while self._keyframes and self._keyframes[0].events <= self._written:
+        while self._keyframes and self._keyframes[0].events <= self._events_before + self._written:
             self._frames.write(self._keyframes.popleft())
             self._frames_written += 1
         with self._room:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Self
@@ -22,7 +23,9 @@ from broker_core.log.config import Durability, LogConfig
 from broker_core.messages import Headers, StoredMessage
 from broker_core.queues.config import QueueConfig
 from broker_core.settings import Port, checked_class
+from broker_core.snapshots import Snapshot
 from broker_core.testing.clock import BrokerClock
+from broker_core.testing.event_ring import EventRing
 
 _READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.
@@ -53,6 +56,10 @@ class EmbeddedBroker:
         self.admin = Admin(self.host)
         self.clock = BrokerClock(lambda: self.host)
         self.connections = Connections(lambda: self.host.now_ns)
+        self._started_s = time.time()
+        # What was in its directory is no event.
+        self.events = EventRing(Snapshot(0, 0) if path is None else self.host.call(self._restored))
+        self.host.events.attach(self.events)
         self._http_port = http_port
         self._http_url = ""
         self._producer: Producer | None = None
@@ -145,6 +152,28 @@ class EmbeddedBroker:
             return sorted(found, key=lambda message: message.published_ns)
 
         return self.host.call(read)
+
+    # -- the recording
+
+    def _restored(self, now_ns: int) -> Snapshot:
+        from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS  # loads pyarrow
+
+        topics, groups, queues = self.host.broker.views.all(now_ns, max_leases=MAX_LEASES, max_dead_letters=MAX_LETTERS)
+        return Snapshot(now_ns, self.host.events.count, topics, groups, queues, totals=self.host.broker.views.totals())
+
+    def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
+        """Write a session to `folder`, which must be empty or not there, for `brokerscope open` and `report`.
+
+        It holds the last events of this broker. Works after `close`, too. Raises FOLDER_NOT_EMPTY, STORAGE_ERROR.
+        """
+        return self.events.save(
+            Path(folder),
+            title=title,
+            about=about,
+            started_s=self._started_s,
+            totals=self.host.broker.views.totals(),
+            end_ns=self.host.now_ns,
+        )
 
     # -- the end
 

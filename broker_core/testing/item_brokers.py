@@ -1,0 +1,87 @@
+"""The brokers of one test item, and the recordings of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import zlib
+from functools import partial
+from pathlib import Path
+
+from broker_core.clock import s_from_ns
+from broker_core.errors import BrokerError
+from broker_core.events import Event
+from broker_core.recording.schema import SESSION_FILE
+from broker_core.testing.embedded_broker import EmbeddedBroker
+from broker_core.testing.timeline import timeline
+
+MAX_NAME = 100
+
+
+class ItemBrokers:
+    """The brokers that the test `nodeid` has used, in the order of their start."""
+
+    def __init__(self, folder: Path, nodeid: str) -> None:
+        """`folder` holds the recordings of all tests."""
+        self._folder = folder
+        self._nodeid = nodeid
+        self._brokers: list[EmbeddedBroker] = []
+        self._saved: set[Path] = set()
+
+    def add(self, broker: EmbeddedBroker) -> None:
+        """One more. The recording of an earlier run goes."""
+        self._brokers.append(broker)
+        earlier = self._path(len(self._brokers))
+        if (earlier / SESSION_FILE).is_file():
+            shutil.rmtree(earlier, ignore_errors=True)
+
+    def _path(self, number: int) -> Path:
+        name = re.sub(r"\.py::|::|/", ".", self._nodeid)
+        plain = re.sub(r"[^A-Za-z0-9._-]", "_", name)
+        if plain != name or len(plain) > MAX_NAME:  # so that two tests do not share a folder
+            plain = f"{plain[:MAX_NAME]}-{zlib.crc32(self._nodeid.encode()):08x}"
+        return self._folder / (plain if number == 1 else f"{plain}-{number}")
+
+    def save(self, about: str) -> list[Path]:
+        """Write the recordings that were not written yet, with `about` in them. Raises BrokerError, OSError."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        ignored = self._folder / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text("*\n", encoding="utf-8")
+        fresh: list[Path] = []
+        for number, broker in enumerate(self._brokers, start=1):
+            path = self._path(number)
+            if path not in self._saved:
+                broker.save(path, title=self._nodeid, about=about)
+                self._saved.add(path)
+                fresh.append(path)
+        return fresh
+
+    def describe(self) -> str:
+        """What happened in each broker, and the command that opens its recording."""
+        parts = []
+        for number, broker in enumerate(self._brokers, start=1):
+            path = self._path(number)
+            told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
+            told.append(timeline(broker.events.events, partial(_value_of, broker)))
+            if path in self._saved:
+                told += ["", f"brokerscope open {os.path.relpath(path)} --at {s_from_ns(broker.host.now_ns):.2f}"]
+            parts.append("\n".join(told))
+        return "\n\n".join(parts)
+
+
+def _value_of(broker: EmbeddedBroker, event: Event) -> bytes | None:
+    partition, offset = event.partition, event.offset
+    if partition is None or offset is None:
+        return None
+
+    def read(_now_ns: int) -> bytes | None:
+        log = broker.host.broker.logs.partition(event.topic, partition)
+        found = log.read(offset, max_messages=1)
+        return found[0].value if found and found[0].offset == offset else None
+
+    try:
+        return broker.host.call(read)
+    except BrokerError:  # it is deleted, or the broker is closed
+        return None

@@ -1,0 +1,149 @@
+"""The plugin of pytest: brokers as fixtures, and what happened in them where a test fails.
+
+pytest loads this module at each start, so what a broker needs is imported by the fixtures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from broker_core.testing.embedded_broker import EmbeddedBroker
+    from broker_core.testing.item_brokers import ItemBrokers
+
+_BROKERS: pytest.StashKey[ItemBrokers] = pytest.StashKey()
+_RECORDING = "brokerscope_recording"  # a property of reports, so that xdist brings it to the controller
+_REPORT = "report"  # the folder of the report, beside the recordings
+# The same as the command `brokerscope`, which need not be in PATH.
+_PROGRAM = (
+    "import sys; from importlib.metadata import entry_points as found; "
+    "sys.exit(next(iter(found(group='console_scripts', name='brokerscope'))).load()())"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("brokerscope", "Brokerscope, brokers for tests")
+    group.addoption(
+        "--brokerscope-record",
+        choices=("failed", "all", "none"),
+        default="failed",
+        help="tests whose recordings are kept (default: failed)",
+    )
+    group.addoption(
+        "--brokerscope-dir",
+        default=".brokerscope",
+        metavar="DIR",
+        help="folder of the recordings, from the root directory (default: .brokerscope)",
+    )
+    group.addoption(
+        "--brokerscope-report",
+        action="store_true",
+        help="make a report of the recordings that this run has kept; needs brokerscope[report]",
+    )
+
+
+# -- fixtures
+
+
+@pytest.fixture
+def make_broker(request: pytest.FixtureRequest) -> Iterator[Callable[..., EmbeddedBroker]]:
+    """Start a broker with the arguments of `EmbeddedBroker`; it is closed after the test."""
+    from broker_core.testing.embedded_broker import EmbeddedBroker
+
+    with contextlib.ExitStack() as opened:
+
+        def make(*args: Any, **settings: Any) -> EmbeddedBroker:
+            broker = opened.enter_context(EmbeddedBroker(*args, **settings))
+            _brokers_of(request.node).add(broker)
+            return broker
+
+        yield make
+
+
+@pytest.fixture
+def broker(make_broker: Callable[..., EmbeddedBroker]) -> EmbeddedBroker:
+    """A fresh broker in memory with Kafka and HTTP listeners on free ports; it is closed after the test."""
+    return make_broker()
+
+
+def _brokers_of(item: pytest.Item) -> ItemBrokers:
+    from broker_core.testing.item_brokers import ItemBrokers
+
+    return item.stash.setdefault(_BROKERS, ItemBrokers(_folder(item.config), item.nodeid))
+
+
+def _folder(config: pytest.Config) -> Path:
+    return config.rootpath / str(config.getoption("--brokerscope-dir"))
+
+
+# -- the failing moment
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep the recordings of a test that has failed, and tell in its report what happened."""
+    report = yield
+    brokers = item.stash.get(_BROKERS, None)
+    if brokers is not None:
+        _keep(brokers, item.config.getoption("--brokerscope-record"), report)
+    return report
+
+
+def _keep(brokers: ItemBrokers, record: str, report: pytest.TestReport) -> None:
+    wanted = report.failed if record == "failed" else record == "all" and report.when == "call"
+    problem = ""
+    if wanted:
+        try:
+            saved = brokers.save(_about(report))
+        except Exception as error:  # the test's own failure comes first
+            saved, problem = [], f"\n\nThe recording was not written: {error}"
+        report.user_properties += [(_RECORDING, str(path)) for path in saved]
+    if report.failed:
+        report.sections.append(("What happened in the broker", brokers.describe() + problem))
+
+
+def _about(report: pytest.TestReport) -> str:
+    if not report.failed:
+        return "A test that passed."
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = str(getattr(crash, "message", "")).splitlines()
+    return f"A test that failed: {message[0]}" if message else "A test that failed."
+
+
+# -- the report of the run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Make the report of what was recorded, where it is asked for."""
+    if not config.getoption("--brokerscope-report"):
+        return
+    reports = [each for group in terminalreporter.stats.values() for each in group if hasattr(each, "user_properties")]
+    kept = sorted({str(value) for each in reports for name, value in each.user_properties if name == _RECORDING})
+    terminalreporter.section("Brokerscope")
+    if not kept:
+        terminalreporter.line("No recording was kept, so there is no report; --brokerscope-record=all keeps all.")
+        return
+    out = _folder(config) / _REPORT
+    several = ["--history"] if len(kept) > 1 else []
+    made = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, "report", *kept, *several, "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if made.returncode == 0:
+        terminalreporter.line(f"The report of {len(kept)} recordings is {os.path.relpath(out / 'report.html')}.")
+    else:
+        terminalreporter.line(made.stderr.strip() or f"The report ended with {made.returncode}.")

@@ -1,0 +1,64 @@
+"""The end of a test in some lines: members, rebalances, faults and errors, and the last messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from broker_core.clock import s_from_ns
+from broker_core.events import MESSAGE_KINDS, Event, EventKind, what_happened
+
+MAX_CONTROL = 25
+MAX_MESSAGES = 10
+VALUE_CHARACTERS = 60
+_SAME = ("kind", "topic", "partition", "client", "group", "attempt", "cause")
+# What rebalances say, too.
+_NOT_TOLD = frozenset({EventKind.SESSION_STARTED, EventKind.SESSION_ENDED, EventKind.GROUP_STATE})
+
+
+def timeline(events: Sequence[Event], value_of: Callable[[Event], bytes | None]) -> str:
+    """A line an event. `value_of(event)` is the value of its first message, None where it is not known."""
+    control = [event for event in events if event.kind not in MESSAGE_KINDS and event.kind not in _NOT_TOLD]
+    messages = list(_runs(event for event in events if event.kind in MESSAGE_KINDS))
+    told = sorted([*control[-MAX_CONTROL:], *messages[-MAX_MESSAGES:]], key=lambda event: event.seq)
+    lines: list[str] = []
+    for event in told:
+        value = value_of(event) if event.kind in MESSAGE_KINDS else None
+        lines.append(f"{s_from_ns(event.time_ns):9.3f} s {what_happened(event)}{_shown(value)}{_places(event)}")
+    return "\n".join(lines) or "Nothing happened in it."
+
+
+def _runs(events: Iterable[Event]) -> Iterator[Event]:
+    """Of messages that follow each other and have met the same, one event."""
+    run: Event | None = None
+    for event in events:
+        if run is not None and _follows(run, event):
+            run = msgspec.structs.replace(run, count=run.count + event.count)
+            continue
+        if run is not None:
+            yield run
+        run = event
+    if run is not None:
+        yield run
+
+
+def _follows(run: Event, event: Event) -> bool:
+    same = all(getattr(run, name) == getattr(event, name) for name in _SAME)
+    return same and run.offset is not None and event.offset == run.offset + run.count
+
+
+def _shown(value: bytes | None) -> str:
+    if value is None:
+        return ""
+    text = repr(value.decode(errors="replace"))
+    return f"  {text if len(text) <= VALUE_CHARACTERS else f'{text[:VALUE_CHARACTERS]}...'}"
+
+
+def _places(event: Event) -> str:
+    places = (event.detail or {}).get("partitions")
+    return (
+        ""
+        if not isinstance(places, list | tuple)
+        else f"  {', '.join(f'{topic}/{number}' for topic, number in places)}"
+    )

@@ -1,0 +1,207 @@
+"""The plugin of pytest, in runs of pytest of its own."""
+
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from broker_core.recording.playback import FolderPlayback
+from broker_core.recording.reader import open_session
+from broker_core.testing import item_brokers  # noqa: F401 - numpy cannot be loaded again in a run in this process
+
+ROOT = Path(__file__).parents[3]
+# By its module: the environment may have installed another tree's.
+PLUGIN = ("-p", "no:brokerscope", "-p", "broker_core.testing.plugin")
+
+FAILS = """
+    def test_orders(broker):
+        broker.create_topic("orders", partitions=1)
+        broker.publish("orders", {"book": 7}, key="customer-1")
+        assert [message.key for message in broker.messages("orders")] == [b"customer-2"]
+"""
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_inprocess(*PLUGIN, *arguments)
+
+
+def output(result: pytest.RunResult) -> str:
+    return result.stdout.str()
+
+
+def test_a_test_gets_a_fresh_broker_that_is_closed_after_it(pytester):
+    pytester.makepyfile(
+        """
+        from pathlib import Path
+        import pytest
+
+        @pytest.mark.parametrize("number", [1, 2])
+        def test_orders(broker, number):
+            broker.create_topic("orders")
+            broker.publish("orders", number)
+            assert [message.value for message in broker.messages("orders")] == [b"%d" % number]
+            Path(f"port-{number}").write_text(broker.bootstrap_servers)
+        """
+    )
+    run(pytester).assert_outcomes(passed=2)
+    assert not (pytester.path / ".brokerscope").exists()
+    for number in (1, 2):
+        host, port = (pytester.path / f"port-{number}").read_text().split(":")
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((host, int(port)), timeout=5)
+
+
+def test_a_test_makes_brokers_with_settings(pytester):
+    pytester.makepyfile(
+        """
+        def test_two(make_broker, tmp_path):
+            one, other = make_broker(tmp_path / "data"), make_broker(create_topics=3)
+            one.create_topic("orders")
+            assert not other.admin.topics()
+            assert one.bootstrap_servers != other.bootstrap_servers
+            assert (tmp_path / "data").is_dir()
+        """
+    )
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_a_failure_tells_what_happened_and_how_to_open_it(pytester):
+    pytester.makepyfile(test_shop=FAILS)
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.re_match_lines(
+        [
+            r"-+ What happened in the broker -+",
+            r" +\d\.\d{3} s topic_created orders",
+            r" +\d\.\d{3} s published orders/0 @0 test  '\{\"book\":7\}'",
+            r"brokerscope open \.brokerscope/test_shop\.test_orders --at \d+\.\d\d",
+        ]
+    )
+    session = open_session(pytester.path / ".brokerscope" / "test_shop.test_orders")
+    assert session.problems == []
+    assert session.metadata.scenario == "test_shop.py::test_orders"
+    assert "A test that failed: AssertionError" in session.scenario_text
+    assert [str(event.kind) for event in session.events()] == ["topic_created", "published"]
+    assert FolderPlayback(session.folder).end().topics[0].published == 1
+    assert (pytester.path / ".brokerscope" / ".gitignore").read_text() == "*\n"
+
+
+def test_the_recording_of_a_failure_goes_when_the_test_passes(pytester):
+    pytester.makepyfile(test_shop=FAILS)
+    run(pytester)
+    pytester.makepyfile(test_shop=FAILS.replace("customer-2", "customer-1"))
+    run(pytester).assert_outcomes(passed=1)
+    assert [path.name for path in (pytester.path / ".brokerscope").iterdir()] == [".gitignore"]
+
+
+def test_a_folder_that_is_no_recording_is_left_alone_and_told(pytester):
+    pytester.makepyfile(test_shop=FAILS)
+    mine = pytester.path / ".brokerscope" / "test_shop.test_orders" / "mine.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["The recording was not written: *"])
+    assert "brokerscope open" not in output(result)
+    assert mine.read_text() == "mine"
+
+
+def test_tests_with_like_names_have_recordings_of_their_own(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("name", ["a/b", "a:b", "ä" * 200, "ä" * 201])
+        def test_orders(make_broker, name):
+            make_broker(), make_broker()
+            assert False
+        """
+    )
+    run(pytester).assert_outcomes(failed=4)
+    kept = [path.name for path in (pytester.path / ".brokerscope").iterdir() if path.is_dir()]
+    assert len(kept) == len(set(kept)) == 8
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,120}", name) for name in kept)
+
+
+def test_a_failing_fixture_and_a_failing_end_are_told_too(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def orders(broker):
+            broker.create_topic("orders")
+            raise RuntimeError("no orders")
+
+        @pytest.fixture
+        def checked(broker):
+            yield
+            raise RuntimeError("not empty")
+
+        def test_setup(orders): ...
+        def test_teardown(checked, broker):
+            broker.create_topic("payments")
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(passed=1, errors=2)
+    assert output(result).count("What happened in the broker") == 2
+    assert {path.name for path in (pytester.path / ".brokerscope").iterdir() if path.is_dir()} == {
+        "test_a_failing_fixture_and_a_failing_end_are_told_too.test_setup",
+        "test_a_failing_fixture_and_a_failing_end_are_told_too.test_teardown",
+    }
+
+
+@pytest.mark.parametrize(("record", "kept"), [("all", 2), ("failed", 1), ("none", 0)])
+def test_what_is_recorded_is_said_by_an_option(pytester, record, kept):
+    pytester.makepyfile(test_shop=FAILS + "\n    def test_nothing(broker): ...\n")
+    result = run(pytester, f"--brokerscope-record={record}", "--brokerscope-dir=kept")
+    result.assert_outcomes(passed=1, failed=1)
+    assert len(list((pytester.path / "kept").glob("*/session.json"))) == kept
+    assert ("brokerscope open" in output(result)) == (record != "none")
+    assert "published orders/0 @0" in output(result)
+
+
+def test_failures_in_a_process_of_xdist_are_told(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makepyfile(test_shop=FAILS + FAILS.replace("test_orders", "test_more"))
+    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist", "-n", "1")
+    result.assert_outcomes(failed=2)
+    found = re.findall(r"brokerscope open (\S+) --at", output(result))
+    assert sorted(found) == [".brokerscope/test_shop.test_more", ".brokerscope/test_shop.test_orders"]
+    for folder in found:
+        assert open_session(pytester.path / folder).event_count == 2
+
+
+def test_a_run_without_brokers_loads_nothing_of_the_broker(pytester):
+    pytester.makepyfile(
+        """
+        import sys
+
+        def test_nothing():
+            loaded = {name.split(".")[0] for name in sys.modules}
+            assert not loaded & {"PySide6", "pyspark", "fastapi", "pyarrow", "kio", "msgspec", "numpy"}
+            assert {name for name in sys.modules if name.startswith("broker_core")} == {
+                "broker_core", "broker_core.testing", "broker_core.testing.plugin"
+            }
+        """
+    )
+    # Other plugins of this environment load some of these.
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *PLUGIN, "-q"],
+        cwd=pytester.path,
+        env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_report_of_nothing_is_said_to_be_none(pytester):
+    pytester.makepyfile("def test_nothing(broker): ...")
+    result = run(pytester, "--brokerscope-report")
+    result.stdout.fnmatch_lines(["No recording was kept, so there is no report; --brokerscope-record=all keeps all."])
