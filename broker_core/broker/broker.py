@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from broker_core.broker.acls import Acls
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.cleaning import Cleaning
@@ -17,6 +18,7 @@ from broker_core.broker.queues import Queues
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
+from broker_core.broker.scram_credentials import ScramCredentials
 from broker_core.broker.session_clock import SessionClock
 from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
@@ -106,6 +108,8 @@ class Broker:
         self.clock = SessionClock(
             timers, events, epoch_ms=epoch_ms, heard_from_all=self._heard_from_all, clean=self._clean
         )
+        self.acls = Acls()
+        self.scram_credentials = ScramCredentials()
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
@@ -121,6 +125,8 @@ class Broker:
             producers=self.producer_ids.state(),
             schemas=self.schemas.registry.state(),
             share_groups=self.share_groups.entries(),
+            acls=self.acls.all,
+            scram_credentials=self.scram_credentials.all,
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
@@ -135,6 +141,9 @@ class Broker:
             self.queues.restore_subscription(now_ns, subscription)
         for group in catalog.share_groups:
             self.share_groups.restore(group)
+        self.acls.add(catalog.acls)
+        for credential in catalog.scram_credentials:
+            self.scram_credentials.put(credential)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
 

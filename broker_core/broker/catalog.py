@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from broker_core.broker.acls import Acl
+from broker_core.broker.scram_credentials import ScramCredential
 from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
@@ -69,3 +71,5 @@ class Catalog(msgspec.Struct, frozen=True):
     producers: ProducerIdsState = ProducerIdsState()
     schemas: RegistryState = RegistryState()
     share_groups: tuple[ShareGroupEntry, ...] = ()
+    acls: tuple[Acl, ...] = ()
+    scram_credentials: tuple[ScramCredential, ...] = ()

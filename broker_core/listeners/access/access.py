@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from broker_core.broker.acls import Acl, Acls
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.settings import Settings, checked, checked_class
@@ -104,9 +105,14 @@ EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=
 
 @checked_class(fast=("principal",))
 class Access:
-    """Decides who may do what. Immutable, so any thread may use it."""
+    """Decides who may do what. Any thread may use it; nothing of it changes but the ACLs that it was given."""
 
-    def __init__(self, principals: tuple[PrincipalEntry, ...] = (), rules: tuple[Rule, ...] = (EVERYTHING,)) -> None:
+    def __init__(
+        self,
+        principals: tuple[PrincipalEntry, ...] = (),
+        rules: tuple[Rule, ...] = (EVERYTHING,),
+        acls: Acls | None = None,
+    ) -> None:
         """Without principals no token is required, and the rules for "*" apply. Raises INVALID_CONFIG."""
         names = [entry.name for entry in principals]
         twice = {name for name in names if names.count(name) > 1}
@@ -117,7 +123,9 @@ class Access:
             raise ConfigError(f"a rule speaks of {min(unknown)!r}, but there is no such principal")
         self._digests = [(entry.digest(), Principal(entry.name)) for entry in principals]
         self._tokens = {entry.name: entry.token for entry in principals if entry.token}
+        self._principals = principals
         self._rules = rules
+        self._acls = acls or Acls()
 
     @classmethod
     @checked
@@ -138,6 +146,15 @@ class Access:
         if not found.principals:
             raise ConfigError(f"the access file {path} names no principals")
         return cls(found.principals, found.rules)
+
+    def with_acls(self, acls: Acls) -> Access:
+        """The same with the rules of `acls`, as they stand at each question."""
+        return Access(self._principals, self._rules, acls)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules without the ACLs."""
+        return self._rules
 
     @property
     def open(self) -> bool:
@@ -165,7 +182,8 @@ class Access:
 
     def allows(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         """Whether `principal` may. What no rule allows is denied; a rule that denies wins."""
-        denials = [rule.deny for rule in self._rules if rule.concerns(principal.name, operation, kind, name)]
+        rules: tuple[Rule | Acl, ...] = (*self._rules, *self._acls.all)
+        denials = [rule.deny for rule in rules if rule.concerns(principal.name, operation, kind, name)]
         return bool(denials) and not any(denials)
 
     def check(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> None:

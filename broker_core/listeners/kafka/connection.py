@@ -61,7 +61,7 @@ class KafkaConnection(asyncio.Protocol):
         self._buffer = bytearray()
         self._principal: Principal | None = ANYBODY if listener.shared.access.open else None
         # A client that omits the handshake means PLAIN, as Kafka's did before SaslHandshake 1.
-        self._exchange = sasl.Exchange(listener.shared.access, sasl.PLAIN)
+        self._exchange = self._new_exchange(sasl.PLAIN)
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
         self._served: _Served | None = None  # the request that is served
@@ -207,12 +207,16 @@ class KafkaConnection(asyncio.Protocol):
         if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
             raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it said who it is")
         if api.key == sasl.HANDSHAKE_KEY:
-            self._exchange = sasl.Exchange(self._listener.shared.access, request.mechanism)
+            self._exchange = self._new_exchange(request.mechanism)
             self._write(header, header.version, sasl.handshake(request))
         elif api.key == sasl.AUTHENTICATE_KEY:
             self._authenticate(header, request)
         else:
             self._handle(header, client, request)
+
+    def _new_exchange(self, mechanism: str) -> sasl.Exchange:
+        shared = self._listener.shared
+        return sasl.Exchange(shared.access, shared.host.broker.scram_credentials, mechanism)
 
     def _authenticate(self, header: Header, request: Any) -> None:
         try:

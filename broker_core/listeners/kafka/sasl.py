@@ -1,8 +1,9 @@
 """SaslHandshake and SaslAuthenticate: PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, with a principal's token as the password.
 
 PLAIN needs no user name, because a token names its principal. SCRAM (RFC 5802) needs the principal's name, and a token
-that the access file gives in plain text: a digest cannot be salted anew. Left out: OAUTHBEARER, GSSAPI, delegation
-tokens and re-authentication.
+that the access file gives in plain text: a digest cannot be salted anew. By SCRAM come users of
+AlterUserScramCredentials, too, with their own passwords. Left out: OAUTHBEARER, GSSAPI, delegation tokens and
+re-authentication.
 """
 
 from __future__ import annotations
@@ -14,29 +15,30 @@ from typing import Any
 
 import scramp
 
+from broker_core.broker.scram_credentials import ScramCredentials
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
 
 HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36
 PLAIN = "PLAIN"
 MECHANISMS = (PLAIN, "SCRAM-SHA-256", "SCRAM-SHA-512")
-_ITERATIONS = 4_096  # Kafka's default
-_UNSUPPORTED_MECHANISM = 33
+MIN_ITERATIONS = 4_096  # Kafka's smallest, and its default
 _SECRET = secrets.token_bytes(32)
 
 
 def handshake(request: Any) -> dict[str, Any]:
     """The mechanisms there are, and whether the client's is one."""
     known = request.mechanism.upper() in MECHANISMS
-    return {"error_code": 0 if known else _UNSUPPORTED_MECHANISM, "mechanisms": MECHANISMS}
+    return {"error_code": 0 if known else ErrorCode.UNSUPPORTED_SASL_MECHANISM.code, "mechanisms": MECHANISMS}
 
 
 class Exchange:
     """One client's authentication by one mechanism; `principal` is None until it has succeeded."""
 
-    def __init__(self, access: Access, mechanism: str) -> None:
+    def __init__(self, access: Access, credentials: ScramCredentials, mechanism: str) -> None:
         self.principal: Principal | None = None
         self._access = access
+        self._credentials = credentials
         self._mechanism = mechanism.upper()
         self._scram: Any = None
         self._user = ""
@@ -48,8 +50,8 @@ class Exchange:
         if self._mechanism == PLAIN:
             self.principal = self._plain(auth_bytes)
             return b""
-        if self._access.open:
-            raise BrokerError(ErrorCode.UNAUTHORIZED, "this listener has no principals, so SCRAM can check nobody")
+        if self._access.open and not self._credentials.all:
+            raise BrokerError(ErrorCode.UNAUTHORIZED, "there are no principals and no users, so SCRAM can check nobody")
         try:
             return self._scram_step(auth_bytes.decode("utf-8"))
         except (scramp.ScramException, UnicodeDecodeError, ValueError) as error:
@@ -82,10 +84,13 @@ class Exchange:
         token = self._access.token(user)
         if token is not None:
             return _salted(self._mechanism, token)
+        kept = self._credentials.find(user, self._mechanism)
+        if kept is not None:
+            return kept.salt, kept.stored_key, kept.server_key, kept.iterations
         digest = hmac.digest(_SECRET, user.encode(), "sha512" if self._mechanism.endswith("512") else "sha256")
-        return digest[:32], secrets.token_bytes(len(digest)), secrets.token_bytes(len(digest)), _ITERATIONS
+        return digest[:32], secrets.token_bytes(len(digest)), secrets.token_bytes(len(digest)), MIN_ITERATIONS
 
 
 @cache
 def _salted(mechanism: str, token: str) -> Any:
-    return scramp.ScramMechanism(mechanism).make_auth_info(token, iteration_count=_ITERATIONS)
+    return scramp.ScramMechanism(mechanism).make_auth_info(token, iteration_count=MIN_ITERATIONS)

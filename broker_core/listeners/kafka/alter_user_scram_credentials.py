@@ -1,0 +1,89 @@
+"""AlterUserScramCredentials: users with passwords of their own for SCRAM (KIP-554); a restart keeps them.
+
+The client sends the salted password, of which the two keys of RFC 5802 are kept. Iterations are 4,096 to 16,384, as in
+Kafka. A user is a principal in rules, ACLs and quotas. A principal whose token stands in the access file is no user.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any
+
+from broker_core.broker.scram_credentials import ScramCredential
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
+from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.sasl import MIN_ITERATIONS
+from broker_core.listeners.kafka.scram_mechanisms import DIGESTS, MECHANISMS
+
+KEY = 51
+_MAX_ITERATIONS = 16_384
+_MAX_NAME_CHARS = 249
+_MAX_SALT_BYTES = 1_024
+
+
+def handle(call: Call, request: Any) -> Answer:
+    """Each user has an answer of its own: all that is asked for the user is done, or nothing."""
+    changes: dict[str, list[Any]] = {}
+    for each in (*request.deletions, *request.upsertions):
+        changes.setdefault(each.name, []).append(each)
+    try:
+        call.must(ADMIN, "broker")
+    except BrokerError as error:
+        return {"results": [{"user": user, **failed(error)} for user in changes]}
+    return Later(lambda: _all(call, changes))
+
+
+def _all(call: Call, changes: dict[str, list[Any]]) -> Body:
+    return {"results": [_alter(call, user, asked) for user, asked in changes.items()]}
+
+
+def _alter(call: Call, user: str, asked: list[Any]) -> dict[str, Any]:
+    def alter(_now_ns: int) -> None:
+        if len({each.mechanism for each in asked}) < len(asked):
+            raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
+        kept = call.broker.scram_credentials
+        changed = [_changed(call, user, each) for each in asked]
+        for each, credential in zip(asked, changed, strict=True):
+            if credential is None:
+                kept.remove(user, MECHANISMS[each.mechanism])
+            else:
+                kept.put(credential)
+
+    try:
+        call.shared.host.admin(alter)
+    except BrokerError as error:
+        return {"user": user, **failed(error)}
+    return {"user": user, "error_code": 0, "error_message": None}
+
+
+def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
+    """The new credential, None for a deletion. Raises what is wrong with it."""
+    mechanism = MECHANISMS.get(asked.mechanism)
+    if mechanism is None:
+        raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"there are {', '.join(MECHANISMS.values())}")
+    if not hasattr(asked, "salted_password"):
+        if call.broker.scram_credentials.find(user, mechanism) is None:
+            raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, f"{user} with {mechanism}")
+        return None
+    digest = DIGESTS[mechanism]
+    salt, salted = bytes(asked.salt), bytes(asked.salted_password)
+    problems = (
+        (not 1 <= len(user) <= _MAX_NAME_CHARS, f"a user name has 1 to {_MAX_NAME_CHARS} characters"),
+        (
+            not MIN_ITERATIONS <= asked.iterations <= _MAX_ITERATIONS,
+            f"iterations are {MIN_ITERATIONS} to {_MAX_ITERATIONS}, and not {asked.iterations}",
+        ),
+        (not 1 <= len(salt) <= _MAX_SALT_BYTES, f"a salt has 1 to {_MAX_SALT_BYTES} bytes"),
+        (len(salted) != hashlib.new(digest).digest_size, f"the salted password is not one of {mechanism}"),
+        (call.shared.access.token(user) is not None, f"the token of {user} stands in the access file; change it there"),
+    )
+    for wrong, why in problems:
+        if wrong:
+            raise BrokerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, why)
+    client_key = hmac.digest(salted, b"Client Key", digest)
+    stored_key = hashlib.new(digest, client_key).digest()
+    return ScramCredential(
+        user, mechanism, asked.iterations, salt, stored_key, hmac.digest(salted, b"Server Key", digest)
+    )
