@@ -15,13 +15,13 @@ from spark_reports.errors import TooMany
 from spark_reports.passes import audit as audit_pass
 from spark_reports.passes import control as control_pass
 from spark_reports.passes import dead_letters as dead_pass
-from spark_reports.passes import hands as hands_pass
 from spark_reports.passes import keys as keys_pass
 from spark_reports.passes import latency as latency_pass
 from spark_reports.passes import recording as recording_pass
 from spark_reports.passes import rollup as rollup_pass
 from spark_reports.passes import suspects as suspects_pass
 from spark_reports.passes import unserved as unserved_pass
+from spark_reports.passes import utilisation as utilisation_pass
 from spark_reports.scale import Scale, scale_of
 from spark_reports.session import SessionInfo, read_events
 from spark_reports.tables import (
@@ -32,7 +32,6 @@ from spark_reports.tables import (
     dead_letters,
     details,
     groups,
-    hands,
     keys,
     lag,
     latency,
@@ -42,6 +41,7 @@ from spark_reports.tables import (
     throughput,
     totals,
     unserved,
+    utilisation,
 )
 from spark_reports.tables.schema import rows
 from spark_reports.tuning import is_small
@@ -150,8 +150,8 @@ class Frames:
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        """What came into and went out of hands."""
-        return bring(hands_pass.slots(self.messages, self.scale, self._slot_ns))
+        """Deliveries, and what ended them."""
+        return bring(utilisation_pass.slots(self.messages, self.scale, self._slot_ns))
 
     @cached_property
     def broken_numbers(self) -> pl.DataFrame:
@@ -212,7 +212,7 @@ class Frames:
 
     @cached_property
     def _slot_ns(self) -> int:
-        places = self.rollup.filter(pl.col("kind") == "delivered").select(hands_pass.PLACE).unique()
+        places = self.rollup.filter(pl.col("kind") == "delivered").select(utilisation_pass.PLACE).unique()
         return self.scale.slot_ns(places.height)
 
     # What several tables share.
@@ -244,8 +244,8 @@ class Frames:
 
     @cached_property
     def spans(self) -> pl.DataFrame:
-        """What each client had in its hands, in spans."""
-        return hands.spans(self.slots, self.detailed, self.scale, self._slot_ns)
+        """What each client had in flight, in spans."""
+        return utilisation.spans(self.slots, self.detailed, self.scale, self._slot_ns)
 
     @cached_property
     def ownership(self) -> pl.DataFrame:

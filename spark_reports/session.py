@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from broker_core.recording import schema
-from spark_reports import damage
+from spark_reports import corruption
 from spark_reports.errors import NotFound, ReportError
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def inspect(location: str) -> SessionInfo:
             f"The session {location} is still being recorded, or was never closed: stop it, or open "
             f"it once to repair it."
         )
-    judged = {name: damage.judged(folder, name) for name in schema.FOLDERS}
+    judged = {name: corruption.judged(folder, name) for name in schema.FOLDERS}
     wrong = [problem for one in judged.values() for problem in one.problems]
     if not problems and not wrong:
-        wrong += damage.counted(sum(part.events for one in judged.values() for part in one.parts), metadata)
+        wrong += corruption.counted(sum(part.events for one in judged.values() for part in one.parts), metadata)
     problems += wrong
     ended = metadata.get("ended")
     died = "The program died while recording; at most the last second was lost."
@@ -111,7 +111,7 @@ def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
         if not any(schema.parts(folder, name) for name in schema.FOLDERS):
             raise
         return {}, [f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."]
-    return damage.believed(metadata), [*damage.untrue(metadata), *damage.changed_files(folder, metadata)]
+    return corruption.believed(metadata), [*corruption.untrue(metadata), *corruption.changed_files(folder, metadata)]
 
 
 def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
@@ -128,7 +128,7 @@ def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
 def remote_info(location: str, metadata: dict[str, Any]) -> SessionInfo:
     """What is known of a session elsewhere, whose parts Spark alone can judge: their pages, while it reads them."""
     parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
-    return SessionInfo(location, damage.believed(metadata), tuple(damage.untrue(metadata)), parts)
+    return SessionInfo(location, corruption.believed(metadata), tuple(corruption.untrue(metadata)), parts)
 
 
 def parse_metadata(location: str, text: str) -> dict[str, Any]:

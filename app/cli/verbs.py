@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from app.cli.asking import Question, add_yes, agreed
 from app.cli.parser import Parser, with_exits
 from app.cli.target import Broker, add_target, opened
+from app.cli.waiting import note
 from app.environment.exits import Exit
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.request import Request
 
 Run = Callable[[argparse.Namespace], int]
 Verb = Callable[[Broker, argparse.Namespace], object]
+Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with its 12 messages"
 Command = tuple[argparse.ArgumentParser, Run]
 
 
@@ -36,7 +38,7 @@ class Verbs:
     ) -> argparse.ArgumentParser:
         """A verb, which `reads` and changes nothing; its own arguments are added to the parser that is returned.
 
-        `about` is its help, or the operation that it asks for, whose entry has the help. One that `asks` is done when
+        `about` is its help, or the operation that it asks for, whose entry has the help. A verb that `asks` runs after
         a person at a terminal has agreed to it.
         """
         if isinstance(about, str):
@@ -46,7 +48,7 @@ class Verbs:
             parser = self._verbs.add_parser(name, help=f"{entry.title}.", description=entry.help)
         add_target(parser)
         if asks is not None:
-            add_yes(parser)
+            _add_yes(parser)
         parser.set_defaults(verb=run, reads=reads, asks=asks)
         return parser
 
@@ -55,9 +57,25 @@ class Verbs:
 
         def run(options: argparse.Namespace) -> int:
             with opened(options, read_only=options.reads) as broker:
-                if options.asks is not None and not agreed(broker, options, options.asks):
+                if options.asks is not None and not _agreed(broker, options, options.asks):
                     return Exit.PARTLY
                 code = options.verb(broker, options)
             return code if isinstance(code, int) else 0
 
         return self.parser, run
+
+
+def _add_yes(parser: argparse.ArgumentParser) -> None:
+    """--yes, which answers in advance."""
+    parser.add_argument("--yes", action="store_true", help="do not ask at a terminal whether it is meant")
+
+
+def _agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:
+    """Whether to go on; True without a terminal, where no person can answer."""
+    if options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    print(f"{question(broker, options)}? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
+        return True
+    note("Nothing was changed.")
+    return False

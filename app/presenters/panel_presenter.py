@@ -36,7 +36,7 @@ class FilteredModel(Protocol):
 
     counted: Any
     filter_checked: Any
-    sifted: Any
+    filtering_changed: Any
     fields: Fields
 
     def set_filter(self, text: str) -> None:
@@ -76,7 +76,7 @@ def connect_filter(panel: Panel, model: FilteredModel) -> None:
     model.filter_checked.connect(panel.set_filter_problem)
     panel.set_filter_help(help_rows(model.fields))
     if isinstance(panel, TablePanel):
-        model.sifted.connect(panel.set_sifting)
+        model.filtering_changed.connect(panel.set_filtering)
         model.counted.connect(lambda _shown, total: panel.set_total(total))
 
 

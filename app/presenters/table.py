@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from app.filters.parsing import parsed
-from app.filters.sifter import Sifter, Wanted
+from app.filters.row_filter import RowFilter, Wanted
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from app.presenters.row_changes import common_prefix, common_suffix, row_changes
 from broker_core.filters import Field
@@ -26,15 +26,14 @@ _MAX_COMPARED = 5_000
 class TableModel(ColumnModel[Row]):
     """Rows under declared columns.
 
-    `counted(shown, total)` comes when either changes, `filter_checked(sentence)` with what is wrong with a filter,
-    "" where nothing is, `sifted(True)` when so many rows begin to be filtered or sorted that it takes a while, and
-    `sifted(False)` when they are shown. `more` are fields that a filter may ask for and that are no column, with what
-    answers.
+    `counted(shown, total)` comes when either changes, `filter_checked(sentence)` with the error of a filter, or "".
+    `filtering_changed(True)` comes when filtering or sorting takes more than a moment, `filtering_changed(False)` when
+    its rows are shown. `more` are fields of a filter that have no column, with what answers.
     """
 
     counted = Signal(int, int)
     filter_checked = Signal(str)
-    sifted = Signal(bool)
+    filtering_changed = Signal(bool)
 
     def __init__(
         self,
@@ -57,8 +56,8 @@ class TableModel(ColumnModel[Row]):
         self._sort_by: int | None = None
         self._sort_down = False
         self._counts = (0, 0)
-        self._sifter: Sifter[Row] = Sifter(self._show, self)
-        self._sifter.worked.connect(self.sifted)
+        self._row_filter: RowFilter[Row] = RowFilter(self._show, self)
+        self._row_filter.worked.connect(self.filtering_changed)
         self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
 
     def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
@@ -166,16 +165,16 @@ class TableModel(ColumnModel[Row]):
         column = None if self._sort_by is None else self.columns[self._sort_by]
         tests = tuple(test for test in (self._only, self._test) if test is not None)
         order = None if column is None else column.sort or column.text
-        self._sifter.sift(self._source, Wanted(tests, order, self._sort_down))
+        self._row_filter.apply(self._source, Wanted(tests, order, self._sort_down))
 
     def settle(self) -> None:
         """Rows that are still being filtered or sorted are shown before this returns."""
-        self._sifter.settle()
+        self._row_filter.settle()
 
     @property
-    def sifting(self) -> bool:
+    def filtering(self) -> bool:
         """True while many rows are being filtered or sorted; those before are shown meanwhile."""
-        return self._sifter.busy
+        return self._row_filter.busy
 
     def _show(self, new: list[Row]) -> None:
         old = self._shown

@@ -20,7 +20,6 @@ from spark_reports.tables import (
     dead_letters,
     effects,
     groups,
-    hands,
     hues,
     keys,
     lag,
@@ -36,6 +35,7 @@ from spark_reports.tables import (
     throughput,
     totals,
     unserved,
+    utilisation,
 )
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ TABLES = (
     Table(
         "consumers_over_time",
         "Consumers over time",
-        hands.TIME_SCHEMA,
-        lambda f: hands.hands_over_time(f.spans, f.scale),
+        utilisation.TIME_SCHEMA,
+        lambda f: utilisation.in_hand_over_time(f.spans, f.scale),
     ),
     Table("queues", "Queues", queues.SCHEMA, lambda f: f.queues),
     Table("leases", "Leases", leases.SCHEMA, lambda f: leases.leases(f.counted, f.detailed, f.spans, f.scale)),

@@ -21,7 +21,7 @@ def consumers(
 ) -> pl.DataFrame:
     """One row per group or queue and client, least busy last.
 
-    Busy is a client with a message in its hands: delivered, and not yet acknowledged, refused or given back. It is
+    A client is busy while a message is in flight to it: delivered, and not yet acknowledged, refused or released. It is
     there from `from_ns` to `to_ns`. `with_partitions_ns` is null where nobody assigns partitions. A client that never
     read for anybody has the group "".
     """
@@ -31,7 +31,7 @@ def consumers(
         .group_by(_CLIENT)
         .agg(messages.filter(kind == name).sum().alias(name) for name in _COUNTED)
     )
-    hands = spans.group_by(_CLIENT).agg(
+    in_flight = spans.group_by(_CLIENT).agg(
         pl.col("busy_ns").sum(),
         pl.col("held").sum(),
         pl.col("from_ns").min().alias("first_ns"),
@@ -43,7 +43,7 @@ def consumers(
     # Before its first message a client waits too.
     waited = (pl.col("first_ns") - pl.col("from_ns")).clip(lower_bound=0).fill_null(there)
     found = _there(rollup, detailed, scale)
-    for other in (counted, hands, _covered(ownership)):
+    for other in (counted, in_flight, _covered(ownership)):
         found = found.join(other, on=_CLIENT, how="left")
     return (
         found.join(members, on="group", how="left")

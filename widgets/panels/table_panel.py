@@ -22,7 +22,7 @@ from widgets.panels.panel import Panel
 from widgets.roles import Role
 from widgets.theme import px
 
-SIFTING_SAID_AFTER_MS = 150
+FILTERING_SHOWN_AFTER_MS = 150
 
 Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
 
@@ -161,10 +161,10 @@ class TablePanel(Panel):
         self._total: int | None = None
         self._reported_key: Hashable = None
         self._just_reported = False
-        self._sifting = QTimer(self)
-        self._sifting.setSingleShot(True)
-        self._sifting.setInterval(SIFTING_SAID_AFTER_MS)
-        self._sifting.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
+        self._filtering = QTimer(self)
+        self._filtering.setSingleShot(True)
+        self._filtering.setInterval(FILTERING_SHOWN_AFTER_MS)
+        self._filtering.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
         self.table = RowTable(model, looks, self)
         self.table.setAccessibleName(self.title)
@@ -201,12 +201,12 @@ class TablePanel(Panel):
             self._total = total
             self._on_rows()
 
-    def set_sifting(self, sifting: bool) -> None:
+    def set_filtering(self, filtering: bool) -> None:
         """Many rows are being filtered or sorted: where it takes a moment, the panel says so instead of its count."""
-        if sifting:
-            self._sifting.start()
+        if filtering:
+            self._filtering.start()
         else:
-            self._sifting.stop()
+            self._filtering.stop()
             self._on_rows()
 
     def _on_rows(self, *_what: object) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_reports.collect import make_tables
 from spark_reports.frames import PASSES, Frames
-from spark_reports.passes import dead_letters, hands, keys, latency, recording, rollup
+from spark_reports.passes import dead_letters, keys, latency, recording, rollup, utilisation
 from spark_reports.session import inspect
 from spark_reports.tables import TABLES
 from tests.spark_reports.test_wrong import Silent
@@ -41,7 +41,7 @@ def test_a_pass_over_a_small_session_shuffles_nothing(frames: Frames) -> None:
     for frame in (
         rollup.rollup(messages, scale),
         latency.latency_buckets(messages, None, scale),
-        hands.slots(messages, scale, scale.slot_ns()),
+        utilisation.slots(messages, scale, scale.slot_ns()),
         keys.hot_keys(messages, scale),
         dead_letters.dead_letters(dead_letters.dead(messages, scale, redriven=False)),
     ):

@@ -71,7 +71,7 @@ def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def slots(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """What `passes.hands` makes of events."""
+    """What `passes.utilisation` makes of events."""
     width = scale.slot_ns()
     came = pl.col("kind") == "delivered"
     left = pl.when(pl.col("slot_ns") < scale.from_ns).then(0).otherwise(pl.col("slot_ns") + width - pl.col("time_ns"))

@@ -15,7 +15,6 @@ from spark_reports.tables import (
     consumers,
     effects,
     groups,
-    hands,
     lag,
     latency,
     markers,
@@ -24,6 +23,7 @@ from spark_reports.tables import (
     rebalances,
     refusals,
     unserved,
+    utilisation,
 )
 from spark_reports.tables.details import detailed
 from spark_reports.tables.schema import arrow, rows
@@ -226,7 +226,7 @@ def test_a_group_in_one_row() -> None:
     scale, told = Scale(0, 10 * S, S), detailed(happened())
     found, owners = rolled(table, scale), ownership.ownership(told, scale)
     moves = rebalances.rebalances(told, scale)
-    spans = hands.spans(slots(table, scale), told, scale, scale.slot_ns())
+    spans = utilisation.spans(slots(table, scale), told, scale, scale.slot_ns())
     answer = groups.groups(
         found,
         latency.latency(late(table, scale), "group"),

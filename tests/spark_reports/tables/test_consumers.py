@@ -1,4 +1,4 @@
-"""What clients had in their hands, how busy they were, and what became of leases."""
+"""Messages in flight and utilisation of clients, and the outcomes of leases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import consumers, hands, leases, ownership
+from spark_reports.tables import consumers, leases, ownership, utilisation
 from spark_reports.tables.details import detailed
 from tests.spark_reports.tables.rows import MS, S, check, committed, delivered, events, happened, leased, rolled, slots
 
@@ -16,7 +16,7 @@ SCALE = Scale(0, 10 * S, S)  # slots of 20 ms
 
 
 def spans(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> pl.DataFrame:
-    return hands.spans(slots(table, scale), detailed(control), scale, scale.slot_ns())
+    return utilisation.spans(slots(table, scale), detailed(control), scale, scale.slot_ns())
 
 
 def busy(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> dict[str, int]:
@@ -50,7 +50,7 @@ def test_several_messages_in_hand_are_no_more_than_busy() -> None:
     assert held == pytest.approx(9 * S + 2 * S + S)
 
 
-def test_what_is_taken_from_a_client_is_in_its_hands_no_more() -> None:
+def test_what_is_taken_from_a_client_is_no_longer_in_flight() -> None:
     table = events(delivered(S, 0, 0, 5), delivered(S, 1, 0), committed(4 * S, 1, 0))
     control = happened(_revoked(3 * S, 0))
     assert busy(table, control) == {"c": 3 * S}
@@ -67,12 +67,12 @@ def test_a_part_begins_with_what_was_in_hand_before() -> None:
     assert busy(table.filter(pl.col("time_ns") < 4 * S), happened(), Scale(2 * S, 4 * S, S)) == {"w": 2 * S}
 
 
-def test_hands_over_time() -> None:
+def test_in_hand_over_time() -> None:
     table = events(leased("delivered", S // 2, 0, 2), leased("acknowledged", 2 * S, 0, 2))
     scale = Scale(0, 3 * S, S)
     check(
-        hands.hands_over_time(spans(table, happened(), scale), scale).filter(pl.col("in_hand") > 0),
-        hands.TIME_SCHEMA,
+        utilisation.in_hand_over_time(spans(table, happened(), scale), scale).filter(pl.col("in_hand") > 0),
+        utilisation.TIME_SCHEMA,
         [("q", "w", 0, S // 2, 1.0), ("q", "w", S, S, 2.0)],
     )
 

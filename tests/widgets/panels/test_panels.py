@@ -22,7 +22,7 @@ from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import PanelInfo
 from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
 from widgets.panels.soft_area import SoftArea
-from widgets.panels.table_panel import SIFTING_SAID_AFTER_MS, ColumnLook, TablePanel
+from widgets.panels.table_panel import FILTERING_SHOWN_AFTER_MS, ColumnLook, TablePanel
 from widgets.theme import DARK, LIGHT, apply_theme
 
 MARKUP = "<b>bold</b> &amp; <script>"
@@ -275,14 +275,14 @@ def test_a_place_that_is_cut_keeps_its_offset(qtbot):
 def test_a_panel_says_while_many_rows_are_filtered_and_then_counts_again(qtbot):
     looks = [ColumnLook("text", 100)]
     panel = show(qtbot, NamesPanel(table_of(["name"], [(1, ["one"])]), looks, ("None.", "Add one.")))
-    panel.set_sifting(True)
+    panel.set_filtering(True)
     assert panel.count_label.text() == "1", "what takes a moment only is not told"
     qtbot.waitUntil(lambda: panel.count_label.text() == "Filtering and sorting...")
-    panel.set_sifting(False)
+    panel.set_filtering(False)
     assert panel.count_label.text() == "1"
-    panel.set_sifting(True)
-    panel.set_sifting(False)
-    qtbot.wait(SIFTING_SAID_AFTER_MS * 2)
+    panel.set_filtering(True)
+    panel.set_filtering(False)
+    qtbot.wait(FILTERING_SHOWN_AFTER_MS * 2)
     assert panel.count_label.text() == "1"
 
 

@@ -1,4 +1,4 @@
-"""What did each client have in its hands: delivered to it, and not yet acknowledged, refused or given back?"""
+"""Messages in flight to each client over time: delivered, and not yet acknowledged, refused or released."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _changes(slots: pl.DataFrame, detailed: pl.DataFrame, scale: Scale, slot_ns:
     )
 
 
-def hands_over_time(spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def in_hand_over_time(spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Per group, client and time bucket: how long the client was busy, and how many messages it had in hand on
     average.
     """

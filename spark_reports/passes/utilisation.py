@@ -1,8 +1,8 @@
-"""What came into the hands of each client, and what went out: delivered to it; acknowledged, refused or given back.
+"""Messages in flight to each client: deliveries, and their acknowledgements, refusals and releases.
 
-Time is cut into slots, a fiftieth of a bucket, or wider where there are many places. In a slot the exact sum over time
-is known, but not the order, so a client was busy for that sum, and at most for the whole slot: exact for who takes one
-message at a time, and to a slot for the others.
+Time is cut into slots, a fiftieth of a bucket, or wider where there are many partitions. In a slot the sum over time is
+exact, and the order is unknown. The busy time of a client is that sum, limited to the slot: exact for a client that
+takes one message at a time, and within a slot for the others.
 """
 
 from __future__ import annotations

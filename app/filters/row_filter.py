@@ -25,7 +25,7 @@ class Wanted(NamedTuple, Generic[Row]):
     down: bool = False
 
 
-def sifted(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, list[Row]]:
+def selected_rows(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, list[Row]]:
     """The rows that are wanted, one stride at a time."""
     for test in wanted.tests:
         kept: list[Row] = []
@@ -44,8 +44,8 @@ def sifted(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, li
     return [rows[place] for place in places]
 
 
-class Sifter(QObject, Generic[Row]):
-    """Gives `show` the rows that are wanted: before `sift` returns where they are few, else some time later.
+class RowFilter(QObject, Generic[Row]):
+    """Gives `show` the rows that are wanted: before `apply` returns where they are few, else some time later.
 
     `worked(True)` comes where something else is wanted of many rows, `worked(False)` when those are shown.
     """
@@ -65,11 +65,11 @@ class Sifter(QObject, Generic[Row]):
 
     @property
     def busy(self) -> bool:
-        """True while rows are being sifted that are not shown yet."""
+        """True while rows are being filtered that are not shown yet."""
         return self._work is not None
 
-    def sift(self, rows: Sequence[Row], wanted: Wanted[Row]) -> None:
-        """Sift `rows`; what was wanted before is dropped.
+    def apply(self, rows: Sequence[Row], wanted: Wanted[Row]) -> None:
+        """Filter and sort `rows`; what was wanted before is dropped.
 
         Where only the rows are others, those before are shown first: else a list that changes every second
         would never come to its end.
@@ -79,7 +79,7 @@ class Sifter(QObject, Generic[Row]):
             self._next = rows
             return
         other = wanted != self._wanted
-        self._wanted, self._next, self._work = wanted, None, sifted(rows, wanted)
+        self._wanted, self._next, self._work = wanted, None, selected_rows(rows, wanted)
         if many:
             self._timer.start()
             self._report(other or self._reported)
@@ -112,4 +112,4 @@ class Sifter(QObject, Generic[Row]):
             self._show(end.value)
             self._report(False)
             if rows is not None:
-                self.sift(rows, self._wanted)
+                self.apply(rows, self._wanted)
