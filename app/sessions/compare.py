@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.sessions.compare_causes import Flows, Setup, cause_of, words_of
 from app.sessions.work import Work
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
@@ -16,7 +17,8 @@ from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.recorder import Recorder
 from broker_core.recording.session_figures import QUANTILES, SessionFigures
 from broker_core.snapshots import GateView, Snapshot
-from resources.measures import MEASURES, Measure, Unit, unlike, verdict
+from resources.measures import MEASURES, Measure, Unit, Verdict, unlike, verdict
+from resources.otherwise import Otherwise
 from resources.outcomes import OUTCOMES
 from resources.units import byte_size, per_second
 from widgets.dialogs.facts_table import FactsTable
@@ -24,6 +26,18 @@ from widgets.formats import NOT_APPLICABLE, duration
 from widgets.i18n import mark, tr
 
 MOMENTS = 600  # keyframes that are looked at for the greatest lag
+
+CAUSES_TOLD = 4
+_ORDER: tuple[Verdict, ...] = ("worse", "better", "different", "", "noise", "same")
+_VERDICTS: dict[Verdict, str] = {
+    "": "",
+    "same": "",
+    "noise": mark("may be chance"),
+    "better": mark("better"),
+    "worse": mark("worse"),
+    "different": mark("different"),
+}
+_LOOKS: dict[Verdict, tuple[str, str]] = {"better": ("stable", "check"), "worse": ("failure", "warning")}
 
 Key = tuple[str, str]  # label of the figure, and what it is about: "" for all
 LENGTH = (MEASURES["length_ns"].label, "")
@@ -44,8 +58,10 @@ class Figures:
     """What one session comes to; `measures` says of each figure what it is."""
 
     name: str
+    setup: Setup
     values: dict[Key, float] = field(default_factory=dict)
     measures: dict[Key, Measure] = field(default_factory=dict)
+    flows: Flows = field(default_factory=Flows)
 
     def add(self, measure: Measure, about: str, value: float | None) -> None:
         """A figure of `about`; none where it is not known."""
@@ -53,11 +69,17 @@ class Figures:
             self.values[measure.label, about] = value
             self.measures[measure.label, about] = measure
 
+    def parting_ns(self, other: Figures, about: str) -> int | None:
+        """From when on the two differ in what is published to or delivered to `about`, while both go on."""
+        return self.flows.parting_ns(other.flows, about, round(min(one.values.get(LENGTH, 0) for one in (self, other))))
+
 
 def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Recorder | None = None) -> Figures:
     """The figures of the session in `folder`; `part` is the share of the work that this is, from and to."""
     metadata = meta.read_metadata(folder)
-    found = Figures(f"{metadata.started_at[:19].replace('T', ' ')}, seed {metadata.seed}")
+    found = Figures(
+        f"{metadata.started_at[:19].replace('T', ' ')}, seed {metadata.seed}", Setup.of(folder, metadata.seed)
+    )
     if recorder is not None:
         recorder.flush()
     playback = FolderPlayback(folder, recorder)
@@ -68,9 +90,11 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
     for batch in index.batches(schema.CONTROL):
         for event in events_of(batch):
             reduced.control(event)
+            found.setup.note(event)
     work.report(part[0] + (part[1] - part[0]) * 0.3, tr("Reading the messages of {name}", name=folder.name))
     for batch in index.batches(schema.MESSAGES):
         reduced.messages(batch)
+        found.flows.messages(batch)
     for name, value in reduced.values(end.time_ns if metadata.duration_ns is None else metadata.duration_ns).items():
         found.add(MEASURES[name], "", value)
     _ends(found, end)
@@ -123,55 +147,66 @@ def _moments(found: Figures, playback: FolderPlayback) -> None:
 
 
 def comparison(one: Figures, other: Figures) -> FactsTable:
-    """The differences of `one` from `other`; better or worse as the report judges them."""
-    verdicts = {
-        "": "",
-        "same": "",
-        "noise": tr("may be chance"),
-        "better": tr("better"),
-        "worse": tr("worse"),
-        "different": tr("different"),
-    }
+    """The differences of `one` from `other`, the worse first; better or worse as the report judges them, and what each
+    comes of as far as that can be told. What does not differ is folded."""
     lengths_differ = unlike(one.values.get(LENGTH, 0), other.values.get(LENGTH, 0))
-    rows, strong, apart = [], set(), False
+    causes = one.setup.otherwise(other.setup)
+    judged: dict[Key, Verdict] = {}
     for key in dict.fromkeys((*one.values, *other.values)):
         measure = one.measures.get(key) or other.measures[key]
-        mine, theirs = one.values.get(key), other.values.get(key)
-        judged = verdict(measure, mine, theirs, lengths_differ=lengths_differ)
-        rows.append(
-            (
-                tr(measure.label),
-                key[1] or tr("all"),
-                _text(mine, measure.unit),
-                _text(theirs, measure.unit),
-                _difference(mine, theirs, measure.unit),
-                verdicts[judged],
-            )
-        )
-        apart |= judged != "same"
-        if judged not in ("same", "noise"):
-            strong.add(len(rows) - 1)
+        judged[key] = verdict(measure, one.values.get(key), other.values.get(key), lengths_differ=lengths_differ)
+    keys = sorted(judged, key=lambda key: _ORDER.index(judged[key]))
+    # Sums of a longer session are larger whatever was done in it.
+    explained = {"better", "worse"} if lengths_differ else {"better", "worse", "different"}
+    telling = [key for key in keys if judged[key] not in ("same", "noise")]
     sentence = (
-        tr("{count} of {all} figures differ.", count=len(strong), all=len(rows))
-        if strong
+        tr("{count} of {all} figures differ.", count=len(telling), all=len(keys))
+        if telling
         else tr("No figure differs by more than a tenth and by more than chance.")
-        if apart
+        if any(one != "same" for one in judged.values())
         else tr("The two runs are the same in every figure.")
     )
-    note = tr(
-        "Figures that differ by no more than 2 % are the same. Up to a tenth, and counts up to what chance does to "
-        "them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second."
-    )
+    notes = [_told(causes)] if causes else []
     if lengths_differ:
-        note = tr("The sessions lasted differently long: sums are not judged.") + " " + note
+        notes.append(tr("The sessions lasted differently long: sums are not judged."))
+    notes.append(
+        tr(
+            "Figures that differ by no more than 2 % are the same. Up to a tenth, and counts up to what chance does to "
+            "them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second."
+        )
+    )
     return FactsTable(
         sentence,
-        (tr("Figure"), tr("Of"), one.name, other.name, tr("Difference"), tr("Verdict")),
-        tuple(rows),
-        frozenset(strong),
-        frozenset({2, 3, 4}),
-        note,
+        (tr("Figure"), tr("Of"), one.name, other.name, tr("Difference"), tr("Verdict"), tr("Comes of")),
+        tuple(_row(key, one, other, judged[key], causes if judged[key] in explained else ()) for key in keys),
+        numeric=frozenset({2, 3, 4}),
+        note=" ".join(notes),
+        wide=6,
+        folded=frozenset(range(len(telling), len(keys))),
+        verdicts={row: (5, *_LOOKS[judged[key]]) for row, key in enumerate(telling) if judged[key] in _LOOKS},
     )
+
+
+def _row(key: Key, one: Figures, other: Figures, judged: Verdict, causes: Sequence[Otherwise]) -> tuple[str, ...]:
+    measure = one.measures.get(key) or other.measures[key]
+    mine, theirs = one.values.get(key), other.values.get(key)
+    cause = cause_of(causes, one.parting_ns(other, key[1])) if causes else None
+    return (
+        tr(measure.label),
+        key[1] or tr("all"),
+        _text(mine, measure.unit),
+        _text(theirs, measure.unit),
+        _difference(mine, theirs, measure.unit),
+        tr(_VERDICTS[judged]),
+        "" if cause is None else words_of(cause),
+    )
+
+
+def _told(causes: Sequence[Otherwise]) -> str:
+    words = [words_of(one) for one in causes]
+    if len(words) > CAUSES_TOLD:
+        words = [*words[:CAUSES_TOLD], tr("{count:,} more", count=len(words) - CAUSES_TOLD)]
+    return tr("What was otherwise: {what}.", what="; ".join(words))
 
 
 def _text(value: float | None, unit: Unit) -> str:

@@ -1082,6 +1082,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Farbe: Lag bis {count}. Fuß: Eigentümer. Schraffiert: kein Leser.</translation>
   </message>
   <message>
+   <source>Comes of</source>
+   <translation>Kommt von</translation>
+  </message>
+  <message>
    <source>Command or name</source>
    <translation>Befehl oder Name</translation>
   </message>
@@ -4552,6 +4556,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die eine, die blieb, zeigen</translation>
   </message>
   <message>
+   <source>Show the {count:,} that do not differ</source>
+   <translation>Auch die {count:,} zeigen, die sich nicht unterscheiden</translation>
+  </message>
+  <message>
    <source>Show the {count:,} that stayed</source>
    <translation>Die {count:,}, die blieben, zeigen</translation>
   </message>
@@ -5808,6 +5816,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Worauf zu achten ist</translation>
   </message>
   <message>
+   <source>What was otherwise: {what}.</source>
+   <translation>Was anders war: {what}.</translation>
+  </message>
+  <message>
    <source>What was redriven</source>
    <translation>Was zurückgespielt wurde</translation>
   </message>
@@ -6596,6 +6608,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>keine Worker</translation>
   </message>
   <message>
+   <source>no {what} at {time}</source>
+   <translation>nicht: {what} um {time}</translation>
+  </message>
+  <message>
    <source>nobody</source>
    <translation>niemand</translation>
   </message>
@@ -6634,6 +6650,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>not saved</source>
    <translation>nicht gespeichert</translation>
+  </message>
+  <message>
+   <source>not set</source>
+   <translation>nicht gesetzt</translation>
   </message>
   <message>
    <source>nothing</source>
@@ -7064,6 +7084,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Nachrichten, {size}</translation>
   </message>
   <message>
+   <source>{count:,} more</source>
+   <translation>{count:,} weitere</translation>
+  </message>
+  <message>
    <source>{count:,} more groups</source>
    <translation>{count:,} weitere Gruppen</translation>
   </message>
@@ -7434,6 +7458,10 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{name} ist {state}</translation>
   </message>
   <message>
+   <source>{name} is {value} instead of {base}</source>
+   <translation>{name} ist {value} statt {base}</translation>
+  </message>
+  <message>
    <source>{name} takes {rate} messages/s</source>
    <translation>{name} nimmt {rate} Nachrichten/s</translation>
   </message>
@@ -7670,6 +7698,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{version} of {count}</source>
    <translation>{version} von {count}</translation>
+  </message>
+  <message>
+   <source>{what} at {time}</source>
+   <translation>{what} um {time}</translation>
   </message>
   <message>
    <source>{what}; write it as in {examples}.</source>

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from resources.measures import AS_LONG, MEASURES, TELLING
+from resources.otherwise import Otherwise, done_in_words, otherwise
 from spark_reports.collect import Made
 from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
 from spark_reports.findings.settings import Settings
@@ -30,15 +30,7 @@ _OVER_TIME = {
     "p99_ns": ("latency_over_time", ("measure", "delivered"), "p99_ns"),
     "delivered_per_s": ("throughput", ("dimension", "consumer"), "messages_per_s"),
 }
-_TOLD_WHEN_DONE = "schedule."  # settings of what is then among the faults and actions
 _AROUND = 10  # a tenth of the session before something was done, and one after it
-
-
-class Otherwise(NamedTuple):
-    """Something that was set or done in one session and not in the other; `at_ns` None where it held all the time."""
-
-    words: str
-    at_ns: int | None = None
 
 
 def comparison_findings(
@@ -62,17 +54,14 @@ def comparison_findings(
 
 def _done_differently(number: int, made: Sequence[Made], settings: Sequence[Settings]) -> list[Otherwise]:
     """What was set or done otherwise in this session than in the first."""
-    told = []
-    if settings:
-        first, this = settings[0].flat(), settings[number].flat()
-        told = [
-            Otherwise(f"{name} is {this.get(name, 'not set')} instead of {first.get(name, 'not set')}")
-            for name in [*first, *(name for name in this if name not in first)]
-            if first.get(name) != this.get(name) and not name.startswith(_TOLD_WHEN_DONE)
-        ]
-    base, here = (_actions(one) for one in (made[0], made[number]))
-    told += [Otherwise(f"{what} at {text.clock(at)}", at) for what, at in here.items() if what not in base]
-    return told + [Otherwise(f"no {what} at {text.clock(at)}", at) for what, at in base.items() if what not in here]
+    first, this = (settings[one].flat() if settings else {} for one in (0, number))
+    return otherwise(this, first, *(_actions(one) for one in (made[number], made[0])))
+
+
+def _words(one: Otherwise) -> str:
+    if one.at_ns is None:
+        return f"{one.what} is {one.value or 'not set'} instead of {one.base or 'not set'}"
+    return f"{one.what} at {text.clock(one.at_ns)}" if one.done else f"no {one.what} at {text.clock(one.at_ns)}"
 
 
 def _actions(one: Made) -> Mapping[str, int]:
@@ -80,13 +69,12 @@ def _actions(one: Made) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for row in one.rows("markers"):
         if row["kind"] in _DONE:
-            who = row["client"] if row["client"] and row["client"] not in row["cause"] else ""
-            found.setdefault(f"{row['cause'] or row['kind']}{f' ({who})' if who else ''}", row["time_ns"])
+            found.setdefault(done_in_words(row["cause"] or row["kind"], row["client"] or ""), row["time_ns"])
     return found
 
 
 def _did(label: str, first: str, done: Sequence[Otherwise]) -> Finding:
-    told = text.listed([one.words for one in done], _SHOWN)
+    told = text.listed([_words(one) for one in done], _SHOWN)
     return Finding(INFO, f"What was otherwise in {label} than in {first}", f"{told}.", "sessions")
 
 
@@ -155,11 +143,11 @@ def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
     if not done:
         return ""
     if len(done) == 1:
-        return f"One thing was otherwise: {done[0].words}."
-    begun = max(((_step(row, made, one.at_ns), one.words) for one in done if one.at_ns is not None), default=None)
+        return f"One thing was otherwise: {_words(done[0])}."
+    begun = max(((_step(row, made, one.at_ns), _words(one)) for one in done if one.at_ns is not None), default=None)
     if begun is not None and begun[0] > 0:
         return f"It begins with one of the {len(done)} things that were otherwise: {begun[1]}."
-    words = text.listed([one.words for one in done], _SHOWN)
+    words = text.listed([_words(one) for one in done], _SHOWN)
     return f"{len(done)} things were otherwise, and the data do not show which it was: {words}."
 
 

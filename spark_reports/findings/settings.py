@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from resources.otherwise import flat_settings
+
 
 class Settings:
     """Asked by name; {} for whatever the scenario does not have, or where it cannot be read."""
@@ -47,7 +49,7 @@ class Settings:
 
     def flat(self) -> dict[str, str]:
         """Each setting by its path, as text: groups.billing.assignor, range. What it says of itself is no setting."""
-        return dict(_flat({name: one for name, one in self._told.items() if name not in _WORDS}))
+        return flat_settings(self._told)
 
     def _all(self, kind: str) -> list[Mapping[str, Any]]:
         found = self._told.get(kind)
@@ -55,21 +57,6 @@ class Settings:
 
     def _named(self, kind: str, name: str) -> Mapping[str, Any]:
         return next((one for one in self._all(kind) if one.get("name") == name), {})
-
-
-_WORDS = {"title", "about", "watch", "try"}
-
-
-def _flat(found: object, path: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(found, dict):
-        for name, one in found.items():
-            yield from _flat(one, f"{path}.{name}" if path else str(name))
-    elif isinstance(found, list):
-        for number, one in enumerate(found, 1):
-            name = one.get("name") if isinstance(one, dict) else None
-            yield from _flat(one, f"{path}.{name or number}")
-    else:
-        yield path, str(found)
 
 
 def _mapping(found: object) -> Mapping[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QDialogButtonBox,
     QHeaderView,
@@ -20,13 +22,18 @@ from PySide6.QtWidgets import (
 
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
+from widgets.icons import icon
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import current_theme, qcolour
 
 
 @dataclass(frozen=True, slots=True)
 class FactsTable:
-    """`rows` under `headers`; in `strong` are the numbers of rows that matter. `numeric` columns stand to the right."""
+    """`rows` under `headers`; in `strong` are the numbers of rows that matter. `numeric` columns stand to the right.
+
+    `wide` is the column that takes the room that is left; `folded` rows are shown on demand. `verdicts` has, by the
+    number of a row, a column that has a colour token and an icon beside its word.
+    """
 
     sentence: str
     headers: tuple[str, ...] = ()
@@ -35,6 +42,9 @@ class FactsTable:
     numeric: frozenset[int] = frozenset()
     note: str = ""
     state: str = ""  # a colour token for the sentence; "" for none
+    wide: int = 0
+    folded: frozenset[int] = frozenset()
+    verdicts: Mapping[int, tuple[int, str, str]] = field(default_factory=dict)
 
 
 class FactsTableDialog(QDialog):
@@ -44,7 +54,7 @@ class FactsTableDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(980, 520)
+        self.resize(1240 if parent is None else max(720, min(1240, parent.width() - 40)), 560)
         self.sentence = plain_label(waiting, "heading", self)
         self.note = plain_label("", "muted", self)
         for label in (self.sentence, self.note):
@@ -55,7 +65,11 @@ class FactsTableDialog(QDialog):
         self.filter.setPlaceholderText(tr("Filter"))
         self.filter.setClearButtonEnabled(True)
         self.filter.setAccessibleName(tr("Filter the rows"))
-        self.filter.textChanged.connect(self._show_only)
+        self.filter.textChanged.connect(lambda _text: self._show_only())
+        self.unfold = QCheckBox(self)
+        self.unfold.hide()
+        self.unfold.toggled.connect(lambda _on: self._show_only())
+        self._folded: frozenset[int] = frozenset()
         self.table = QTableWidget(self)
         self.table.setAccessibleName(title)
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
@@ -73,7 +87,7 @@ class FactsTableDialog(QDialog):
         copy.clicked.connect(self._copy)
         self.buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        for widget in (self.sentence, self.progress, self.filter, self.table, self.note, self.buttons):
+        for widget in (self.sentence, self.progress, self.filter, self.unfold, self.table, self.note, self.buttons):
             column.addWidget(widget, 1 if widget is self.table else 0)
 
     def set_progress(self, fraction: float) -> None:
@@ -101,6 +115,10 @@ class FactsTableDialog(QDialog):
                     item.setFont(tabular_font(12))
                 if row in facts.strong:
                     item.setBackground(QBrush(qcolour(theme.accent_soft)))
+                if (row in facts.verdicts) and facts.verdicts[row][0] == column:
+                    _place, token, picture = facts.verdicts[row]
+                    item.setForeground(QBrush(qcolour(theme.colour(token))))
+                    item.setIcon(icon(picture, theme, token))
                 table.setItem(row, column, item)
         for column in range(len(facts.headers)):
             header = table.horizontalHeaderItem(column)
@@ -108,9 +126,13 @@ class FactsTableDialog(QDialog):
                 header.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         table.resizeColumnsToContents()
         if facts.headers:
-            table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+            table.horizontalHeader().setSectionResizeMode(facts.wide, QHeaderView.ResizeMode.Stretch)
         table.setVisible(bool(facts.rows))
         self.filter.setVisible(len(facts.rows) > 12)
+        self._folded = facts.folded
+        self.unfold.setText(tr("Show the {count:,} that do not differ", count=len(facts.folded)))
+        self.unfold.setVisible(bool(facts.folded))
+        self._show_only()
 
     def texts(self) -> list[tuple[str, ...]]:
         """What the table says, row by row."""
@@ -119,10 +141,11 @@ class FactsTableDialog(QDialog):
             for row in range(self.table.rowCount())
         ]
 
-    def _show_only(self, text: str) -> None:
-        wanted = text.strip().casefold()
+    def _show_only(self) -> None:
+        wanted = self.filter.text().strip().casefold()
+        folded = frozenset() if self.unfold.isChecked() else self._folded
         for row, texts in enumerate(self.texts()):
-            self.table.setRowHidden(row, wanted not in " ".join(texts).casefold())
+            self.table.setRowHidden(row, row in folded or wanted not in " ".join(texts).casefold())
 
     def _copy(self) -> None:
         """The sentence and the table, with tabs, as a table program takes them."""

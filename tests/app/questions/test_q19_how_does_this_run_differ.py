@@ -21,6 +21,12 @@ def test_the_command_in_the_menu_shows_a_table_of_differences(open_workbench):
     dialog = open_dialog(hand.workbench.window, FactsTableDialog)
     hand.qtbot.waitUntil(lambda: "figures differ" in dialog.sentence.text(), timeout=20_000)
     rows = {texts[:2]: texts[2:] for texts in dialog.texts()}
-    assert rows["Rebalances", "indexers"] == ("2", "1", "+1 (+100%)", "worse")
+    cause = "moved indexer-4 to indexers at 00:06"
+    assert rows["Rebalances", "indexers"] == ("2", "1", "+1 (+100%)", "worse", cause)
     assert rows["Published", "commits"][0] == rows["Published", "commits"][1]
     assert rows["Partitions that changed owner", "indexers"][2].startswith("+")
+    # Only what differs is shown, until one asks for the rest.
+    shown = {texts[:2] for row, texts in enumerate(dialog.texts()) if not dialog.table.isRowHidden(row)}
+    assert ("Rebalances", "indexers") in shown and ("Published", "commits") not in shown
+    dialog.unfold.click()
+    assert not any(dialog.table.isRowHidden(row) for row in range(dialog.table.rowCount()))

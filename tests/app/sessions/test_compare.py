@@ -7,10 +7,12 @@ from pathlib import Path
 
 import resources
 from app.sessions.compare import comparison, figures_of
+from app.sessions.compare_causes import Flows, cause_of, words_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import parse_scenario
+from resources.otherwise import Otherwise
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.choose_session import ChooseSessionDialog
@@ -72,7 +74,46 @@ def test_range_moves_more_than_sticky(tmp_path: Path) -> None:
     (row,) = [
         place for place, texts in enumerate(table.rows) if texts[:2] == ("Partitions that changed owner", "readers")
     ]
-    assert row in table.strong and table.rows[row][4].startswith("+") and table.rows[row][5] == "worse"
+    assert table.rows[row][4].startswith("+") and table.rows[row][5] == "worse"
+    # One thing was otherwise, so everything that differs comes of it.
+    assert {texts[6] for number, texts in enumerate(table.rows) if number not in table.folded} == {
+        "groups.readers.assignor is range instead of sticky"
+    }
+    assert "What was otherwise: groups.readers.assignor is range instead of sticky." in table.note
+    # The worse first, then the better; what does not differ is folded, and nothing else.
+    told = [texts[5] for number, texts in enumerate(table.rows) if number not in table.folded]
+    assert told == sorted(told, key=["worse", "better", "different", ""].index) and "worse" in told
+    assert {table.rows[number][5] for number in table.folded} <= {"", "may be chance"}
+    assert ("Published", "orders") in {table.rows[number][:2] for number in table.folded}
+
+
+def flowing(other_from_s: int, seconds: int) -> Flows:
+    """Ten messages a second, one more in five of them from one on (0: never)."""
+    found = Flows()
+    for second in range(seconds):
+        found.add("readers", second, 10 + (0 < other_from_s <= second < other_from_s + 5))
+    return found
+
+
+def test_of_several_things_that_were_done_the_one_before_a_difference_is_told() -> None:
+    moved, slowed = Otherwise("moved", at_ns=6 * NS_PER_S), Otherwise("slowed down", at_ns=30 * NS_PER_S)
+    set_otherwise = Otherwise("seed", "1", "2")
+    base, early, late = flowing(0, 60), flowing(7, 60), flowing(30, 60)
+    assert [one.parting_ns(base, "readers", 60 * NS_PER_S) for one in (base, early, late)] == [
+        None,
+        7 * NS_PER_S,
+        30 * NS_PER_S,
+    ]
+    assert late.parting_ns(base, "readers", 30 * NS_PER_S) is None  # the other had ended
+    assert late.parting_ns(base, "", 60 * NS_PER_S) == 30 * NS_PER_S and late.parting_ns(base, "x", NS_PER_S) is None
+    assert cause_of([moved, slowed], 7 * NS_PER_S) is moved
+    assert cause_of([moved, slowed], 30 * NS_PER_S) is slowed
+    assert cause_of([moved, slowed, set_otherwise], None) is None
+    assert cause_of([set_otherwise, slowed], 7 * NS_PER_S) is None
+    assert cause_of([set_otherwise], None) is set_otherwise
+    assert cause_of([], 7 * NS_PER_S) is None
+    assert words_of(moved._replace(done=False)) == "no moved at 00:06"
+    assert words_of(set_otherwise._replace(base="")) == "seed is 1 instead of not set"
 
 
 def test_a_session_that_goes_on_is_compared_as_far_as_it_is(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from widgets.dialogs.ask_text import AskTextDialog
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
 from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
 from widgets.dialogs.run_until import HERE, SAME_SEED, RunUntilDialog
+from widgets.theme import current_theme, qcolour
 
 ROWS = tuple((f"<b>row {number}</b>", f"{number:,}") for number in range(20))
 
@@ -32,6 +33,30 @@ def test_an_answer_waits_then_shows_plain_text_and_is_copied(qtbot: QtBot) -> No
     dialog._copy()
     copied = QGuiApplication.clipboard().text().splitlines()
     assert copied[:3] == ["All is <i>well</i>.", "What\tCount", "<b>row 0</b>\t0"] and len(copied) == 22
+
+
+def test_folded_rows_come_on_demand_and_verdicts_have_colour_icon_and_word(qtbot: QtBot) -> None:
+    dialog = FactsTableDialog("Question", "Working...")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.set_facts(
+        FactsTable(
+            "2 differ.", ("What", "Is"), ROWS, folded=frozenset(range(2, 20)), verdicts={0: (1, "failure", "warning")}
+        )
+    )
+
+    def shown() -> list[int]:
+        return [row for row in range(20) if not dialog.table.isRowHidden(row)]
+
+    assert shown() == [0, 1] and "18" in dialog.unfold.text()
+    dialog.filter.setText("row 1")
+    assert shown() == [1]
+    dialog.unfold.click()
+    assert shown() == [1, *range(10, 20)]
+    worse, plain = dialog.table.item(0, 1), dialog.table.item(1, 1)
+    assert worse is not None and plain is not None
+    assert not worse.icon().isNull() and plain.icon().isNull() and worse.text() == "0"
+    assert worse.foreground().color() == qcolour(current_theme().colour("failure"))
 
 
 def test_an_answer_without_rows_is_a_sentence(qtbot: QtBot) -> None:
