@@ -40,7 +40,7 @@ def given_schedule(
                 try:
                     test(*args, **fixtures, **{names[0]: broker})
                 except Exception as error:
-                    return _Failure(error, Schedule(each.seed, tuple(broker.disturbed)))
+                    return _Failure(error, Schedule(each.seed, tuple(broker.disturbed)), broker.timeline())
             return None
 
         @functools.wraps(test)
@@ -48,7 +48,7 @@ def given_schedule(
             for seed in range(schedules) if schedule is None else ():
                 failure = run(Schedule(seed), args, fixtures)
                 if failure is not None:
-                    _shrunk(failure, lambda each: run(each, args, fixtures)).tell(seed)
+                    _shrunk(failure, kinds, lambda each: run(each, args, fixtures)).tell(seed)
             failure = None if schedule is None else run(schedule, args, fixtures)
             if failure is not None:
                 raise failure.error
@@ -62,32 +62,34 @@ def given_schedule(
 
 
 class _Failure:
-    def __init__(self, error: Exception, schedule: Schedule) -> None:
+    def __init__(self, error: Exception, schedule: Schedule, timeline: str) -> None:
         self.error = error
         self.schedule = schedule
+        self.timeline = timeline
 
     def tell(self, seed: int) -> None:
         """Raises the error with a note."""
         told = counted(len(self.schedule.disturbances or ()), "disturbance")
         self.error.add_note(
             f"Seed {seed} fails; the smallest schedule found that fails, too, has {told}. Run it alone with\n"
-            f"    @given_schedule(schedule={self.schedule!r})"
+            f"    @given_schedule(schedule={self.schedule!r})\n"
+            f"What happened in it, in virtual time:\n{self.timeline}"
         )
         raise self.error
 
 
-def _shrunk(failure: _Failure, run: Callable[[Schedule], _Failure | None]) -> _Failure:
+def _shrunk(failure: _Failure, kinds: Sequence[Kind], run: Callable[[Schedule], _Failure | None]) -> _Failure:
     """The failure of the smallest schedule that still fails with the same type of error."""
     # The disturbances are given one by one from here on; where that is another run, the seed alone is told.
     again = run(failure.schedule)
     if again is None or type(again.error) is not type(failure.error):
-        return _Failure(failure.error, Schedule(failure.schedule.seed))
+        return _Failure(failure.error, Schedule(failure.schedule.seed), failure.timeline)
     runs, smallest = 1, again
     tried = {smallest.schedule}
     better = True
     while better and runs < MAX_SHRINKS:
         better = False
-        for each in smallest.schedule.smaller():
+        for each in smallest.schedule.smaller(kinds):
             if each in tried or runs >= MAX_SHRINKS:
                 continue
             tried.add(each)

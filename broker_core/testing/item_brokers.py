@@ -6,12 +6,10 @@ import os
 import re
 import shutil
 import zlib
-from functools import partial
 from pathlib import Path
 
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
-from broker_core.events import Event
 from broker_core.recording.schema import SESSION_FILE
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from broker_core.testing.timeline import timeline
@@ -64,24 +62,18 @@ class ItemBrokers:
         for number, broker in enumerate(self._brokers, start=1):
             path = self._path(number)
             told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
-            told.append(timeline(broker.events.events, partial(_value_of, broker)))
+            told.append(_timeline(broker))
             if path in self._saved:
                 told += ["", f"brokerscope open {os.path.relpath(path)} --at {s_from_ns(broker.host.now_ns):.2f}"]
             parts.append("\n".join(told))
         return "\n\n".join(parts)
 
 
-def _value_of(broker: EmbeddedBroker, event: Event) -> bytes | None:
-    partition, offset = event.partition, event.offset
-    if partition is None or offset is None:
-        return None
-
-    def read(_now_ns: int) -> bytes | None:
-        log = broker.host.broker.logs.partition(event.topic, partition)
-        found = log.read(offset, max_messages=1)
-        return found[0].value if found and found[0].offset == offset else None
+def _timeline(broker: EmbeddedBroker) -> str:
+    def tell(_now_ns: int) -> str:
+        return timeline(broker.events.events, broker.host.broker.logs)
 
     try:
-        return broker.host.call(read)
-    except BrokerError:  # it is deleted, or the broker is closed
-        return None
+        return broker.host.call(tell)
+    except BrokerError:  # it is closed
+        return tell(0)

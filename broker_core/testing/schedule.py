@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-Kind = Literal["crash", "pause", "drop_heartbeats", "leave"]
+Kind = Literal["crash", "pause", "drop_heartbeats", "leave"]  # the simplest first
 When = Literal["before", "after"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -59,8 +59,8 @@ class Schedule(msgspec.Struct, frozen=True):
             for _ in range(count)
         )
 
-    def smaller(self) -> Iterator[Schedule]:
-        """Schedules that are simpler by one step, the simplest first; `disturbances` must be given."""
+    def smaller(self, kinds: Sequence[Kind] = KINDS) -> Iterator[Schedule]:
+        """Schedules of `kinds` that are simpler by one step, the simplest first; `disturbances` must be given."""
         given = self.disturbances or ()
         for place in range(len(given)):
             yield self._with(place, ())
@@ -70,8 +70,9 @@ class Schedule(msgspec.Struct, frozen=True):
             for for_s in DURATIONS_S:
                 if for_s < each.for_s:
                     yield self._with(place, (msgspec.structs.replace(each, for_s=for_s),))
-            if each.kind != "crash":
-                yield self._with(place, (msgspec.structs.replace(each, kind="crash"),))
+            for kind in KINDS[: KINDS.index(each.kind)]:
+                if kind in kinds:
+                    yield self._with(place, (msgspec.structs.replace(each, kind=kind),))
 
     def _with(self, place: int, instead: tuple[Disturbance, ...]) -> Schedule:
         given = self.disturbances or ()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from broker_core.broker.logs import Logs
 from broker_core.clock import s_from_ns
+from broker_core.errors import BrokerError
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, what_happened
 
 MAX_CONTROL = 25
@@ -17,14 +19,14 @@ _SAME = ("kind", "topic", "partition", "client", "group", "attempt", "cause")
 _NOT_TOLD = frozenset({EventKind.SESSION_STARTED, EventKind.SESSION_ENDED, EventKind.GROUP_STATE})
 
 
-def timeline(events: Sequence[Event], value_of: Callable[[Event], bytes | None]) -> str:
-    """A line an event. `value_of(event)` is the value of its first message, None where it is not known."""
+def timeline(events: Sequence[Event], logs: Logs) -> str:
+    """A line an event, with the value of its first message where `logs` still has it. Needs the broker's lock."""
     control = [event for event in events if event.kind not in MESSAGE_KINDS and event.kind not in _NOT_TOLD]
     messages = list(_runs(event for event in events if event.kind in MESSAGE_KINDS))
     told = sorted([*control[-MAX_CONTROL:], *messages[-MAX_MESSAGES:]], key=lambda event: event.seq)
     lines: list[str] = []
     for event in told:
-        value = value_of(event) if event.kind in MESSAGE_KINDS else None
+        value = _value(event, logs) if event.kind in MESSAGE_KINDS else None
         lines.append(f"{s_from_ns(event.time_ns):9.3f} s {what_happened(event)}{_shown(value)}{_places(event)}")
     return "\n".join(lines) or "Nothing happened in it."
 
@@ -46,6 +48,16 @@ def _runs(events: Iterable[Event]) -> Iterator[Event]:
 def _follows(run: Event, event: Event) -> bool:
     same = all(getattr(run, name) == getattr(event, name) for name in _SAME)
     return same and run.offset is not None and event.offset == run.offset + run.count
+
+
+def _value(event: Event, logs: Logs) -> bytes | None:
+    if event.partition is None or event.offset is None:
+        return None
+    try:
+        found = logs.partition(event.topic, event.partition).read(event.offset, max_messages=1)
+    except BrokerError:  # it is deleted, or damaged
+        return None
+    return found[0].value if found and found[0].offset == event.offset else None
 
 
 def _shown(value: bytes | None) -> str:

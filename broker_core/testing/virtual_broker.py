@@ -15,7 +15,9 @@ from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import Snapshot
+from broker_core.testing.event_ring import EventRing
 from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule
+from broker_core.testing.timeline import timeline
 from broker_core.testing.virtual_consumer import FunctionActor, VirtualConsumer
 
 PRODUCER = "test"
@@ -39,6 +41,8 @@ class VirtualBroker:
         self._simulation = Simulation(scenario, seed=self.schedule.seed)
         self._checker = Checker()
         self._simulation.events.attach(self._checker)
+        self._events = EventRing(Snapshot(0, 0))
+        self._simulation.events.attach(self._events)
         self._simulation.start()
         self._broker = self._simulation.broker
         self._last_publish_ns = 0
@@ -122,6 +126,10 @@ class VirtualBroker:
     def unread(self, group: str) -> int:
         """Messages of the topics of `group` that it has not committed; all that there are where it reads none yet."""
         return _unread(self._simulation.snapshot(), group)
+
+    def timeline(self) -> str:
+        """What has happened, in some lines."""
+        return timeline(self._events.events, self._broker.logs)
 
     @property
     def now_s(self) -> float:
