@@ -45,7 +45,7 @@ def _words_of(tree: ast.AST) -> Iterator[str]:
         for argument in arguments:
             if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
                 continue
-            # A field of a filter is told of in a sentence; a field of a form has its kind in that place.
+            # A field of a filter is described in a sentence; a field of a form has its kind in that place.
             if name != "Field" or argument.value.endswith("."):
                 yield argument.value
 

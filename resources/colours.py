@@ -9,7 +9,7 @@ LIGHT_INK = "#FFFFFF"
 # and report number alike, in the order of the control events, first come first served:
 #   flows:   topics and queues by `topic_created` and `queue_created`, and groups by `member_joined`, in one row;
 #   readers: clients by `client_started`, producers left out, and by `member_joined`.
-# A name that none of these has told comes behind. The hues were found by search: one colour in each of twelve hue
+# Other names come behind them. The hues were found by search: one colour in each of twelve hue
 # sectors, lightness such that the least OKLab distance of any two, also as seen with protanopia, deuteranopia and
 # tritanopia, is largest.
 LIGHT_HUES = (

@@ -53,7 +53,7 @@ def _plain(kind: object) -> object:
 
 
 class Names(NamedTuple):
-    """The clients and groups that are told apart where there are too many: those with the most events."""
+    """The clients and groups with rows of their own where there are too many: those with the most events."""
 
     clients: tuple[str, ...]
     groups: tuple[str, ...]

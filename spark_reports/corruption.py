@@ -100,7 +100,7 @@ def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
 def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
     """Are as many events there as `session.json` tells? To be asked where no part has a problem of its own."""
     expected = told.get("events")
-    if not isinstance(expected, int) or told.get("ended") == "failed":  # that is told, with its reason
+    if not isinstance(expected, int) or told.get("ended") == "failed":  # that is reported, with its reason
         return
     if events < expected:
         yield f"{expected - events:,} of {expected:,} events are missing: a part is gone, or was cut."

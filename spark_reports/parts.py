@@ -72,7 +72,7 @@ PARTS: Final = {
         ("markers", "effects"),
         ("control", "rollup", "latency_buckets"),
         ("faults", "user_actions"),
-        # Who is delivered less because less came in is no effect of anything.
+        # Fewer deliveries because of fewer messages are no effect of a change.
         asks=("throughput", "redeliveries"),
     ),
     "audit": Part("Audit", ("audit", "audit_list"), ("control", "rollup", "broken", "happened")),

@@ -1,4 +1,4 @@
-"""How far the job is, for whoever watches: JSON lines for a program, one rewritten line for a person."""
+"""Progress of the job: JSON lines for a program, one rewritten line for a terminal."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ ROWS: Final = {
     "comparison": "One figure of one session beside that of the first.",
     "trends": "One figure of one scenario over its runs.",
 }
-#: By the name of a column, wherever it is not told otherwise below.
+#: By the name of a column, unless overridden below.
 COLUMNS: Final = {
     "name": Meaning(_NONE, "its name"),
     "session": Meaning(_NONE, "the session"),

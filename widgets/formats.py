@@ -62,7 +62,7 @@ def exact_size(size_bytes: int) -> str:
 
 
 def plain_text(data: bytes | None, limit_chars: int = 0) -> str:
-    """Bytes as one line of text that shows what is there: UTF-8 where it is, everything unprintable escaped.
+    """Bytes as one line of text: UTF-8 where valid, with unprintable characters escaped.
 
     None is shown as "null". With a limit, longer text is cut and ends with an ellipsis.
     """

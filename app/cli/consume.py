@@ -63,7 +63,7 @@ def command() -> Command:
 
 
 def _exit(shown: int, options: argparse.Namespace) -> Exit:
-    """How the command ends that printed `shown` messages; fewer than it was asked for is told."""
+    """The exit code after `shown` messages; a note says where that is fewer than --count."""
     if options.count is None or shown >= options.count:
         return Exit.DONE
     note(
@@ -79,7 +79,7 @@ def _queues(broker: Broker) -> set[str]:
 
 
 def _consume(broker: Broker, options: argparse.Namespace) -> int:
-    """Print what there is; how many messages that were."""
+    """Print the messages; returns their number."""
     name = options.name
     queue = name in _queues(broker)
     if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
@@ -105,7 +105,7 @@ def _given(options: argparse.Namespace, *names: str) -> str:
 
 
 def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None = None) -> int:
-    """Print messages, at most `most`; how many those were."""
+    """Print messages, at most `most`; returns their number."""
     shown = 0
     for message in messages:
         if as_json:
@@ -130,7 +130,7 @@ def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None 
 
 
 def _read(broker: Broker, topic: TopicAnswer, options: argparse.Namespace) -> Iterator[StoredMessage]:
-    """Messages of a topic without a group: nothing counts as delivered."""
+    """Messages of a topic without a group; nothing is counted as delivered."""
     quiet = Quiet(lambda: f"messages of {topic.name}", options.timeout, as_json=options.json)
     connection = Connection(as_json=options.json)
     chosen = [part for part in topic.partitions if options.partition in {None, part.partition}]
@@ -180,7 +180,7 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
 
 
 def _commit(reader: GroupReader, options: argparse.Namespace) -> None:
-    """What was printed is done with, and nothing else; where it is somebody else's by now, it comes again there."""
+    """Commit what was printed. Where a partition has another owner since, that one gets its messages again."""
     try:
         reader.commit()
     except BrokerError as error:
@@ -193,7 +193,7 @@ def _take(broker: Broker, options: argparse.Namespace) -> int:
     quiet = Quiet(lambda: f"messages of the queue {options.name}", options.timeout, as_json=options.json)
     shown, most = 0, options.count
     kept: list[Any] = []
-    # What is kept must not come again meanwhile: that would cost it its attempts.
+    # Leases are extended: a message that is kept must not be redelivered, which counts as an attempt.
     lease_s = broker.ask(DescribeQueue(queue=options.name)).lease_ms / 1_000
     extended_s = time.monotonic()
     with queue_reader(broker, options.name, as_json=options.json) as reader:

@@ -1,4 +1,4 @@
-"""A scenario without a window: paced or as fast as it goes, with a progress bar, and a summary as JSON."""
+"""Runs a scenario without a window, paced or at full speed, with a progress bar and a summary as JSON."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def run_headless(
 ) -> dict[str, Any]:
     """Run the scenario up to and including `until_s` and record it; the summary.
 
-    `speed` is session seconds for each second of wall time; None is as fast as it goes. Ctrl+C ends it early, and well.
+    `speed` is session seconds for each second of wall time; None is full speed. Ctrl+C ends it early and seals it.
     Raises ScenarioError, ArrivalError or BrokerError.
     """
     scenario, text = load_scenario(scenario_path)
     folder = new_session_folder(scenario_path) if folder is None else folder
     live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
-    # A polite kill ends the session as Ctrl+C does: its recording is sealed.
+    # SIGTERM ends the session as Ctrl+C does: its recording is sealed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
     started_s = time.perf_counter()
@@ -67,7 +67,7 @@ def _progress() -> Progress:
 
 
 def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Progress, bar: TaskID) -> bool:
-    """True where the session came to its end, False where somebody interrupted it."""
+    """True where the session came to its end, False where it was interrupted."""
     loop = live.simulation.loop
     started_s = looked_s = time.perf_counter()
     try:

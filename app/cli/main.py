@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         return exit_of_interrupt(error)
     except BrokenPipeError:
-        # Who reads has seen enough, as `head` has.
+        # The reader has closed the pipe, as `head` does.
         _drop_output()
         return Exit.BROKEN_PIPE
     except Exception as error:
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
-    """The Ctrl+C behind it, if there is one: what that breaks off, such as taking a lock, may fail in its own way."""
+    """The interrupt that caused `error`, if one did: code that it interrupts may raise an error of its own."""
     before = error.__context__
     return before if before is None or isinstance(before, KeyboardInterrupt) else _interrupt_behind(before)
 
@@ -75,7 +75,7 @@ def _exit_of(error: Exception) -> Exit:
 
 
 def _sentence(error: Exception) -> str:
-    """What to tell of `error`, which is raised again where it is a fault of ours."""
+    """The sentence for `error`, which is raised again where it is a bug."""
     match error:
         case UnicodeEncodeError():
             return f"{error.object[error.start : error.end]!a} cannot be written as {error.encoding}"
@@ -122,14 +122,14 @@ def _check_first(arguments: Sequence[str]) -> None:
 
 
 def _open_what_is_closed() -> None:
-    """A shell may start a program without some of its streams; nothing below must ask whether they are there."""
+    """Open streams that the shell has closed, so that no other code has to check for them."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _drop_output() -> None:
-    """Where nothing can be written any more, what is still in the buffer must not fail at the exit again."""
+    """Where standard output cannot be written, make sure that flushing it at the exit does not fail again."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -212,7 +212,7 @@ def _open_command() -> Command:
 
 
 def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int:
-    """`call` with the function that opens the window; where none can be opened, say so, and what to do `instead`."""
+    """`call` with the function that opens the window; where none can open, print why, and the command `instead`."""
     if why := why_missing("gui") or why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
         return Exit.REFUSED
@@ -231,7 +231,7 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
 
 @contextlib.contextmanager
 def _ended_by_interrupts() -> Iterator[None]:
-    """Ctrl+C ends the process at once: Qt swallows what Python raises in it, or makes something else of it."""
+    """Ctrl+C ends the process at once: Qt drops or replaces a KeyboardInterrupt that is raised in its callbacks."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield

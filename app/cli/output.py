@@ -56,7 +56,7 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, as_j
     if console.is_terminal:
         console.print(table if found else Text(none))
     else:
-        # Nobody's window is that wide: in a file or a pipe a line stays a line.
+        # Wider than any terminal: in a file or a pipe a row stays on one line.
         console.width = _WIDE
         with console.capture() as drawn:
             console.print(table if found else Text(none))

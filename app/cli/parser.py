@@ -1,4 +1,4 @@
-"""The parser of all commands: what is wrong with a command line is one sentence that says what would be right."""
+"""The parser of all commands: an error of a command line is one sentence that says what to write instead."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
     """As `ArgumentParser`. Parsers of verbs are of this kind, too."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, without the usage that nobody asked for, and end."""
+        """Print the error without the usage, and exit."""
         told = next(
             (match.expand(ours) for theirs, ours in _PLAIN if (match := re.fullmatch(theirs, message))), message
         )

@@ -23,7 +23,7 @@ from broker_core.messages import Headers
 from broker_core.operations.messages import Placed, PublishBatch, PublishMessages, Record
 from broker_core.plurals import counted
 
-_PATIENCE_S = 2.0  # who waits longer is told why
+_PATIENCE_S = 2.0  # a longer wait has a note
 _GOODBYE_S = 1.0
 _MOST_UNTOLD = 50_000  # messages whose fate is not known yet; they are kept in memory
 _BATCH_MESSAGES = 1_000
@@ -33,7 +33,7 @@ _PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last o
 
 
 class Publisher(ABC):
-    """Publishes to a topic, and says what became of messages in the order in which they were sent."""
+    """Publishes to a topic, and prints the outcome of each message in the order of sending."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -62,7 +62,7 @@ class Publisher(ABC):
         """Say that one was stored."""
         self.stored += 1
         if self.options.json:
-            # A dead letter is told by the queue that it is in.
+            # A dead letter is listed with its queue.
             print_json({"topic": topic, "partition": partition, "offset": offset})
 
     def waits(self) -> None:

@@ -31,7 +31,7 @@ _AGAIN_S = 0.5
 
 
 class Connection:
-    """Whether the broker answers. A person is told when it stops, and when it does again."""
+    """Whether the broker answers. A note says when it stops answering, and when it answers again."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -62,7 +62,7 @@ class Reader(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the group, or give back what is held."""
+        """Leave the group, or release the leases."""
 
     def __enter__(self) -> Self:
         return self
@@ -87,7 +87,7 @@ class GroupReader(Reader):
 
     @abstractmethod
     def commit(self) -> None:
-        """Everything that was polled is done."""
+        """Commit everything that was polled."""
 
 
 class LocalGroupReader(GroupReader):
@@ -288,12 +288,12 @@ def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> QueueReader:
 
 
 def client_name() -> str:
-    """What this process is called by brokers elsewhere."""
+    """The client id of this process."""
     return f"brokerscope-{os.getpid()}"
 
 
 def _check(done: leases.LeasesDone) -> None:
-    """Raises what kept a lease from being used."""
+    """Raises the error of the first lease that was refused."""
     for refused in done.refused:
         code = ErrorCode[refused.error]
         raise BrokerError(code, refused.message.removeprefix(f"{code.sentence}: ").rstrip("."))

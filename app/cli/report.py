@@ -22,7 +22,7 @@ def make_report(request: Request) -> int:
     bar = progress.add_task("", total=1.0)
 
     def show(said: dict[str, Any]) -> None:
-        # Only now: what was asked wrongly is told at once, and nothing has been started for it.
+        # Only now, so that the error of a wrong request comes without a progress bar.
         progress.start()
         progress.update(bar, completed=said["fraction"], description=said["stage"])
 

@@ -15,7 +15,7 @@ from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.simulation.scenario import ScenarioError
 
-# Rates, trends and the timeline are gathered over time: the window is shown what came before, in so many looks at most.
+# Rates, trends and the timeline need history: the window draws the time before in this many frames at most.
 MAX_LOOKS = 1_500
 LEAST_STEP_NS = NS_PER_S // 10
 

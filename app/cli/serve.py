@@ -155,7 +155,7 @@ def serve(options: argparse.Namespace) -> int:
                 )
             )
         _say_where(options, http, kafka)
-        # A wait without an end hears of no signal on some systems.
+        # A wait without a timeout cannot be interrupted by signals on some systems.
         while not over.wait(1.0):
             pass
     if not options.json:

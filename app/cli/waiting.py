@@ -1,4 +1,4 @@
-"""Commands that wait say so once, for a person: on standard error, so that standard output stays clean for programs."""
+"""Notes of commands that wait: once, on standard error, so that standard output has results only."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ PATIENCE_S = 1.0  # what comes sooner needs no explanation
 
 
 def note(sentence: str, *, as_json: bool = False) -> None:
-    """Tell a person. Not where a program reads JSON and nobody looks: it may have joined the two streams."""
+    """Print `sentence` on standard error; with `as_json` only on a terminal, for a program may join the streams."""
     if not as_json or sys.stderr.isatty():
         print(sentence, file=sys.stderr, flush=True)
 
 
 def tell_typist(what: str) -> None:
-    """A person at a terminal is told that `what` is to be typed, and how that ends; a pipe is not."""
+    """On a terminal, print that `what` is to be typed, and how to end the input."""
     if sys.stdin.isatty():
         note(f"Type {what}; Ctrl+D at the beginning of a line ends it, Ctrl+C gives up.")
 
 
 class Quiet:
-    """How long nothing has come; the first time that this is long, somebody is told what is waited for.
+    """The time without a message; the first time that it is long, a note says what is waited for.
 
     `what()` says what that is, `timeout_s` after how long it is over.
     """
@@ -35,16 +35,16 @@ class Quiet:
         self._told = False
 
     def poll_s(self, short_s: float, long_s: float) -> float:
-        """How long to wait for the next message: `long_s` once it has been told what is waited for."""
+        """How long to wait for the next message: `short_s` before the note, `long_s` after it."""
         left_s = long_s if self._timeout_s is None else self._timeout_s - (time.monotonic() - self._heard_s)
         return max(0.0, min(long_s if self._told else short_s, left_s))
 
     def heard(self) -> None:
-        """Something came."""
+        """A message has arrived."""
         self._heard_s = time.monotonic()
 
     def over(self) -> bool:
-        """Whether it was quiet for too long. Asked every now and then, it tells that it waits."""
+        """Whether nothing has come for `timeout_s`. Prints the note when it is due, so call it regularly."""
         quiet_s = time.monotonic() - self._heard_s
         if self._timeout_s is not None and quiet_s >= self._timeout_s:
             return True

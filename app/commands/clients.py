@@ -103,7 +103,7 @@ class ClientHandlers(QObject):
         bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
         context.menu_parts.append(self._add_to_menu)
 
-    # -- who is meant
+    # -- targets
 
     def _client(self) -> str:
         return next((name for role in ROLES if (name := self._context.selected(role))), "")

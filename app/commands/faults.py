@@ -141,7 +141,7 @@ class FaultHandlers(QObject):
         bind("end_faults", self.ask_end, self._why_no_end)
         context.menu_parts.append(self._add_to_menu)
 
-    # -- who is meant
+    # -- targets
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
         name = next((name for role in roles if (name := self._context.selected(role))), "")

@@ -1,4 +1,4 @@
-"""Forms of actions: opened where the session can be changed, judged against what is there now."""
+"""Forms of actions: open while the session can be changed, and check their values against its state."""
 
 from __future__ import annotations
 

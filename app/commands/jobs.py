@@ -150,7 +150,7 @@ class WorkJob(QObject):
             result = self._function(self._work)
         except Cancelled:
             self._ended.emit("Cancelled", tr("Cancelled; nothing was left half-done."), None)
-        except Exception as error:  # whatever it is, the job ends and says so
+        except Exception as error:  # the job ends and reports any error
             self._ended.emit("Failed", str(error) or type(error).__name__, None)
         else:
             self._ended.emit("Done", "", result)

@@ -211,7 +211,7 @@ class MessageHandlers(QObject):
         self._context.controller.perform(action, PRODUCE)
 
     def _report(self, what: str, source: str, *, wrong: bool = False) -> None:
-        """The dialog that was sent from says what came of it."""
+        """The dialog shows the outcome of its message."""
         if source == PRODUCE:
             self._asking.popleft().show_message(what, wrong=wrong)
 
@@ -236,7 +236,7 @@ class MessageHandlers(QObject):
 
 
 def action_of(produced: Produced) -> Produce:
-    """The action for the values of the dialog. Raises ValueError with what is wrong."""
+    """The action for the values of the dialog. Raises ValueError with a sentence."""
     message = produced.message
     return Produce(
         to=produced.to,

@@ -46,7 +46,7 @@ class RecordingHandlers(QObject):
         super().__init__(context.window)
         self._context, self._controller = context, context.controller
         self.library = Library(context.controller.sessions)
-        self._saving: set[str] = set()  # jobs whose good end is told
+        self._saving: set[str] = set()  # jobs whose success is reported
         context.jobs.done.connect(self._saved)
         bind = context.registry.bind
         bind("open_session", self._choose)
@@ -199,7 +199,7 @@ class RecordingHandlers(QObject):
         return re.sub(r"[^a-z0-9]+", between, title.lower()).strip(between) or "session"
 
     def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
-        """Write what the session is made of, as a job: it is run again first, to know what comes of it."""
+        """Write the session as a scenario or a test, as a job: it is run again first, to verify the result."""
         run = self._run()
         job = self._context.jobs.work(
             tr("Save {name}", name=target.name),

@@ -199,7 +199,7 @@ class ActionRegistry(QObject):
         return super().eventFilter(watched, event)
 
     def _say_why_not(self, event: QKeyEvent) -> None:
-        """The key of a command that cannot run now: Qt would pass over it in silence."""
+        """Report why the command of a pressed key cannot run: Qt ignores the key of a disabled action."""
         pressed = QKeySequence(event.keyCombination())
         for action in self._actions.values():
             if not action.isEnabled() and action.isVisible() and action.shortcut() == pressed and action.data():

@@ -46,7 +46,7 @@ class UndoHandlers(QObject):
     def _undo(self) -> None:
         stack = self._context.undo
         if stack.final and stack.last is not None:
-            # Who asks just now means the last action, not one before it.
+            # The user means the last action, not one before it.
             words = tr("{why} Once more undoes: {what}", why=stack.final, what=stack.last.title)
             stack.pass_final()
             self._context.show_message(words)
@@ -104,7 +104,7 @@ class UndoHandlers(QObject):
 
 
 class _BrokerStep:
-    """An action on the broker, with what undoes it and what does it again, as these are known by now."""
+    """An action on the broker, with its undo and its redo, as far as these are known."""
 
     def __init__(
         self, handlers: UndoHandlers, context: CommandContext, performed: Performed, inverse: UserAction

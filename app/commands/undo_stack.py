@@ -59,7 +59,7 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def pass_final(self) -> None:
-        """It is known by now that the very last action stays done; what was done before it is undone next."""
+        """The last action cannot be undone; the next undo is that of the action before it."""
         self._final = ""
         self.changed.emit()
 

@@ -1,4 +1,4 @@
-"""Whether a window can open here: Qt itself would end the process without a word that helps."""
+"""Whether a window can open here: Qt itself ends the process without a helpful message."""
 
 from __future__ import annotations
 

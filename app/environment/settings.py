@@ -84,7 +84,7 @@ class Settings:
 
     @property
     def keep_spark(self) -> bool:
-        """Whether Spark is started ahead of a report and kept for the next; it takes about a gigabyte meanwhile."""
+        """Whether Spark is started ahead of a report and kept for the next; it takes about a gigabyte of memory."""
         return self._get("reports/keep_spark", "1") == "1"
 
     @keep_spark.setter

@@ -1,4 +1,4 @@
-"""Filtering and sorting of rows: few at once, many in slices, between which the window draws."""
+"""Filtering and sorting of rows: few rows immediately, many in slices between which the window draws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = TypeVar("Row")
 AT_ONCE = 5_000
 STRIDE = 500
 SLICE_S = 0.006
-# Between two slices whatever waits in the event loop has its turn.
+# The event loop runs between two slices.
 PAUSE_MS = 1
 
 
@@ -45,9 +45,9 @@ def selected_rows(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, N
 
 
 class RowFilter(QObject, Generic[Row]):
-    """Gives `show` the rows that are wanted: before `apply` returns where they are few, else some time later.
+    """Calls `show` with the selected rows: before `apply` returns where there are few, else later.
 
-    `worked(True)` comes where something else is wanted of many rows, `worked(False)` when those are shown.
+    `worked(True)` is emitted when a new selection of many rows begins, `worked(False)` when it is shown.
     """
 
     worked = Signal(bool)

@@ -28,7 +28,7 @@ _POLICIES = {
 }
 # What a policy does with messages that find no room, as events call it; those that wait are blocked.
 _OUTCOMES = {"reject": "rejected", "drop_newest": "dropped", "drop_oldest": "evicted", "priority_evict": "evicted"}
-# Who does not work at all is slower than anybody.
+# An idle client counts as the slowest.
 STANDING = ("crashed", "paused")
 _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
@@ -85,7 +85,7 @@ def producer_state(actor: ActorView) -> str:
 
 
 def turned_away(actor: ActorView) -> dict[str, int]:
-    """What was not taken of what a producer sent, in messages by what became of it."""
+    """The messages of a producer that were not stored, by outcome."""
     return {"rejected": actor.rejected, "dropped": actor.dropped, "dead_lettered": actor.failed}
 
 

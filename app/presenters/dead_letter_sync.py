@@ -51,7 +51,7 @@ def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> DeadL
         try:
             letter = dead_letters.get(offset)
         except BrokerError:
-            continue  # redriven, purged or damaged meanwhile
+            continue  # redriven, purged or damaged since
         if letter.value is not None and len(letter.value) > PREVIEW_BYTES:
             sizes[offset] = len(letter.value)
             letter = msgspec.structs.replace(letter, value=letter.value[:PREVIEW_BYTES])
@@ -113,7 +113,7 @@ class DeadLetterSync(QObject):
         return sum(len(one.rows) for one in busy), sum(len(one.live) for one in busy)
 
     def update(self, snapshot: Snapshot) -> None:
-        """Ask for what is missing."""
+        """Request missing pages."""
         for queue in snapshot.queues:
             if queue.dead <= len(queue.dead_letters):
                 self._bins.pop(queue.name, None)

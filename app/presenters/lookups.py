@@ -1,4 +1,4 @@
-"""Facts that are not in a snapshot: the broker and the past are asked, and what came so far is shown meanwhile."""
+"""Facts that are not in a snapshot: queries to the broker and the history, shown as their answers arrive."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MessageLookup(QObject):
         self._asked_ns = -1
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """What is known up to now; what is new in the stream is asked for."""
+        """The facts that have arrived; events that are new in the stream are queried."""
         place = place_of(name)
         if place is None:
             return None

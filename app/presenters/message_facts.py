@@ -197,7 +197,7 @@ def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ..
         )
         before_ns, heading = event.time_ns, ""
         if event.to_topic and event.to_offset is not None:
-            # From here on it goes by another name.
+            # From here on it has another topic and offset.
             arrived = next(places, None)
             heading = tr("From here on it is {place}", place=str(arrived)) if arrived is not None else ""
     return tuple(steps)

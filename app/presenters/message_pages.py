@@ -244,7 +244,7 @@ def _messages(log: PartitionLog, first: int, end: int) -> list[Found]:
             messages = []
         inside = [message for message in messages if message.offset < end]
         if not inside:
-            # Nothing readable there: the last offset stands for all of them, at the time of what came before.
+            # Nothing is readable there: the last offset stands for all, with the time of the message before.
             lost = next((one for one in log.lost if one.start_offset <= at < one.end_offset), None)
             start, at = at, min(end, lost.end_offset) if lost is not None else end
             time_ns = found[-1].published_ns if found else _time_near(log, at)

@@ -55,7 +55,7 @@ class NavigatorModel:
         self._dimmed: list[str] = []
 
     def set_filter(self, text: str) -> str:
-        """Show only what fits; the sentence of what is wrong with `text`, where the filter before stays."""
+        """Show only rows that pass the filter. Returns the error of `text`, or ""; the filter before stays then."""
         try:
             self._filter = parse(text, FIELDS)
         except FilterError as error:

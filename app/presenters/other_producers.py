@@ -1,4 +1,4 @@
-"""Producers that are other programs: who has published within the last seconds, or waits to."""
+"""Producers in other programs: those that have published within the last seconds, or wait to publish."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Owners:
         self._last: Snapshot | None = None
 
     def attach(self, hues: HueCollector) -> None:
-        """Another session begins, whose readers `hues` numbers: forget everybody."""
+        """Another session begins, whose readers `hues` numbers: forget those of the session before."""
         self._numbers = hues.readers
         self._last = None
 

@@ -95,7 +95,7 @@ class PagedModel(ColumnModel[Row]):
         self.endResetModel()
 
     def move_bounds(self, first: int, end: int) -> None:
-        """The range has grown at its end, or lost rows at its beginning; what is held stays."""
+        """The range has grown at its end, or lost rows at its beginning; loaded rows stay."""
         if self._list is not None or (first, end) == (self._first, self._end):
             return
         if first < self._first or end < self._end or first >= self._end:

@@ -22,7 +22,7 @@ from widgets.panels.table_panel import TablePanel
 
 @dataclass(frozen=True)
 class Sources:
-    """What presenters of one window draw from."""
+    """What presenters of one window read from."""
 
     controller: SessionController
     history: History
@@ -89,7 +89,7 @@ class TablePresenter(PanelPresenter):
         connect_filter(panel, model)
 
     def show(self, snapshot: Snapshot) -> None:
-        """The rows, then what stands around them."""
+        """Update the rows, then the rest of the panel."""
         self._table.set_snapshot(snapshot)
         self.show_around(snapshot)
 

@@ -87,7 +87,7 @@ class RateTable(TableModel[RateRow]):
         rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]
         readers = [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role != "producer"]
         readers.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
-        # Who has just taken its first message has kept nothing waiting yet.
+        # A client with its first message has delayed nothing yet.
         if readers and readers[0].behind and readers[0].behind_ns:
             readers[0] = readers[0]._replace(slowest=True)
         rows += [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role == "producer"]

@@ -1,4 +1,4 @@
-"""Requests of Kafka programs, as a table: which API, how large, how long, and what went wrong."""
+"""Requests of Kafka clients, as a table: API, size, duration and error."""
 
 from __future__ import annotations
 

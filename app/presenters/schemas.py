@@ -108,7 +108,7 @@ class RefusalsModel(TableModel[Refusal]):
 
 
 class SchemasPresenter(PanelPresenter):
-    """Shows the schemas of the moment. `reported(sentence)` tells of what went wrong."""
+    """Shows the schemas of the moment. `reported(sentence)` is emitted for errors."""
 
     panel_class = SchemasPanel
 

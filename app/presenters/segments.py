@@ -197,7 +197,7 @@ def _index_word(row: SegmentRow) -> str:
 
 
 def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
-    """A partition in words: what it holds, how it is kept and cleaned, and what is wrong."""
+    """A partition in words: content, retention, compaction, and errors."""
     config = state.config
     kept = {
         "memory": tr("in memory: lost when the program ends, nothing is on disk"),

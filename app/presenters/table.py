@@ -173,7 +173,7 @@ class TableModel(ColumnModel[Row]):
 
     @property
     def filtering(self) -> bool:
-        """True while many rows are being filtered or sorted; those before are shown meanwhile."""
+        """True while many rows are being filtered or sorted; the rows before are shown until then."""
         return self._row_filter.busy
 
     def _show(self, new: list[Row]) -> None:

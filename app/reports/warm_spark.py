@@ -36,7 +36,7 @@ def memory_allows() -> bool:
 
 
 class WarmSpark:
-    """One at most. A report takes it with `take` and gives it back; meanwhile other reports get none."""
+    """One at most. A report takes it with `take` and gives it back; other reports get none until then."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

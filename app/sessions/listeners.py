@@ -93,7 +93,7 @@ class Listeners(QObject):
         if close is None:
             self.reported.emit(told)
         elif self._host is None:
-            close()  # the session has ended meanwhile
+            close()  # the session has ended since
         else:
             self._close[kind] = close
             self._where[kind] = told

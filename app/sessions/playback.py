@@ -123,7 +123,7 @@ class PlaybackPosition(QObject):
             self._worker.submit(request).add_done_callback(self._report)
 
     def _report(self, done: Future[Seen]) -> None:
-        """In the worker's thread; the window may have turned away meanwhile, and this be gone."""
+        """In the worker's thread; this object may have been closed or deleted since."""
         if not self._closed:
             with contextlib.suppress(RuntimeError):
                 self._arrived.emit(done)

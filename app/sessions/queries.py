@@ -25,7 +25,7 @@ class Asked(Protocol):
 
 
 class Answers(QObject):
-    """Asks, and calls `then(answer)` or `failed(sentence)` in the window's thread, unless it was dropped meanwhile."""
+    """Asks, and calls `then(answer)` or `failed(sentence)` in the window's thread, unless it was dropped before."""
 
     _came = Signal(object)
 

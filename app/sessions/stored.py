@@ -1,4 +1,4 @@
-"""A session folder, opened to be looked at: what it is, what is missing, and whether it can be run again."""
+"""A recorded session that is open: its metadata, missing files, and whether it can be rerun."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class StoredSession:
         return why_no_rerun(self.metadata, self._scenario_problem, self.scenario, self.scenario_path, self.actions)
 
     def summary(self) -> str:
-        """What it is and what is wrong with it, in a sentence or two."""
+        """The state of the recording, with its errors, in a sentence or two."""
         what = tr(
             "Opened {title}, {seconds:.0f} s recorded.",
             title=self.metadata.scenario or self.folder.name,

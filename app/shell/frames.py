@@ -74,7 +74,7 @@ class Frames(QObject):
         self._timer.timeout.connect(self._frame)
 
     def start(self) -> None:
-        """Begin. What is in memory by now stays there: the collector looking through it all is felt as a freeze."""
+        """Begin. The garbage collector skips objects that exist now: a full collection would stop the window."""
         gc.collect()
         gc.freeze()
         self._due_s = time.perf_counter()

@@ -8,7 +8,7 @@ from app.commands.registry import ActionRegistry
 from app.presenters.panels import PANELS
 from widgets.i18n import mark, tr
 
-# What a person does to the broker is many families of commands: each is a menu within one.
+# Commands on the broker have many families: each is a submenu.
 BROKER = mark("Broker")
 MENUS = (mark("File"), mark("Edit"), mark("Session"), mark("Time"), BROKER, mark("View"), mark("Layout"))
 BROKER_MENUS = (

@@ -176,7 +176,7 @@ class Workbench(QObject):
             # Later the folder may hold a report as well, which is no recording.
             self.views.status.recording_bytes = controller.recorded_bytes()
 
-    # -- what is told
+    # -- messages
 
     def _show_message(self, sentence: str) -> None:
         self.window.status.show_message(sentence)
@@ -247,7 +247,7 @@ def badge(status: EngineStatus, *, stopped: bool) -> tuple[str, str]:
 def open_window(
     path: Path, *, seed: int | None = None, theme: str = "system", session: Path | None = None, at_s: float = 0.0
 ) -> int:
-    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError and the like.
+    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError, BrokerError.
 
     With `session`, on that recorded session at `at_s` seconds, standing still; `path` is not used then.
     """
@@ -262,10 +262,10 @@ def open_window(
     if session is None:
         workbench.controller.open(path, seed)
     else:
-        # What is wrong with the folder itself is told on the command line, before any window.
+        # Errors of the folder itself are raised before any window opens.
         workbench.controller.open_session(session, ns_from_s(at_s))
     if not settings.contains("window/geometry"):
-        # The first time: as large as the screen lets it, up to where more would only be air.
+        # The first time: as large as the screen allows, up to FIRST_SIZE.
         room = app.primaryScreen().availableGeometry()
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()

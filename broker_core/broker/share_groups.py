@@ -36,7 +36,7 @@ class ShareMember(msgspec.Struct):
 
 
 class ShareHeartbeat(msgspec.Struct, frozen=True):
-    """What a member is told; `topics` is None where that is as it was told before."""
+    """The answer to a heartbeat; `topics` is None where the assignment has not changed since the last one."""
 
     epoch: int
     topics: tuple[str, ...] | None

@@ -135,7 +135,7 @@ class RecordAccumulator:
                 self._drain_topic(records)
 
     def close(self) -> None:
-        """Accept nothing more. The sender must be fenced, so that what is left fails."""
+        """Accept no more messages. The sender must be fenced, so that remaining ones fail."""
         for records in self.by_topic.values():
             records.revision, records.drain_scheduled = _NEVER, False
         self.scheduled.clear()

@@ -42,7 +42,7 @@ class Task:
             self._loop.call_soon(self._throw)
 
     def hold(self) -> None:
-        """Suspend the task until `release`. Replies that it waits for may be settled meanwhile."""
+        """Suspend the task until `release`. Replies that it waits for may be settled during that time."""
         self._held = True
 
     def release(self) -> None:

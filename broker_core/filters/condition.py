@@ -35,7 +35,7 @@ class Condition(Protocol):
     """Something that is true of a row or not."""
 
     def test(self, source: Source) -> Test:
-        """A function that says so."""
+        """A function that tests for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is to be said, in English, so that whoever shows it may say it in another language."""
+"""An English sentence with its values, so that a user interface can translate it."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Member:
 
     @property
     def waiting(self) -> bool:
-        """Whether it waits for the reply to a join or sync; its deadlines are suspended meanwhile."""
+        """Whether it waits for the reply to a join or sync; its deadlines are suspended while it does."""
         return self.join is not None or self.sync is not None
 
     def heard(self, now_ns: int) -> None:

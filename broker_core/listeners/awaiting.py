@@ -16,9 +16,9 @@ T = TypeVar("T")
 async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None) -> T:
     """The result of `reply`, which any thread may settle. Raises its error.
 
-    Where the task that waits is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does
-    not serve who is no longer there; the reply may have come in the meantime. Without it the reply comes to nobody.
-    The listeners are closed before their host, so no reply stays away for ever.
+    Where the waiting task is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does not
+    serve a closed connection; the reply may be settled already. Without `cancel` the reply is dropped. The listeners
+    are closed before their host, so every reply is settled.
     """
     if reply.done:
         return reply.result()

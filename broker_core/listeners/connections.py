@@ -186,7 +186,7 @@ class Connections:
         latency_ns: int,
         error: str,
     ) -> None:
-        """A request of `connection` was answered; "" where no error was told."""
+        """A request of `connection` was answered; `error` is "" for none."""
         self._answered += 1
         self._requests.append(
             RequestView(

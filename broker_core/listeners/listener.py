@@ -139,8 +139,8 @@ class Listener(ABC):
 
 
 async def close_server(server: asyncio.Server) -> None:
-    """Accept nobody more. Who was accepted just before becomes a connection first: of a closed server asyncio would
-    leave it open, with nobody to serve it.
+    """Accept no more connections. A socket that was accepted just before becomes a connection first: asyncio would
+    leave it open and unserved.
     """
     loop = asyncio.get_running_loop()
     for listening in server.sockets:

@@ -63,7 +63,7 @@ class Compaction:
 
     A message without a value (tombstone) deletes its key and is itself removed after `tombstone_ms`, so that slow
     readers see it. Segments are replaced oldest first, so that an interrupted pass never restores a deleted value.
-    Messages that are appended meanwhile are left for the next pass.
+    Messages that are appended during a pass are left for the next one.
     """
 
     def __init__(self, log: PartitionLog, now_ns: int) -> None:
@@ -101,7 +101,7 @@ class Compaction:
         self.done = msgspec.structs.replace(self.done, skipped_segments=len(damaged))
 
     def _reading(self, segment: Segment, damaged: set[Segment], work: Iterator[None]) -> Iterator[bool]:
-        """Run `work` in slices, unless the segment is deleted meanwhile or is corrupt."""
+        """Run `work` in slices, until it ends, the segment is deleted, or it is found corrupt."""
         while self._log.holds(segment):
             try:
                 next(work)

@@ -78,5 +78,5 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a client may repeat it without being told to."""
+        """Whether a client may repeat it on its own."""
         return self.repeatable or self.verb == "GET"

@@ -140,7 +140,7 @@ class Queue(QueueLeases):
             acquire.reply.fail(BrokerError(ErrorCode.CLOSED, f"queue {self.name}"))
 
     def reopen(self, now_ns: int) -> None:
-        """Continue after `close`: leases and retry delays that ended meanwhile are handled now."""
+        """Continue after `close`: leases and retry delays that have ended since are handled now."""
         while (place := self.levels.next_due()) is not None and place[0] <= now_ns:
             for level, table in enumerate(self.levels.tables):
                 if table.next_due() == place:

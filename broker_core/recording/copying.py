@@ -1,4 +1,4 @@
-"""Copies a session to another folder; of a session that is being recorded, what is there."""
+"""Copies a session to another folder; of a session that is being recorded, as far as it is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRIES = 3  # a segment may be sealed, and its stream go, while it is copied
 def copy_session(source: Path, target: Path, said: Callable[[float, str], object] = lambda _part, _file: None) -> Path:
     """Copy the session in `source` to `target`, which must be empty or not there, and make it whole.
 
-    `said(fraction, file name)` hears of every file, and may raise to stop it: then nothing is left. Raises BrokerError:
+    `said(fraction, file name)` is called for every file; where it raises, the copy is removed. Raises BrokerError:
     NOT_A_SESSION, FOLDER_NOT_EMPTY, STORAGE_ERROR.
     """
     target = checked_root(target)
@@ -42,7 +42,7 @@ def copy_session(source: Path, target: Path, said: Callable[[float, str], object
         raise
     copied = seal(target)
     if recording:
-        # Nobody crashed: it was copied while it went on.
+        # It did not crash: it was copied while it was recorded.
         metadata = msgspec.structs.replace(copied.metadata, ended=meta.STOPPED, ended_at=meta.now_utc())
         meta.write_metadata(target, metadata)
     return target

@@ -63,7 +63,7 @@ class EventIndex:
         self._indexed: set[Path] = set()
 
     def sealed(self, folder: str) -> list[RowGroup]:
-        """The row groups of what is sealed by now."""
+        """The row groups of the segments that are sealed."""
         for path in schema.parts(self._session, folder):
             if path not in self._indexed and schema.part_problem(path) is None:
                 self._groups[folder] += row_groups(path)

@@ -164,7 +164,7 @@ class FoldedGroup:
         return self._older_markers.get(place, 0) + self._markers.between(place, committed, end)
 
     def reset(self, event: Event) -> None:
-        """Somebody has set committed offsets."""
+        """Committed offsets were set by an administrator."""
         for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
             self._committed[str(topic), int(partition)] = int(new)
 

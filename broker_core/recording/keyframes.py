@@ -40,7 +40,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 
 class Cadence:
-    """When the next keyframe is due: each session second, and each so many events, as far as that is not too dear."""
+    """When the next keyframe is due: each session second, and every `EVERY_EVENTS` events, within `MOST_SHARE`."""
 
     def __init__(self) -> None:
         self._next_ns = 0
@@ -67,7 +67,7 @@ def _framed(magic: bytes, value: object, time_ns: int = 0, events: int = 0) -> b
 
 
 def _append(file: io.FileIO, record: bytes) -> None:
-    """Whole or an error: a full disk takes a part without a word."""
+    """Write all of it. Raises OSError for a part: on a full disk `write` returns a smaller number."""
     if file.write(record) != len(record):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -16,7 +16,7 @@ def markers_of(event: Event) -> list[tuple[Place, int]]:
 
 
 class Markers:
-    """The markers that events have told of, so far."""
+    """The markers of the events so far."""
 
     def __init__(self) -> None:
         self._offsets: dict[Place, list[int]] = {}

@@ -62,7 +62,7 @@ class _OwnedSpan(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Nobody read a partition from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
+    """A partition had no reader from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
 
     `last_ns` is the last delivery to the old owner after the revocation, before its next heartbeat; None without one.
     `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first.

@@ -1,4 +1,4 @@
-"""Opens a session folder, names what is missing, and reads the rest."""
+"""Opens a session folder, names missing files, and reads the others."""
 
 from __future__ import annotations
 

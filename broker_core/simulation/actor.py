@@ -165,7 +165,7 @@ class Actor:
         return bool(self._before_pause)
 
     def crash(self) -> None:
-        """Die without a word, as a killed process does: the broker only finds that the connection is gone."""
+        """Crash without leaving, as a killed process does: the broker only sees the closed connection."""
         self.stop()
         self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
         self.enter("crashed")

@@ -1,4 +1,4 @@
-"""Faults: what goes wrong with actors, the disk and the clock, and how each of them ends."""
+"""Faults of actors, the disk and the clock, with the end of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same run again: a scenario, its seed and what a person did give the same events, to the byte."""
+"""Reruns: a scenario, its seed and the user's actions give the same events, to the byte."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker_core.simulation.simulation import Simulation
 
 
 class RecordedAction(msgspec.Struct, frozen=True):
-    """What a person did at `time_ns`, after `step` steps of the loop (None: after all that was due then)."""
+    """A user's action at `time_ns`, after `step` steps of the loop (None: after all that were due then)."""
 
     time_ns: int
     action: UserAction

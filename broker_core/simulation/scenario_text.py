@@ -1,4 +1,4 @@
-"""A scenario as YAML that a person would write: nothing that goes without saying, short lines, in the usual order.
+"""A scenario as YAML by hand would be: without defaults, in short lines, in the usual order.
 
 Text is written in the first of several ways that reads back as the same: no rule of YAML is known here twice.
 """

@@ -1,4 +1,4 @@
-"""A scenario at work: a broker, its actors, and what a person does to them, in session time."""
+"""A running scenario: a broker, its actors and the user's actions, in session time."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class Simulation:
             self.start()
         self.loop.run_until(ns_from_s(self.scenario.until_s if until_s is None else until_s))
 
-    # -- what a person does
+    # -- actions of the user
 
     def perform(self, action: UserAction) -> Performed:
         """Do and record `action`; what was done, and its inverse.
@@ -329,7 +329,7 @@ class Simulation:
         self.broker.offsets.flush()
 
     def end(self) -> None:
-        """Say that the session is over: nobody does anything any more, and what is in flight stays in flight."""
+        """End the session: actors stop, and messages in flight stay in flight."""
         for actor in self.actors.values():
             if actor.state not in STAYS_AFTER_THE_END:
                 actor.enter("stopped")

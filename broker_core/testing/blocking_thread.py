@@ -103,7 +103,7 @@ class BlockingThread:
         except ActorStopped:
             pass
         except BaseException as error:
-            if not self._stopping:  # what a dead process raises concerns nobody
+            if not self._stopping:  # an error in a dead process is not an error of the test
                 self._error = error
         self._end()
 

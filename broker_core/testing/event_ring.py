@@ -1,4 +1,4 @@
-"""The last events of a broker, kept in memory, and written as a session where somebody wants to look at them."""
+"""The last events of a broker, kept in memory, and written as a session on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schedule: what goes wrong in one run in virtual time, drawn from a seed or given one by one."""
+"""A schedule: the faults of one run in virtual time, drawn from a seed or given one by one."""
 
 from __future__ import annotations
 

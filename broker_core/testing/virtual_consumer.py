@@ -258,7 +258,7 @@ class FunctionActor(ConsumerActor):
         return reply.result()
 
     def later(self, request: Callable[[], object]) -> None:
-        """A call whose reply nobody waits for; it is lost where the client is gone before it arrives."""
+        """A call without a waiting caller; it is lost where the client crashes before it arrives."""
 
         async def arrive() -> None:
             await self._latency()

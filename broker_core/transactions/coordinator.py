@@ -1,4 +1,4 @@
-"""The transaction coordinator: who has which transactional id, what belongs to its transaction, and how that ends.
+"""The transaction coordinator: the producer of each transactional id, the partitions of its transaction, and its end.
 
 What is decided is written down before it is done: a transaction that was prepared when the process ended is completed
 when the log of states is read again, and one that was open goes on, or ends by its time-out.

@@ -79,7 +79,7 @@ def behind(
     waiting: Mapping[Place, Series], lag_series: Rows, consumers: Rows,
     throughput: Rows, markers: Rows, scale: Scale,
 ) -> Iterator[Finding]:  # fmt: skip
-    """What was still growing at the end, and who had been furthest behind."""
+    """Backlogs that were still growing at the end, and the group with the most lag."""
     told = []
     grown = {place: found for place, series in waiting.items() if (found := growth(series)) is not None}
     for place, one in sorted(grown.items(), key=lambda item: item[1].first - item[1].last)[:2]:

@@ -17,7 +17,7 @@ FAILED_WEIGHS_S: Final = 60.0  # a message that is rejected, lost or a dead lett
 
 
 class Harm(NamedTuple):
-    """`rejected` messages, of which the producer was told, `lost` ones, that were dropped, evicted or expired, `dead`
+    """`rejected` messages, whose producer got an error, `lost` ones, that were dropped, evicted or expired, `dead`
     ones, that lie in the dead letters, `delayed` ones that waited `delayed_s`
     each on average, how long `waiting` clients stood still, `waiting_s` in all, and of a backlog how many messages
     waited `at_once` at the most and all of them together, in `message_s`.

@@ -11,7 +11,7 @@ _STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "sile
 
 
 def unread(rebalances: Rows, unserved: Rows) -> Iterator[Finding]:
-    """The worst outage for who waits: its partitions, how long nobody read them, and what came in meanwhile.
+    """The outage with the most waiting: its partitions, their time without a reader, and the messages of that time.
 
     It is no measure of the group's: a rebalance may be long and stop nobody, or short and come late.
     """

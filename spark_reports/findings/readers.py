@@ -1,4 +1,4 @@
-"""Findings about readers: who holds the others back, who is too many, who is idle, and who has no reserve."""
+"""Findings about readers: slow ones, too many, idle ones, and those without reserve."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _stayed(row: Row, scale: Scale) -> bool:
 
 
 def did_nothing(rows: Rows, told: frozenset[str], scale: Scale) -> Iterator[Finding]:
-    """Who was there for most of the time and read nothing? Those who are `told` of already are left out."""
+    """Readers that were present for most of the time and read nothing, without those of other findings (`told`)."""
     idle = [row for row in rows if _stayed(row, scale) and not row["delivered"] and row["client"] not in told]
     if not idle:
         return

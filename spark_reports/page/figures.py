@@ -70,7 +70,7 @@ def _median(made: Mapping[str, Rows], scale: Scale) -> Figure:
 
 
 def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
-    """Of one partition; what a group is behind in all is told by the findings and beside the group."""
+    """Of one partition; the lag of a group as a whole is in the findings and in its row."""
     known = [row for row in made["lag_series"] if row["max_lag"] is not None]
     worst = max(known, key=lambda row: row["max_lag"], default=None)
     if worst is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Numbering:
-    """Numbers of flows (topics, queues and groups) and of readers; who came without being told of comes behind."""
+    """Numbers of flows (topics, queues and groups) and of readers; names without a number get the next ones."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """`rows` of the table `hues`."""

@@ -24,7 +24,7 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
     lowest range begins and the highest ends, `to_end_offset` the latter at the destination.
 
     Bound: 241 buckets x 14 kinds x partitions x clients x groups x `MOST_ATTEMPTS` (later ones count as that one) x
-    causes, of which only those that refused or lost something are told apart, without the numbers that differ.
+    causes, of which only those that refused or lost something have rows of their own, without the numbers that differ.
     """
     after = F.col("offset") + F.col("count")
     keys = {name: F.col(name) for name in KEYS}

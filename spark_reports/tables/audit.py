@@ -82,7 +82,7 @@ def audit(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def suspects(found: pl.DataFrame) -> pl.DataFrame:
-    """The first words whose messages are told one by one, or as one run; none where all that is broken has a reason."""
+    """The first words whose messages are listed, singly or as one run; none where every violation has a reason."""
     if found["explained"].all():
         return found.clear()
     return found.drop_nulls("listed").sort("check", *PLACE, "word").head(SUSPECTS)

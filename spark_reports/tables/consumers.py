@@ -1,4 +1,4 @@
-"""How busy was each consumer, and who did nothing?"""
+"""Utilisation of each consumer."""
 
 from __future__ import annotations
 

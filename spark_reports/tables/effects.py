@@ -24,7 +24,7 @@ def effects(
 ) -> pl.DataFrame:
     """One row per fault, user action and reset; before and after are the `window_ns` beside its time bucket.
 
-    What a client of a group or queue suffered is told of that group (`scope`); anything else of all of them. Rates
+    What a client of a group or queue suffered is a row of that group (`scope`); anything else of all of them. Rates
     are messages per second; `behind` is lag and waiting messages together, at the end of the bucket before, and at
     its highest after.
     """

@@ -22,7 +22,7 @@ def ownership(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """
     owner = pl.when(pl.col("kind") == "partitions_assigned").then("client")
     now = pl.col("owner").fill_null("")
-    # A revocation counts only for who holds: one that comes after the next owner's assignment ends nothing.
+    # A revocation counts only for the owner: one after the next owner's assignment ends nothing.
     late = pl.col("owner").is_null() & (pl.col("client") != pl.col("holder"))
     return (
         places(detailed, "partitions_assigned", "partitions_revoked")

@@ -81,7 +81,7 @@ def _lost(taken: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame) 
             check_sortedness=False,
             allow_exact_matches=on != "owned_ns",  # it may be given back at once, to a member of the same name
         )
-    # Who was struck before it had the partition came back, as another member, to get it.
+    # A client whose fault came before its assignment returned as another member.
     mine = pl.col("struck_ns") >= pl.col("owned_ns")
     still = (pl.col("fault") == "crash") | pl.col("over_ns").is_null() | (pl.col("over_ns") < pl.col("struck_ns"))
     silent = (pl.col("left_ns") >= pl.col("owned_ns")) & (pl.col("heard_ns") >= pl.col("owned_ns"))

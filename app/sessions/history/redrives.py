@@ -1,4 +1,4 @@
-"""What redrives did to each message: where it landed, and what became of it since."""
+"""Redriven messages: the topic and offset of each, and its outcome since."""
 
 from __future__ import annotations
 

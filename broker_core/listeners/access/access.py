@@ -105,7 +105,7 @@ EVERYTHING = Rule("*", tuple(Operation), ("*",), ("*",), ("*",), ("*",), broker=
 
 @checked_class(fast=("principal",))
 class Access:
-    """Decides who may do what. Any thread may use it; nothing of it changes but the ACLs that it was given."""
+    """Decides who may do what. Thread-safe; only its ACLs change."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A connection with deadlines: uvicorn alone waits for ever for a client that sends nothing, or half a request."""
+"""A connection with deadlines: uvicorn has none for a client that sends nothing, or half a request."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class GuardedProtocol(H11Protocol):
         if self.cycle is None or self.cycle.response_complete:
             super().send_400_response(msg)
             return
-        # In the middle of a body: its handler is told that the client has disconnected.
+        # In the middle of a body: its handler learns that the client has disconnected.
         if self.cycle.response_started:
             self.transport.abort()
         else:

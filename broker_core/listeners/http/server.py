@@ -37,7 +37,7 @@ class ListenerServer(Server):
                 await self.on_tick(0)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let in nobody, let what is under way end in a short while, cut the rest."""
+        """Accept no connection, give requests that are being served a short time, and cut the others."""
         for server in self.servers:
             await close_server(server)
         for listener in sockets or ():

@@ -47,6 +47,6 @@ def software(request: Any) -> str:
 
 
 def handle(call: Call, request: Any, table: Iterable[tuple[int, int, int]]) -> Answer:
-    """Say what is served, and note who asks."""
+    """The versions that are served; the client's name and version are noted."""
     call.connection.software = software(request)
     return versions(table)

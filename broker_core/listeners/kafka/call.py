@@ -1,4 +1,4 @@
-"""One request while it is served: who asks, what may be done, and replies that come later."""
+"""One request while it is served: its client, the rights of that client, and replies that are settled later."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LARGEST_KAFKA_CODE = 200
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """The answer comes when `reply` is settled; `cancel` ends the wait where nobody wants it any more."""
+    """The answer comes when `reply` is settled; `cancel` ends the wait where the connection is closed before."""
 
     reply: Reply[Any]
     answer: Callable[[Reply[Any], int], Any]  # an Answer

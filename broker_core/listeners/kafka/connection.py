@@ -75,7 +75,7 @@ class KafkaConnection(asyncio.Protocol):
     # -- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody has come."""
+        """A client has connected."""
         self._transport = cast(asyncio.Transport, transport)
         listener = self._listener
         peer = transport.get_extra_info("peername") or ("", 0)
@@ -338,7 +338,7 @@ class KafkaConnection(asyncio.Protocol):
             self._next()
 
     def _note(self, reply_bytes: int) -> None:
-        """List the request with what came of it."""
+        """List the request with its outcome."""
         served, self._served = self._served, None
         if served is not None:
             self._listener.connections.answered(

@@ -1,4 +1,4 @@
-"""Incremental fetch sessions (KIP-227): a client names its partitions once, then only what is new; so does the broker.
+"""Incremental fetch sessions (KIP-227): a client names its partitions once, then only changes; so does the broker.
 
 A session is kept for who began it, and forgotten when it is not used and others need its place.
 """
@@ -22,7 +22,7 @@ Key = tuple[Hashable, int]  # (topic name or id, partition)
 
 
 class FetchSession(msgspec.Struct):
-    """What a client fetches, by (topic, partition), and what it was last told of each partition."""
+    """The partitions that a client fetches, by (topic, partition), each with what the last response said of it."""
 
     number: int
     principal: str
@@ -39,7 +39,7 @@ class FetchSession(msgspec.Struct):
             self.told.pop(key, None)
 
     def is_news(self, key: Key, said: Any, *, has_records: bool) -> bool:
-        """Whether the client must be told of the partition; one with records goes behind the others then."""
+        """Whether the response lists the partition; one with records goes behind the others then."""
         old = self.told.get(key)
         self.told[key] = said
         if has_records:

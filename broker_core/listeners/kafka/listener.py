@@ -128,7 +128,7 @@ class KafkaListener(Listener):
         self._workers.submit(work).add_done_callback(done)
 
     def _look_after(self) -> None:
-        """Cut who is silent or slow, again and again."""
+        """Cut silent and slow connections, repeatedly."""
         now_s = time.monotonic()
         for connection in list(self._open):
             connection.check(now_s)

@@ -20,7 +20,7 @@ class PendingMembers:
         self._given: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     def new(self, client: str) -> str:
-        """An id that nobody can guess."""
+        """An id that cannot be guessed."""
         return f"{client[:100] or 'member'}-{secrets.token_hex(16)}"
 
     def give(self, now_ns: int, group: str, client: str) -> str:

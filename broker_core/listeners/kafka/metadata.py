@@ -49,11 +49,11 @@ def handle(call: Call, request: Any) -> Answer:
 
 
 def _create(call: Call, request: Any, missing: list[str]) -> Body:
-    """Create what is missing, as far as that is allowed; what is not there then is said to be unknown."""
+    """Create missing topics, as far as that is allowed; the response calls the others unknown."""
     host = call.shared.host
     for name in missing:
         if call.may(ADMIN, "topic", name):
-            # Somebody else may have been quicker, and a name may not be allowed: both are seen in the answer.
+            # Another client may have created it, and a name may not be allowed: the response shows both.
             with contextlib.suppress(BrokerError):
                 host.admin(partial(_create_one, call, name))
     return host.call(lambda _now: _body(call, list(_named(call, request.topics))))

@@ -17,7 +17,7 @@ KEY = 8
 
 
 def handle(call: Call, request: Any) -> Answer:
-    """Commit what may be committed; what is wrong with one partition is not held against the others."""
+    """Commit each partition that can be committed; an error of one does not affect the others."""
     errors: dict[TopicPartition, int] = {}
     offsets: dict[TopicPartition, OffsetAndMetadata] = {}
     for topic in request.topics:

@@ -128,7 +128,7 @@ def _any_of(replies: Iterable[Reply[list[Lease]]]) -> Reply[None]:
 
 
 def _give_back(call: Call, late: Reply[list[Lease]]) -> None:
-    """The connection is gone: what came for it is released."""
+    """The connection is closed: the records that were acquired for it are released."""
     if late.error is None and late.result():
         ShareSession(
             acquired={(lease.queue, lease.partition, lease.offset): lease for lease in late.result()}

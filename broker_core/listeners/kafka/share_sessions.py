@@ -62,7 +62,7 @@ class ShareSession(msgspec.Struct):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"acknowledge type {kind}")
 
     def release_all(self, broker: Broker, now_ns: int) -> None:
-        """Give back what is still acquired; what has expired meanwhile is somebody else's."""
+        """Release the records that are still acquired; those whose lock has expired may belong to another member."""
         for lease in self.acquired.values():
             with contextlib.suppress(BrokerError):
                 broker.queues.queue(lease.queue).release(

@@ -1,4 +1,4 @@
-"""SyncGroup, classic protocol: the leader brings everybody's assignment, each member waits for its own."""
+"""SyncGroup, classic protocol: the leader sends all assignments, each member waits for its own."""
 
 from __future__ import annotations
 

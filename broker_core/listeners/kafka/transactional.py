@@ -1,4 +1,4 @@
-"""What the APIs of transactions share: who asks, the numbers of errors by version, and answers that come later."""
+"""Common code of the transaction APIs: the producer, error codes by version, and answers that are settled later."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Fault(Lasting, frozen=True):
 
 
 class Crash(Fault, frozen=True, tag="crash"):
-    """`client` dies without a word: its leases expire, its group misses it. It restarts after `for_s`."""
+    """`client` crashes without leaving: its leases and its session expire. It restarts after `for_s`."""
 
     client: str
     for_s: float | None = None

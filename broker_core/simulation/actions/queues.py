@@ -39,7 +39,7 @@ class DeleteQueue(queues.DeleteQueue, Action, frozen=True, kw_only=True, tag="de
 
 
 class PurgeQueue(queues.PurgeQueue, Action, frozen=True, kw_only=True, tag="purge_queue"):
-    """Take out every message of `queue` that nobody holds."""
+    """Remove every message of `queue` that is not in flight."""
 
     @property
     def sentence(self) -> str:

@@ -1,4 +1,4 @@
-"""Topics: made, deleted, configured, trimmed; messages that a person sends."""
+"""Actions on topics: create, delete, configure, delete records, produce."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag
 
 
 class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="configure_topic"):
-    """How `topic` is kept, and how much it takes; what is left out stays."""
+    """Change settings of `topic`; those that are left out stay."""
 
     @property
     def sentence(self) -> str:

@@ -31,7 +31,7 @@ from broker_core.simulation.worker import WorkerActor
 
 
 class ClientHandler:
-    """Whoever was removed is kept, to be brought back."""
+    """Removed actors are kept, so that an undo can bring them back."""
 
     def __init__(self, context: SimulationContext) -> None:
         self._context = context

@@ -1,4 +1,4 @@
-"""Makes, deletes, configures and trims topics, and sends what a person wants sent."""
+"""Creates, deletes and configures topics, deletes records, and produces messages by hand."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Welcome(Result, frozen=True, kw_only=True):
-    """Who answers."""
+    """The name of the broker."""
 
     message: str
 

@@ -31,7 +31,7 @@ async def _publish(call: HttpCall, name: str, batch: PublishBatch) -> BatchPubli
 
 
 async def publish(call: HttpCall, name: str, records: Sequence[Record], client: str, timeout_ms: int) -> BatchPublished:
-    """Publish `records` to a topic or queue, in their order; what became of each.
+    """Publish `records` to a topic or queue, in their order; the outcome of each.
 
     Where all had the same error, raises it. Raises UNKNOWN_TOPIC_OR_PARTITION, MALFORMED_REQUEST, CLOSED.
     """
