@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from spark_reports.assertions import judge, verdicts_table
 from spark_reports.collect import Made, make_runs, make_tables, steps
+from spark_reports.dataset import about, read_all
 from spark_reports.delivery import JUNIT, PDF, PICTURES, SCHEMA
 from spark_reports.exports import dated, write_table
 from spark_reports.junit import junit
@@ -19,7 +20,7 @@ from spark_reports.progress import Progress
 from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.schema_document import document
 from spark_reports.session import SessionInfo
-from spark_reports.sessions import Found, about, names, read_all
+from spark_reports.sessions import Found, names
 from spark_reports.tables import comparison, runs
 from spark_reports.tables.schema import arrow
 

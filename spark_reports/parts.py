@@ -75,7 +75,7 @@ PARTS: Final = {
         # Fewer deliveries because of fewer messages are no effect of a change.
         asks=("throughput", "redeliveries"),
     ),
-    "audit": Part("Audit", ("audit", "audit_list"), ("control", "rollup", "broken", "happened")),
+    "audit": Part("Audit", ("audit", "audit_list"), ("control", "broken", "happened")),
     "recording": Part("Recording", ("recording",), ("broken_numbers",)),
     "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("control", "rollup")),
 }

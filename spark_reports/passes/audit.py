@@ -26,6 +26,33 @@ from spark_reports.tables.audit import (
 
 _DONE = ("acknowledged", "dead_lettered")
 _REMOVED = ("expired", "evicted", "purged")
+_COUNTED = ("published", "first", "finished")
+_SPANNED = ("published", "delivered", "finished")
+
+
+def offsets(messages: DataFrame) -> DataFrame:
+    """Per place what its words of offsets come to: how many different offsets were `published`, delivered as the
+    `first` attempt, `delivered` at all, `finished`, `got` (delivered or finished), `never` delivered though done, and
+    `late`; the same with `_count` for how often; and where what was published, delivered and finished begins and ends.
+    No marker of a transaction is among them. What `tables.audit.is_sound` is told by.
+
+    Bound: the places, each of a group or of the log.
+    """
+    bits = {
+        **{name: F.col(name) for name in ("published", "first", "delivered", "finished", "late")},
+        "got": F.col("delivered").bitwiseOR(F.col("finished")),
+        "never": F.col("done").bitwiseAND(F.bitwise_not("delivered")),
+    }
+    return (
+        words(messages)
+        .groupBy(*PLACE)
+        .agg(
+            *(F.sum(F.bit_count(each)).alias(name) for name, each in bits.items()),
+            *(F.sum(f"{name}_count").alias(f"{name}_count") for name in _COUNTED),
+            *(F.min(f"{name}_begin").alias(f"{name}_begin") for name in _SPANNED),
+            *(F.max(f"{name}_end").alias(f"{name}_end") for name in _SPANNED),
+        )
+    )
 
 
 def broken(messages: DataFrame, reach: DataFrame | None, markers: DataFrame | None = None) -> DataFrame:
@@ -78,8 +105,8 @@ def _judged(words: DataFrame) -> DataFrame:
     place = Window.partitionBy(*PLACE)
     placed = words.select(
         "*",
-        F.min("first_offset").over(place).alias("from"),
-        F.max("end_offset").over(place).alias("upto"),
+        F.min("published_begin").over(place).alias("from"),
+        F.max("published_end").over(place).alias("upto"),
         F.lag("word").over(place.orderBy("word")).alias("previous"),
     )
     log, none = F.col("group") == "", F.lit(0).cast("bigint")
@@ -160,15 +187,11 @@ def words(messages: DataFrame, markers: DataFrame | None = None) -> DataFrame:
         *(*PLACE, "word", "at", end.alias("end")),
         *(F.when(where, F.col("bits")).alias(name) for name, where in sets.items()),
     )
-    there = F.col("published").isNotNull()
     return told.groupBy(*PLACE, "word").agg(
         *(F.coalesce(F.bit_or(name), none).alias(name) for name in sets),
-        *(
-            F.coalesce(F.sum(F.bit_count(name)), none).alias(f"{name}_count")
-            for name in ("published", "first", "finished")
-        ),
-        F.min(F.when(there, F.col("at"))).alias("first_offset"),
-        F.max(F.when(there, F.col("end"))).alias("end_offset"),
+        *(F.coalesce(F.sum(F.bit_count(name)), none).alias(f"{name}_count") for name in _COUNTED),
+        *(F.min(F.when(F.col(name).isNotNull(), F.col("at"))).alias(f"{name}_begin") for name in _SPANNED),
+        *(F.max(F.when(F.col(name).isNotNull(), F.col("end"))).alias(f"{name}_end") for name in _SPANNED),
     )
 
 

@@ -22,20 +22,38 @@ CHECKS = (
 LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED, REORDERED = range(len(CHECKS))
 PLACE = ("group", "topic", "partition")
 WORD = 64
+BROKEN_SCHEMA = (
+    "check INT, `group` STRING, topic STRING, partition INT, listed BIGINT, messages BIGINT, word BIGINT, bits BIGINT"
+)
 SUSPECTS = 200  # words of 64 offsets that are looked at
 
 
-def reach(rollup: pl.DataFrame) -> pl.DataFrame:
-    """Per topic and partition its `readers`: each group that was delivered some, and between which offsets."""
+def reach(offsets: pl.DataFrame) -> pl.DataFrame:
+    """Per topic and partition of `passes.audit.offsets` its `readers`: each group that was delivered some, and between
+    which offsets.
+    """
     return (
-        rollup.filter(pl.col("kind") == "delivered")
-        .group_by(PLACE)
-        .agg(pl.col("first_offset").min().alias("begin"), pl.col("reached_offset").max().alias("end"))
+        offsets.select(*PLACE, pl.col("delivered_begin").alias("begin"), pl.col("delivered_end").alias("end"))
         .drop_nulls(["begin", "end"])
         .sort(PLACE)
         .group_by("topic", "partition", maintain_order=True)
         .agg(pl.struct("group", "begin", "end").alias("readers"))
     )
+
+
+def is_sound(offsets: pl.DataFrame) -> bool:
+    """Whether the sums of `passes.audit.offsets` alone say that no check is broken: in each log all offsets between the
+    first and the last one are there, in each group all between the first and the last delivered; nothing is there
+    twice, done without being delivered, or late. False says nothing: then the words must be looked at.
+    """
+    log = pl.col("group") == ""
+    once = [pl.col(name) == pl.col(f"{name}_count") for name in ("published", "first", "finished")]
+    whole = pl.col("published") == pl.col("published_end") - pl.col("published_begin")
+    reach = pl.col("delivered_end") - pl.col("delivered_begin")
+    inside = pl.col("finished_begin").ge(pl.col("delivered_begin")) & pl.col("finished_end").le(pl.col("delivered_end"))
+    read = reach.is_null() | (pl.col("delivered") == reach) | (inside.fill_null(False) & (pl.col("got") == reach))
+    sound = pl.when(log).then(whole.fill_null(True)).otherwise(read & (pl.col("never") == 0) & (pl.col("late") == 0))
+    return bool(offsets.select((sound & pl.all_horizontal(once)).all()).item())
 
 
 def explained(broken: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:

@@ -241,3 +241,10 @@ def test_a_session_that_lost_a_segment_is_reported_loudly(spark: SparkSession, t
     assert "This recording does not add up" in page
     assert "control/part-00000.parquet is truncated or damaged" in page
     assert "rebalances 0 instead of" in page
+
+
+def test_polars_is_loaded_while_java_starts_and_not_before() -> None:
+    """Nothing that a report needs only when Spark is up may hold up the start of Java."""
+    loaded = "import sys, spark_reports.job; print(*sys.modules.keys() & {'polars', 'pyspark', 'matplotlib', 'typst'})"
+    told = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []

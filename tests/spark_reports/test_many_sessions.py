@@ -10,12 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.cancellation import Cancellation
+from spark_reports.dataset import read_all
 from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError
 from spark_reports.making import Making
 from spark_reports.request import HISTORY, Request
 from spark_reports.session import SessionInfo
-from spark_reports.sessions import read_all
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 

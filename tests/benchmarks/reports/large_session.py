@@ -20,17 +20,18 @@ PARTITIONS = 6
 
 #: A topic of six partitions that a group reads, with one hot key; every message is published, delivered and
 #: acknowledged, in order: who is slow holds up what comes behind. A twentieth go through a queue where one in fifty is
-#: refused once, and some of those die.
+#: refused once, and some of those die. A session is made in parts that follow each other, each of the same messages
+#: with later times and offsets: the windows of one part fit in memory.
 _MESSAGES = f"""
 WITH base AS (
-    SELECT i, i % 20 = 19 AS queued, i * ({DURATION_NS} * 0.9 / $messages) AS born, hash(i) AS h FROM range($messages) t(i)
+    SELECT i, i % 20 = 19 AS queued, ($part + i * 0.9 / $messages) * {DURATION_NS} / $parts AS born, hash(i) AS h FROM range($messages) t(i)
 ), keyed AS (
     SELECT *, CASE WHEN h % 100 < 30 THEN 'hot' ELSE 'key-' || (h // 128 % 5000) END AS name FROM base
 ), placed AS (
     SELECT *, CASE WHEN queued THEN 0 ELSE hash(name) % {PARTITIONS} END::INT AS p,
         500000 * (1 + h % 97) * CASE WHEN i % 1000 < 10 THEN 30 ELSE 1 END AS slow FROM keyed
 ), numbered AS (
-    SELECT *, row_number() OVER (PARTITION BY queued, p ORDER BY i) - 1 AS o,
+    SELECT *, row_number() OVER (PARTITION BY queued, p ORDER BY i) - 1 + $part * count(*) OVER (PARTITION BY queued, p) AS o,
         max(born + slow) OVER (PARTITION BY queued, p ORDER BY i) - born AS late FROM placed
 ), told AS (
     SELECT *, CASE WHEN queued THEN 'jobs' ELSE 'events' END AS topic,
@@ -49,7 +50,7 @@ WITH base AS (
     UNION ALL SELECT (born + late * 2.5)::BIGINT, CASE WHEN h % 500 = 0 THEN 'nacked' ELSE 'acknowledged' END, topic, p, o,
         who, grp, 2, born::BIGINT, NULL, '', '', NULL FROM told WHERE queued AND h % 50 = 0
     UNION ALL SELECT (born + late * 2.5)::BIGINT + 1, 'dead_lettered', topic, p, o, who, grp, 2, born::BIGINT, name,
-        'no luck ' || (h % 3), 'jobs.dlq', row_number() OVER (ORDER BY born + late * 2.5) - 1
+        'no luck ' || (h % 3), 'jobs.dlq', row_number() OVER (ORDER BY born + late * 2.5) - 1 + $part * count(*) OVER ()
         FROM told WHERE queued AND h % 500 = 0
 )
 SELECT row_number() OVER (ORDER BY time_ns, o) - 1 + $first AS seq, time_ns, kind, topic, p AS partition, o AS offset,
@@ -59,6 +60,7 @@ SELECT row_number() OVER (ORDER BY time_ns, o) - 1 + $first AS seq, time_ns, kin
 FROM rows ORDER BY seq
 """
 _EVENTS_PER_MESSAGE = 3.0021
+_MOST_IN_PART = 25_000_000
 
 
 def make_session(folder: Path, events: int, *, threads: int = 2) -> dict[str, int]:
@@ -66,20 +68,22 @@ def make_session(folder: Path, events: int, *, threads: int = 2) -> dict[str, in
     control = _control()
     connection = duckdb.connect(config={"threads": threads})
     connection.execute("SET enable_progress_bar = false")
-    parameters = {"messages": int(events / _EVENTS_PER_MESSAGE), "first": control.num_rows}
-    reader = connection.sql(_MESSAGES, params=parameters).to_arrow_reader(schema.ROW_GROUP_EVENTS)
     counted = 0
     for name in schema.FOLDERS:
         (folder / name).mkdir(parents=True)
     with schema.parquet_writer(folder / schema.CONTROL / schema.part_name(0)) as writer:
         writer.write_batch(control)
-    number, waiting = 0, []
-    for batch in reader:
-        waiting.append(batch)
-        counted += batch.num_rows
-        if sum(each.num_rows for each in waiting) >= schema.SEGMENT_EVENTS:
-            number, waiting = _seal(folder, number, waiting), []
-    _seal(folder, number, waiting)
+    number, parts = 0, -(-events // _MOST_IN_PART)
+    for part in range(parts):
+        asked = {"messages": int(events / parts / _EVENTS_PER_MESSAGE), "part": part, "parts": parts}
+        found = connection.sql(_MESSAGES, params={**asked, "first": control.num_rows + counted})
+        waiting: list[pa.RecordBatch] = []
+        for batch in found.to_arrow_reader(schema.ROW_GROUP_EVENTS):
+            waiting.append(batch)
+            counted += batch.num_rows
+            if sum(each.num_rows for each in waiting) >= schema.SEGMENT_EVENTS:
+                number, waiting = _seal(folder, number, waiting), []
+        number = _seal(folder, number, waiting)
     totals = connection.execute(
         f"SELECT kind, count(*)::BIGINT FROM read_parquet('{folder}/messages/*.parquet') GROUP BY kind"
     ).fetchall()
@@ -108,8 +112,9 @@ _TOLD = ("published", "rejected")
 
 
 def _seal(folder: Path, number: int, batches: list[pa.RecordBatch]) -> int:
-    if batches:
-        table = pa.Table.from_batches(batches).cast(schema.EVENT_SCHEMA)
-        with schema.parquet_writer(folder / schema.MESSAGES / schema.part_name(number)) as writer:
-            writer.write_table(table, row_group_size=schema.ROW_GROUP_EVENTS)
+    if not batches:
+        return number
+    table = pa.Table.from_batches(batches).cast(schema.EVENT_SCHEMA)
+    with schema.parquet_writer(folder / schema.MESSAGES / schema.part_name(number)) as writer:
+        writer.write_table(table, row_group_size=schema.ROW_GROUP_EVENTS)
     return number + 1

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spark_reports.bounds import bring, local
 from spark_reports.frames import Frames
+from spark_reports.passes import audit as passes
 from spark_reports.scale import Scale
 from spark_reports.tables import audit, audit_list
 from tests.spark_reports.conftest import Events
@@ -174,3 +177,55 @@ def test_the_marker_of_a_transaction_is_no_message_that_is_lost(events: Events) 
 
 def told_of_end(markers: list[tuple[str, int, int]]) -> dict:
     return {"kind": "transaction_ended", "time_ns": S, "detail": json.dumps({"committed": True, "markers": markers})}
+
+
+def world(topic: str, numbers: Random) -> list[dict]:
+    """Twelve messages that a group reads and finishes, in pieces; often with something wrong."""
+    first = numbers.choice((0, 60, 100))
+    pieces = [(first + start, 3) for start in range(0, 12, 3)]
+    some = [published(0, 0, start, count) for start, count in pieces]
+    some += [delivered(1, 0, start, count) for start, count in pieces]
+    some += [committed(2, 0, start, count) for start, count in pieces]
+    if numbers.random() < 0.3:
+        some.append({**committed(3, 0, first + numbers.randrange(-3, 13), 2), "kind": "purged"})
+    if numbers.random() < 0.6:
+        at = numbers.randrange(len(some))
+        match numbers.choice(("without", "twice", "shifted", "behind", "again")):
+            case "without":
+                del some[at]
+            case "twice":
+                some.append(some[at])
+            case "shifted":
+                some[at] = {**some[at], "offset": some[at]["offset"] + numbers.choice((-2, 1, 40))}
+            case "behind":
+                some.append(some.pop(at))
+            case "again":
+                some.append(delivered(3, 0, first + numbers.randrange(12), 1, attempt=2))
+    return [{**event, "topic": topic} for event in some]
+
+
+def test_sums_are_sound_only_where_no_word_is_broken(events: Events) -> None:
+    numbers = Random(13)
+    rows = [event for number in range(400) for event in world(f"t{number}", numbers)]
+    frames = frames_of(events, *rows)
+    sums = bring(passes.offsets(frames.messages))
+    reach = local(frames.messages.sparkSession, audit.reach(sums))
+    broken = set(bring(passes.broken(frames.messages, reach))["topic"])
+    sound = {topic for (topic,), found in sums.group_by("topic") if audit.is_sound(found)}
+    assert not sound & broken
+    assert 100 < len(broken) < 300 and len(sound) > 100
+    # What they do not see is little: something of a log that ends or begins elsewhere than its reader.
+    assert len(sound | broken) > 380
+
+
+def test_words_are_judged_only_where_sums_are_not_sound(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "broken", lambda *_: pytest.fail("the words were judged"))
+    assert not frames_of(events, published(0, 0, 0, 9), delivered(1, 0, 0, 9), committed(2, 0, 0, 9)).broken.height
+    with pytest.raises(pytest.fail.Exception):
+        _ = frames_of(events, published(0, 0, 0, 9), delivered(1, 0, 0, 9), delivered(2, 0, 0)).broken
+
+
+def test_what_was_removed_beyond_the_last_delivery_makes_up_for_nothing_skipped(events: Events) -> None:
+    removed = {**committed(3, 0, 9, 1), "kind": "purged"}
+    rows = (published(0, 0, 0, 10), delivered(1, 0, 0, 5), delivered(2, 0, 6, 3), removed)
+    assert broken(events, *rows) == {"skipped": (1, 0, "g", "t", 0, 0)}
