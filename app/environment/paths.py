@@ -12,6 +12,7 @@ import platformdirs
 import resources
 from app.environment.did_you_mean import meant
 from broker_core.files import private
+from broker_core.simulation.data_files import DataFiles as DataFiles  # noqa: PLC0414 - here with the other paths
 from broker_core.simulation.scenario import ScenarioError
 
 APP_NAME = "brokerscope"
@@ -49,23 +50,6 @@ def find_scenario(name: str) -> Path:
 
 class NoSuchScenario(ScenarioError):
     """What was named is not there."""
-
-
-class DataFiles:
-    """Finds the files that a scenario names: beside the scenario first, then among the shipped sample data."""
-
-    def __init__(self, scenario: Path) -> None:
-        self._folder = scenario.resolve().parent
-
-    def __call__(self, name: str) -> Path:
-        """The path of `name`. Raises `ScenarioError`."""
-        candidates = [self._folder / name]
-        if Path(name).name == name:
-            candidates.append(resources.path("sample_data") / name)
-        for candidate in candidates:
-            if candidate.is_file():
-                return candidate
-        raise ScenarioError(f"The scenario reads {name}, which is neither in {self._folder} nor among the sample data.")
 
 
 def sessions_folder() -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -144,51 +143,23 @@ def _check_place(scenario: Scenario, before: Path, target: Path) -> None:
 
 # -- as a test
 
-_TEST = '''"""Replays a session of "{title}" with all that was done in it by hand, and checks that the same comes of it.
+_TEST = '''"""A session of "{title}" in virtual time, with all that was done in it by hand: the same must come of it.
 
-Saved by Brokerscope. Run it with the Python of Brokerscope, in its folder: python -m pytest {file}
+Saved by Brokerscope. Run it where `pip install brokerscope pytest` was done: python -m pytest {file}
 """
 
-import json
-from pathlib import Path
-
-import resources
-from broker_core.simulation import parse_scenario
-from broker_core.simulation.arrivals import FileArrivals
-from broker_core.simulation.replay import EventDigest, recorded_action, rerun
-from broker_core.recording.checker import Checker
 from broker_core.snapshots import Totals
 
 SCENARIO = {scenario}
 
-# (session time in ns, what was done): a line each.
-ACTIONS = [
-{actions}]
 
-UNTIL_S = {until_s!r}
-SEED = {seed}
-
-
-def find_file(name):
-    """Data that the scenario reads: beside it, or among the samples."""
-    beside = Path({folder!r}) / name
-    return beside if beside.is_file() else resources.path("sample_data", name)
-
-
-def test_what_was_done_by_hand_gives_the_same_again():
-    scenario = parse_scenario(SCENARIO)
-    digests = []
-
-    def watch(simulation):
-        digests.append(EventDigest(simulation.events))
-        simulation.events.attach(Checker.of(scenario))
-
-    actions = [recorded_action(time_ns, json.loads(plain)) for time_ns, plain in ACTIONS]
-    simulation = rerun(scenario, actions, until_s=UNTIL_S, seed=SEED, find_file=find_file, prepare=watch)
-    assert simulation.totals() == {totals}
-    assert simulation.events.count == {events}
-    assert digests[0].hex == "{digest}"
-    simulation.close()
+def test_what_was_done_by_hand_gives_the_same_again(make_virtual_session):
+    session = make_virtual_session(SCENARIO, seed={seed}, folder={folder!r})
+{actions}    session.run(until_s={until_s!r})
+    assert session.totals() == {totals}
+    # To the last event. Another version of Brokerscope may have others.
+    assert session.event_count == {events}
+    assert session.digest == "{digest}"
 '''
 
 
@@ -198,7 +169,7 @@ def test_text(run: Run, outcome: Outcome, file: str, title: str) -> str:
         title=title.replace('"', "'").replace("\\", "/"),
         file=file,
         scenario=_literal(run.text),
-        actions="".join(f"    ({recorded.time_ns}, {_plain(recorded)!r}),\n" for recorded in run.actions),
+        actions="".join(map(_call, run.actions)),
         until_s=_seconds(run.end_ns),
         seed=run.seed,
         folder=str(run.scenario_path.resolve().parent),
@@ -208,8 +179,11 @@ def test_text(run: Run, outcome: Outcome, file: str, title: str) -> str:
     )
 
 
-def _plain(recorded: RecordedAction) -> str:
-    return json.dumps({**msgspec.to_builtins(recorded.action), "step": recorded.step}, ensure_ascii=False)
+def _call(recorded: RecordedAction) -> str:
+    fields = dict(msgspec.to_builtins(recorded.action))
+    when = f"at_s={_seconds(recorded.time_ns)!r}, step={recorded.step}"
+    given = "".join(f", {name}={value!r}" for name, value in fields.items() if name != "action")
+    return f"    session.perform({fields['action']!r}, {when}{given})\n"
 
 
 def _literal(text: str) -> str:

@@ -14,8 +14,17 @@ if TYPE_CHECKING:
     from broker_core.testing.schedule import Disturbance, Schedule
     from broker_core.testing.virtual_broker import VirtualBroker
     from broker_core.testing.virtual_consumer import VirtualConsumer
+    from broker_core.testing.virtual_session import VirtualSession
 
-__all__ = ["Disturbance", "EmbeddedBroker", "Schedule", "VirtualBroker", "VirtualConsumer", "given_schedule"]
+__all__ = [
+    "Disturbance",
+    "EmbeddedBroker",
+    "Schedule",
+    "VirtualBroker",
+    "VirtualConsumer",
+    "VirtualSession",
+    "given_schedule",
+]
 
 _MODULE_OF = {
     "Disturbance": "schedule",
@@ -23,6 +32,7 @@ _MODULE_OF = {
     "Schedule": "schedule",
     "VirtualBroker": "virtual_broker",
     "VirtualConsumer": "virtual_consumer",
+    "VirtualSession": "virtual_session",
     "given_schedule": "given",
 }
 

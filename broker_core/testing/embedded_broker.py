@@ -12,7 +12,9 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer
+from broker_core.clock import s_from_ns
 from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.errors import BrokerError
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.kinds import Range
@@ -26,6 +28,7 @@ from broker_core.settings import Port, checked_class
 from broker_core.snapshots import Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.event_ring import EventRing
+from broker_core.testing.timeline import timeline
 
 _READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.
@@ -154,6 +157,22 @@ class EmbeddedBroker:
         return self.host.call(read)
 
     # -- the recording
+
+    @property
+    def now_s(self) -> float:
+        """Session time in seconds."""
+        return s_from_ns(self.host.now_ns)
+
+    def timeline(self) -> str:
+        """What has happened last, in some lines."""
+
+        def tell(_now_ns: int) -> str:
+            return timeline(self.events.events, self.host.broker.logs)
+
+        try:
+            return self.host.call(tell)
+        except BrokerError:  # it is closed
+            return tell(0)
 
     def _restored(self, now_ns: int) -> Snapshot:
         from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS  # loads pyarrow

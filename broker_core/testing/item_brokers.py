@@ -7,14 +7,25 @@ import re
 import shutil
 import zlib
 from pathlib import Path
+from typing import Protocol
 
-from broker_core.clock import s_from_ns
-from broker_core.errors import BrokerError
 from broker_core.recording.schema import SESSION_FILE
-from broker_core.testing.embedded_broker import EmbeddedBroker
-from broker_core.testing.timeline import timeline
 
 MAX_NAME = 100
+
+
+class Recorded(Protocol):
+    """A broker with its last events."""
+
+    @property
+    def now_s(self) -> float:
+        """Its session time in seconds."""
+
+    def timeline(self) -> str:
+        """What has happened last, in some lines."""
+
+    def save(self, folder: Path | str, *, title: str, about: str) -> Path:
+        """Write a session to `folder`, which must be empty or not there."""
 
 
 class ItemBrokers:
@@ -24,10 +35,10 @@ class ItemBrokers:
         """`folder` holds the recordings of all tests."""
         self._folder = folder
         self._nodeid = nodeid
-        self._brokers: list[EmbeddedBroker] = []
+        self._brokers: list[Recorded] = []
         self._saved: set[Path] = set()
 
-    def add(self, broker: EmbeddedBroker) -> None:
+    def add(self, broker: Recorded) -> None:
         """One more. The recording of an earlier run goes."""
         self._brokers.append(broker)
         earlier = self._path(len(self._brokers))
@@ -62,18 +73,8 @@ class ItemBrokers:
         for number, broker in enumerate(self._brokers, start=1):
             path = self._path(number)
             told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
-            told.append(_timeline(broker))
+            told.append(broker.timeline())
             if path in self._saved:
-                told += ["", f"brokerscope open {os.path.relpath(path)} --at {s_from_ns(broker.host.now_ns):.2f}"]
+                told += ["", f"brokerscope open {os.path.relpath(path)} --at {broker.now_s:.2f}"]
             parts.append("\n".join(told))
         return "\n\n".join(parts)
-
-
-def _timeline(broker: EmbeddedBroker) -> str:
-    def tell(_now_ns: int) -> str:
-        return timeline(broker.events.events, broker.host.broker.logs)
-
-    try:
-        return broker.host.call(tell)
-    except BrokerError:  # it is closed
-        return tell(0)

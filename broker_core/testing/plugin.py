@@ -18,6 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
     from broker_core.testing.item_brokers import ItemBrokers
+    from broker_core.testing.virtual_session import VirtualSession
 
 _BROKERS: pytest.StashKey[ItemBrokers] = pytest.StashKey()
 _RECORDING = "brokerscope_recording"  # a property of reports, so that xdist brings it to the controller
@@ -73,6 +74,21 @@ def make_broker(request: pytest.FixtureRequest) -> Iterator[Callable[..., Embedd
 def broker(make_broker: Callable[..., EmbeddedBroker]) -> EmbeddedBroker:
     """A fresh broker in memory with Kafka and HTTP listeners on free ports; it is closed after the test."""
     return make_broker()
+
+
+@pytest.fixture
+def make_virtual_session(request: pytest.FixtureRequest) -> Iterator[Callable[..., VirtualSession]]:
+    """Start a scenario in virtual time with the arguments of `VirtualSession`; it is closed after the test."""
+    from broker_core.testing.virtual_session import VirtualSession
+
+    with contextlib.ExitStack() as opened:
+
+        def make(*args: Any, **settings: Any) -> VirtualSession:
+            session = opened.enter_context(VirtualSession(*args, **settings))
+            _brokers_of(request.node).add(session)
+            return session
+
+        yield make
 
 
 def _brokers_of(item: pytest.Item) -> ItemBrokers:

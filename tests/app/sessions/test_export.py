@@ -146,8 +146,18 @@ def test_the_saved_test_runs_and_can_fail(tmp_path: Path) -> None:
 
     def pytest_on(path: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)],
-            cwd=ROOT,
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:brokerscope",
+                "-p",
+                "broker_core.testing.plugin",
+                str(path),
+            ],
+            cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             capture_output=True,
             text=True,
@@ -158,9 +168,12 @@ def test_the_saved_test_runs_and_can_fail(tmp_path: Path) -> None:
     done = pytest_on(saved)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
     broken = tmp_path / "test_broken.py"
-    broken.write_text(text.replace('"factor": 3', '"factor": 9'))
+    broken.write_text(text.replace("factor=3", "factor=9"))
     assert broken.read_text() != text
-    assert pytest_on(broken).returncode == 1
+    failed = pytest_on(broken)
+    assert failed.returncode == 1
+    assert "What happened in the broker" in failed.stdout
+    assert "brokerscope open .brokerscope/test_broken." in failed.stdout
 
 
 def test_the_window_saves_both_as_jobs(open_workbench: Callable[..., Hand], tmp_path: Path) -> None:
