@@ -107,7 +107,7 @@ def _members(broker: Broker, options: argparse.Namespace) -> None:
         for member in found.members
     ]
     columns = ("Client", "Member id", "Instance id", "Partitions")
-    print_rows(columns, rows, as_json=options.json, none=f"Nobody is in {options.group}; it is {found.state}.")
+    print_rows(columns, rows, as_json=options.json, none=f"{options.group} has no members; it is {found.state}.")
 
 
 def reset_of(options: argparse.Namespace, partitions: list[PartitionPlace]) -> ResetOffsets:

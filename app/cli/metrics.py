@@ -60,7 +60,7 @@ def _slow(broker: Broker, options: argparse.Namespace) -> None:
         for one in broker.ask(ListSlowReaders(max_lag=options.max_lag, max_lag_ms=max_lag_ms)).slow_readers
     ]
     columns = ("Reader", "Client", "Partition", "Lag", "Lag s")
-    print_rows(columns, rows, as_json=options.json, none="Nobody is that far behind.")
+    print_rows(columns, rows, as_json=options.json, none="No group is that far behind.")
 
 
 def _damage(broker: Broker, options: argparse.Namespace) -> None:

@@ -91,7 +91,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         )
         for queue in broker.ask(ListQueues()).queues
     ]
-    columns = ("Queue", "Reads", "Ready", "Delayed", "In flight", "Dead letters", "Waiting takers", "Acknowledged")
+    columns = ("Queue", "Reads", "Ready", "Delayed", "In flight", "Dead letters", "Waiting consumers", "Acknowledged")
     print_rows(columns, rows, as_json=options.json, none="There is no queue; brokerscope queues create makes one.")
 
 
@@ -112,7 +112,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Delayed", queue.delayed),
         ("In flight", queue.in_flight),
         ("Dead letters", queue.dead),
-        ("Waiting takers", queue.waiting_takers),
+        ("Waiting consumers", queue.waiting_takers),
         ("Acknowledged", queue.acknowledged),
         ("Redelivered", queue.redelivered),
         ("Dead lettered", queue.dead_lettered),

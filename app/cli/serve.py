@@ -97,7 +97,7 @@ def _port(text: str) -> int | None:
 
 def _access(options: argparse.Namespace) -> Access:
     if options.access is not None and (options.token is not None or options.token_file is not None):
-        raise CommandError("--access and a token both say who may come in; leave one out.")
+        raise CommandError("--access and a token exclude each other; leave one out.")
     if options.access is not None:
         return Access.of_file(options.access)
     token = token_of(options)

@@ -63,7 +63,14 @@ class Fault(NamedTuple):
 # A new fault is added here: menus, the palette and its dialog come from its entry.
 FAULTS = (
     Fault(
-        Command("crash", "Crash...", "Faults", "Ctrl+Alt+X", "crashed", "Ends the client without a word to anybody."),
+        Command(
+            "crash",
+            "Crash...",
+            "Faults",
+            "Ctrl+Alt+X",
+            "crashed",
+            "Crashes the client: it neither leaves its group nor releases its leases.",
+        ),
         CLIENTS,
         mark("Crash {name}"),
         mark("Its leases expire and its group misses it. It comes back after this long."),

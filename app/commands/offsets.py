@@ -119,7 +119,7 @@ class OffsetHandlers(QObject):
                 *_target_fields(groups),
                 Field(
                     "restart",
-                    tr("Stop its consumers for it, and start them again behind it"),
+                    tr("Stop its consumers, reset, and start them again"),
                     "check",
                     bool(found is not None and found.members),
                 ),

@@ -389,7 +389,7 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
         (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms)),
         (tr("Attempts"), tr("at most {count}", count=queue.max_attempts or "∞")),
         (tr("Priorities"), str(queue.priorities)),
-        (tr("Takers waiting"), str(queue.waiting_takers)),
+        (tr("Consumers waiting"), str(queue.waiting_takers)),
     )
     sections = (
         (tr("Now"), now),

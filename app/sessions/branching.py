@@ -59,7 +59,7 @@ class Branch:
         at = session_time(self.moment.time_ns)
         if finished:
             return tr("This is a branch: live from {at}, {origin}.", at=at, origin=self.origin)
-        return tr("This branch was stopped before it came to {at}: it is live from where it stands.", at=at)
+        return tr("This branch was stopped before it came to {at}: it is live from there.", at=at)
 
 
 def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Snapshot, *, by_event: bool) -> Branch:

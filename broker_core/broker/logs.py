@@ -193,7 +193,7 @@ class Logs:
     def why_taken(self, names: Sequence[str]) -> str:
         """A sentence about the first of `names` that is not free; "" where all are."""
         taken = [each for each in names if each in self._topics or each in self._reserved]
-        return f"there is another {taken[0]} by now" if taken else ""
+        return f"another {taken[0]} exists" if taken else ""
 
     # -- changes
 

@@ -1026,7 +1026,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Filter leeren</translation>
   </message>
   <message>
-   <source>Click anything: on the canvas, a row of a table, a card. Its facts stand here.</source>
+   <source>Click anything: on the canvas, a row of a table, a card. Its facts are shown here.</source>
    <translation>Irgendetwas anklicken: auf der Zeichenfläche, eine Tabellenzeile, eine Karte. Hier stehen dann die Einzelheiten.</translation>
   </message>
   <message>
@@ -1198,6 +1198,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Consumer, die in sie wechseln, teilen die Partitionen ihres Topics unter sich auf.</translation>
   </message>
   <message>
+   <source>Consumers waiting</source>
+   <translation>Wartende Consumer</translation>
+  </message>
+  <message>
    <source>Copied the message as JSON.</source>
    <translation>Die Nachricht ist als JSON kopiert.</translation>
   </message>
@@ -1260,6 +1264,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Crashed</source>
    <translation>Abgestürzt</translation>
+  </message>
+  <message>
+   <source>Crashes the client: it neither leaves its group nor releases its leases.</source>
+   <translation>Lässt den Client abstürzen: Er verlässt seine Gruppe nicht und gibt keine Leases frei.</translation>
   </message>
   <message>
    <source>Create</source>
@@ -1648,10 +1656,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Ends faults that still last.</source>
    <translation>Beendet Fehler, die noch andauern.</translation>
-  </message>
-  <message>
-   <source>Ends the client without a word to anybody.</source>
-   <translation>Beendet den Client, ohne dass er sich abmeldet.</translation>
   </message>
   <message>
    <source>Ends the session and seals its recording.</source>
@@ -4730,8 +4734,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Stopp</translation>
   </message>
   <message>
-   <source>Stop its consumers for it, and start them again behind it</source>
-   <translation>Ihre Consumer dafür stoppen und danach wieder starten</translation>
+   <source>Stop its consumers, reset, and start them again</source>
+   <translation>Ihre Consumer stoppen, zurücksetzen und wieder starten</translation>
   </message>
   <message>
    <source>Stop the redrive</source>
@@ -4824,10 +4828,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Taken out or deleted</source>
    <translation>Herausgenommen oder gelöscht</translation>
-  </message>
-  <message>
-   <source>Takers waiting</source>
-   <translation>Wartende Abnehmer</translation>
   </message>
   <message>
    <source>Takes ahead at most</source>
@@ -5408,8 +5408,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieser Zweig ist noch nicht bei seinem Moment angekommen.</translation>
   </message>
   <message>
-   <source>This branch was stopped before it came to {at}: it is live from where it stands.</source>
-   <translation>Dieser Zweig wurde angehalten, bevor er {at} erreichte: er ist live, wo er steht.</translation>
+   <source>This branch was stopped before it came to {at}: it is live from there.</source>
+   <translation>Dieser Zweig wurde angehalten, bevor er {at} erreichte: ab dort ist er live.</translation>
   </message>
   <message>
    <source>This broker is empty: create a topic or a queue (menu Broker), or open another scenario.</source>

@@ -23,6 +23,6 @@ NOT_RECOUNTED = {
     r".* \| Payload": "values are not recorded in events",
     r"inspector \| .* \| Member of .*: Heartbeat": "heartbeats are no events",
     r"inspector \| .* \| .*Stored": "what batches take on disk: headers and compression are in no event",
-    r"inspector \| queue:.* \| Rules: Takers waiting": "who waits for a message is no event",
+    r"inspector \| queue:.* \| Rules: Consumers waiting": "who waits for a message is no event",
     r"inspector \| (producer|consumer|worker):.* \| In this state": "what a client does between two events is none",
 }

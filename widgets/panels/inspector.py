@@ -58,7 +58,7 @@ class InspectorPanel(Panel):
         super().__init__(
             (
                 tr("Nothing is selected."),
-                tr("Click anything: on the canvas, a row of a table, a card. Its facts stand here."),
+                tr("Click anything: on the canvas, a row of a table, a card. Its facts are shown here."),
             ),
             parent=parent,
         )

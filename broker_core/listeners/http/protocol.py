@@ -123,7 +123,7 @@ class GuardedProtocol(H11Protocol):
             super().data_received(data)
         except h11.LocalProtocolError:
             # Garbage behind a request that is being answered: no response can be sent in between.
-            self._fail("what came behind a request was no HTTP")
+            self._fail("the bytes after a request are no HTTP")
             return
         self._body_bytes += len(data)
         if self._body_bytes > 2 * self.limits.max_body_bytes + self.limits.max_header_bytes:

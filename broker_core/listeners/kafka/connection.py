@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _LENGTH = struct.Struct(">i")
-STRANGERS_FRAME_BYTES = 4_096  # of who has not shown who it is
+STRANGERS_FRAME_BYTES = 4_096  # before a connection has authenticated
 IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {api_versions.KEY, sasl.HANDSHAKE_KEY, sasl.AUTHENTICATE_KEY}
 
@@ -132,7 +132,7 @@ class KafkaConnection(asyncio.Protocol):
         elif not self._busy and now_s - self._heard_s > IDLE_S:
             self._hang_up("it was silent")
         elif self._principal is None and now_s - self._heard_s > limits.header_timeout_ms / 1_000:
-            self._hang_up("it did not say who it is")
+            self._hang_up("it did not authenticate in time")
 
     def abort(self) -> None:
         """End it at once."""
@@ -205,7 +205,7 @@ class KafkaConnection(asyncio.Protocol):
         client, request = request_of(header, frame)
         self._seen.client = client[:100]
         if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
-            raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it said who it is")
+            raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it authenticated")
         if api.key == sasl.HANDSHAKE_KEY:
             self._exchange = self._new_exchange(request.mechanism)
             self._write(header, header.version, sasl.handshake(request))

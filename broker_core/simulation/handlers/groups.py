@@ -162,7 +162,7 @@ class GroupHandler:
         if found is None:
             raise refuse(f"group {name} was not deleted in this session")
         if name in context.groups or name in context.broker.groups.groups():
-            raise refuse(f"there is another group {name} by now")
+            raise refuse(f"another group {name} exists")
 
         def do() -> None:
             spec, offsets = self._deleted.pop(name)
@@ -204,7 +204,7 @@ class GroupHandler:
     def _set_assignor(self, action: SetAssignor) -> Plan:
         spec = self._context.group(action.group)
         if spec.assignor == action.assignor:
-            raise refuse(f"{action.group} goes by {action.assignor} already")
+            raise refuse(f"{action.group} uses {action.assignor} already")
         members = self._able_to_restart(action.group)
         new = msgspec.structs.replace(spec, assignor=action.assignor)
 

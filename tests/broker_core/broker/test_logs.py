@@ -24,7 +24,7 @@ def test_names_are_of_one_namespace_whatever_their_case():
     for taken in ("orders", "Orders", "audit", "AUDIT"):
         assert code_of(lambda name=taken: logs.check_new(name)) is ErrorCode.TOPIC_ALREADY_EXISTS
     assert code_of(lambda: logs.check_new("a b")) is ErrorCode.INVALID_TOPIC
-    assert logs.why_taken(("jobs", "audit")) == "there is another audit by now"
+    assert logs.why_taken(("jobs", "audit")) == "another audit exists"
     logs.free("audit")
     logs.check_new("audit")
 

@@ -109,8 +109,8 @@ def test_what_was_restored_stays_when_its_window_ends() -> None:
 def test_what_cannot_be_restored_is_kept_until_it_can() -> None:
     kept = Kept()
     kept.delete("audit")
-    kept.why = "there is another audit by now"
-    with pytest.raises(BrokerError, match="there is another audit by now"):
+    kept.why = "another audit exists"
+    with pytest.raises(BrokerError, match="another audit exists"):
         kept.part.restore(0, "audit")
     kept.why = ""
     kept.part.restore(0, "audit")
