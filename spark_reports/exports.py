@@ -66,8 +66,14 @@ def _write_csv(table: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(",".join(map(_field, table.column_names)) + "\r\n")
         for batch in table.to_batches(max_chunksize=10_000):
-            columns = [column.to_pylist() for column in batch.columns]
-            file.writelines(",".join(map(_field, row)) + "\r\n" for row in zip(*columns, strict=True))
+            columns = [_fields(column.to_pylist()) for column in batch.columns]
+            file.writelines(",".join(row) + "\r\n" for row in zip(*columns, strict=True))
+
+
+def _fields(values: list[object]) -> list[str]:
+    """Each of `values` is made a field once: most names, and many numbers, are there again and again."""
+    fields = {value: _field(value) for value in set(values)}
+    return [fields[value] for value in values]
 
 
 def _field(value: object) -> str:

@@ -78,8 +78,7 @@ class Making:
             with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
                 self._progress.plan({"start": 8.0, AHEAD: self._ahead()})
                 with self._progress.step("start", "Starting Spark"):
-                    for name in _AHEAD:
-                        importlib.import_module(name)
+                    self._load_ahead()
                     from spark_reports.spark import spark_session
 
                     jvm.connect()
@@ -113,6 +112,14 @@ class Making:
         if deliver is not None:
             deliver(spark)
         return report.outcome
+
+    def _load_ahead(self) -> None:
+        for name in _AHEAD:
+            importlib.import_module(name)
+        if "html" in self._request.formats:
+            from spark_reports.page.document import compile_templates
+
+            compile_templates(self._request.mode)
 
     def _asked(self, spark: SparkSession) -> Report:
         """All that Spark is needed for."""

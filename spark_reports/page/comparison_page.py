@@ -12,6 +12,7 @@ from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.measures import change, shown
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, titles
+from spark_reports.request import COMPARE
 from spark_reports.scale import Scale
 from spark_reports.sessions import Found
 
@@ -44,8 +45,7 @@ def render_comparison(
     parts = made[0].parts
     sections = [(name, title) for name, title, of in _SECTIONS if not of or parts & of]
     return document(
-        "comparison.html.j2",
-        "comparison.js",
+        COMPARE,
         comparison_data(made, labels),
         sections=sections,
         parts=parts,

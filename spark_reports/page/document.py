@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,33 +16,54 @@ import resources
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.findings.remedies import REMEDIES
 from spark_reports.page import text
+from spark_reports.request import COMPARE, HISTORY, SESSION
 
 ALL_FILES = ("CSV", "Parquet")
+_PAGES = {SESSION: "report", COMPARE: "comparison", HISTORY: "history"}  # template and script, by kind of report
+_SHARED = ("layout.html.j2", "macros.html.j2")
 
 
-def document(template: str, plots: str, data: Mapping[str, Any], **values: Any) -> str:
-    """The page: `template` with `values`, and the script `plots` that draws `data`. Nothing of a session is markup."""
-    folder = resources.path("report")
+@cache
+def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader(resources.path("report")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= text.FILTERS
+    return environment
+
+
+def compile_templates(mode: str) -> None:
+    """Compile what a page of this kind is made of, so that `document` finds it compiled."""
+    for name in (*_SHARED, f"{_PAGES[mode]}.html.j2"):
+        _environment().get_template(name)
+
+
+def document(mode: str, data: Mapping[str, Any], **values: Any) -> str:
+    """The page of a kind of report: its template with `values`, and its script, which draws `data`.
+
+    Nothing of a session is markup.
+    """
+    folder = resources.path("report")
 
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    drawing = "".join(map(read, ("plots.js", plots, "drawing.js")))
+    drawing = "".join(map(read, ("plots.js", f"{_PAGES[mode]}.js", "drawing.js")))
     scripts = [_script(read("echarts.min.js")), _script(f'"use strict";\n(() => {{\n{drawing}}})();\n')]
-    return environment.get_template(template).render(
-        style=Markup(_hues() + read("report.css")),
-        scripts=[Markup(script) for script in scripts],
-        hashes=" ".join(_hash(script) for script in scripts),
-        data=Markup(_json(data)),
-        **({"verdicts": (), "remedies": REMEDIES} | values),
+    return (
+        _environment()
+        .get_template(f"{_PAGES[mode]}.html.j2")
+        .render(
+            style=Markup(_hues() + read("report.css")),
+            scripts=[Markup(script) for script in scripts],
+            hashes=" ".join(_hash(script) for script in scripts),
+            data=Markup(_json(data)),
+            **({"verdicts": (), "remedies": REMEDIES} | values),
+        )
     )
 
 

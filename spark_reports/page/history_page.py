@@ -12,6 +12,7 @@ from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.measures import change, shown
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, IN_HISTORY, titles
+from spark_reports.request import HISTORY
 from spark_reports.sessions import Found
 
 DRAWN = ("delivered_per_s", "p50_ns", "p99_ns", "dead_lettered", "turned_away", "rebalancing_ns", "blocked_ns", "moved")
@@ -46,8 +47,7 @@ def render_history(
     runs = tables["runs"]
     columns = [name for name in _COLUMNS if name in runs[0]]
     return document(
-        "history.html.j2",
-        "history.js",
+        HISTORY,
         history_data(runs),
         found=found,
         runs=runs,

@@ -14,6 +14,7 @@ from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.figures import key_figures
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, PARTS, in_order, titles
+from spark_reports.request import SESSION
 from spark_reports.session import SessionInfo
 
 Tables = Mapping[str, list[dict[str, Any]]]
@@ -48,8 +49,7 @@ def render(
     parts = in_order(made.parts)
     over_time = [name for name in parts if name in OVER_TIME]
     return document(
-        "report.html.j2",
-        "report.js",
+        SESSION,
         chart_data(tables, scale),
         info=info,
         session=_EMPTY | info.metadata,

@@ -10,13 +10,20 @@ import shlex
 from html.parser import HTMLParser
 from typing import Any
 
+import pytest
+from jinja2 import Environment
+from jinja2.meta import find_referenced_templates
+
+import resources
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.collect import Made
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import BAD, GOOD
+from spark_reports.page import document as documents
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
 from spark_reports.page.moments import Moments
+from spark_reports.request import COMPARE, HISTORY, SESSION
 from spark_reports.session import SessionInfo
 from spark_reports.tables import TABLES
 from tests.spark_reports.page.tables_by_hand import SCALE, TOTALS, S, equal, findings, made
@@ -175,3 +182,21 @@ def test_a_topic_has_the_hue_of_the_window_whatever_its_place_in_the_alphabet() 
     page = render(info(), made(hues=told, throughput=series, throughput_series=series))
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
     assert {one["name"]: one["hue"] for one in data["throughput"]["topic"]} == {"z": 0, "a": 1}
+
+
+def test_a_page_is_drawn_of_templates_that_are_compiled_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes as long as all else on the page, and Java is not there yet."""
+    documents._environment.cache_clear()
+    documents.compile_templates(SESSION)
+    monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("a template was not compiled"))
+    assert render(info(), made())
+
+
+@pytest.mark.parametrize("mode", [SESSION, COMPARE, HISTORY])
+def test_all_that_a_template_refers_to_is_compiled_with_it(mode: str) -> None:
+    documents._environment.cache_clear()
+    documents.compile_templates(mode)
+    environment = documents._environment()
+    compiled = {name for _, name in environment.cache or {}}
+    texts = [(resources.path("report") / name).read_text(encoding="utf-8") for name in compiled]
+    assert compiled >= {name for text in texts for name in find_referenced_templates(environment.parse(text))}
