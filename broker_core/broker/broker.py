@@ -27,6 +27,7 @@ from broker_core.broker.views import Views
 from broker_core.events import EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
+from broker_core.flow.client_quotas import ClientQuotas
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
@@ -110,6 +111,7 @@ class Broker:
         )
         self.acls = Acls()
         self.scram_credentials = ScramCredentials()
+        self.client_quotas = ClientQuotas()
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
@@ -127,6 +129,7 @@ class Broker:
             share_groups=self.share_groups.entries(),
             acls=self.acls.all,
             scram_credentials=self.scram_credentials.all,
+            client_quotas=self.client_quotas.all,
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
@@ -144,6 +147,8 @@ class Broker:
         self.acls.add(catalog.acls)
         for credential in catalog.scram_credentials:
             self.scram_credentials.put(credential)
+        for quota in catalog.client_quotas:
+            self.client_quotas.put(quota)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
 
