@@ -213,7 +213,11 @@ class Frames:
         suspects = audit.suspects(self.audited).filter(~audit.is_run()).select("check", *audit.PLACE, "word").unique()
         if not suspects.height:
             return rows(audit_list.HAPPENED_SCHEMA, [])
-        return bring(suspects_pass.happened(self.messages, self._local(suspects)))
+        most = suspects_pass.MOST
+        found = bring(suspects_pass.happened(self.messages, self._local(suspects), most)).sort("seq")
+        if found.height > most:
+            self.notes.append(f"Only the first {most:,} events of messages that broke a rule are told.")
+        return found.head(most)
 
     def _local(self, frame: pl.DataFrame) -> DataFrame:
         return local(self.messages.sparkSession, frame)

@@ -15,11 +15,11 @@ _KINDS = (
 )
 
 
-def happened(messages: DataFrame, suspects: DataFrame) -> DataFrame:
+def happened(messages: DataFrame, suspects: DataFrame, most: int = MOST) -> DataFrame:
     """Every event about an offset of a word in `suspects` (check, group, topic, partition, word), in the log (`own`)
     or in that group: the offsets from `begin` to `last` are those of the word.
 
-    Bound: `MOST` events, the first ones.
+    Bound: the first `most` events, and one that says that there are more.
     """
     seen = messages.where(F.col("kind").isin(*_KINDS) & F.col("offset").isNotNull() & (F.col("count") > 0)).select(
         *("seq", "time_ns", "kind", "client", "attempt", "key", F.col("group").alias("who"), "topic", "partition"),
@@ -51,5 +51,5 @@ def happened(messages: DataFrame, suspects: DataFrame) -> DataFrame:
             *("seq", "time_ns", "kind", "client", "attempt", key_text("key").alias("key"), "own"),
         )
         .orderBy("seq")
-        .limit(MOST)
+        .limit(most + 1)
     )

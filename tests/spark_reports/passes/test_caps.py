@@ -1,16 +1,19 @@
-"""What is cut off is said to the reader."""
+"""Nothing comes home beyond its bound, and what is cut off is said to the reader."""
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 from pyspark.sql import DataFrame
 
+from spark_reports.bounds import bring
 from spark_reports.frames import Frames
-from spark_reports.passes import dead_letters, recording
-from spark_reports.scale import scale_of
+from spark_reports.passes import audit, control, dead_letters, keys, recording, rollup, suspects
+from spark_reports.scale import MOST_SLOTS, SLOTS_PER_BUCKET, scale_of
+from spark_reports.tables import audit as tables_of_audit
 from spark_reports.tables import dead_letters as tables
 from tests.spark_reports.conftest import Events
-from tests.spark_reports.tables.rows import leased
+from tests.spark_reports.tables.rows import delivered, leased, published
 
 pytestmark = pytest.mark.spark
 
@@ -44,3 +47,74 @@ def test_gaps_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: p
     assert cut.notes == ["Only the first 3 places where numbers of events are missing or twice are told."]
     whole = _frames(events(*every_second_word[:3]), events())
     assert whole.broken_numbers.height <= 3 and whole.notes == []
+
+
+def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control, "MOST", 3)
+    joined = [{"kind": "member_joined", "time_ns": at, "group": "g", "client": "c"} for at in range(5)]
+    cut = _frames(events(), events(*joined))
+    assert cut.control["seq"].to_list() == [0, 1, 2]
+    assert cut.notes == ["Only the first 3 of the events beside the messages are told."]
+    whole = _frames(events(), events(*joined[:3]))
+    assert whole.control.height == 3 and whole.notes == []
+
+
+def test_words_that_break_a_check_are_listed_up_to_a_bound_and_counted_beyond_it(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "SUSPECTS", 2)
+    rows = [published(0, 0, word * 64) for word in range(5) for _ in range(2)]
+    twice = _frames(events(*rows), events()).broken.filter(pl.col("check") == tables_of_audit.TWICE)
+    assert twice.sort("word").select("listed", "messages").rows() == [(0, 1), (1, 1), (None, 3)]
+
+
+def test_what_happened_to_suspects_is_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suspects, "MOST", 3)
+    rows = [published(0, 0, 0), *(delivered(at, 0, 0) for at in range(4))]
+    cut = _frames(events(*rows), events())
+    assert cut.happened["seq"].to_list() == [0, 1, 2]
+    assert cut.notes == ["Only the first 3 events of messages that broke a rule are told."]
+    whole = _frames(events(*rows[:3]), events())
+    assert whole.happened.height == 3 and whole.notes == []
+
+
+def test_dead_letters_and_their_keys_are_listed_up_to_a_bound(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "LISTED", 3)
+    monkeypatch.setattr(dead_letters, "TOP_KEYS", 2)
+    died = [leased("dead_lettered", at * S, at, key=f"key {at}".encode(), cause="poison", to_topic="d", to_partition=0,
+                   to_offset=at) for at in range(5)]  # fmt: skip
+    found = _frames(events(*died), events()).dead_letters
+    ways = {way: found.filter(pl.col("way") == way) for way in (tables.EACH, tables.BY_KEY, tables.BY_CAUSE)}
+    assert sorted(ways[tables.EACH]["offset"]) == [0, 1, 2]
+    assert ways[tables.BY_KEY].height == 2
+    assert ways[tables.BY_CAUSE]["dead_lettered"].to_list() == [5], "those that are not listed are counted"
+
+
+def test_each_topic_has_its_hottest_keys_and_no_more(events: Events) -> None:
+    rows = [published(0, 0, at, topic=topic, key=b"%d" % (at % 4)) for topic in ("a", "b") for at in range(9)]
+    found = bring(keys.hot_keys(events(*rows), scale_of(10 * S), top=2)).sort("topic", "rank")
+    assert found.select("topic", "key", "messages").rows() == [
+        ("a", "0", 3),
+        ("a", "1", 2),
+        ("b", "0", 3),
+        ("b", "1", 2),
+    ]
+
+
+def test_attempts_beyond_the_last_that_is_counted_count_as_that_one(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollup, "MOST_ATTEMPTS", 3)
+    table = events(*(leased("delivered", 0, 0, attempt=attempt) for attempt in range(1, 8)))
+    found = bring(rollup.rollup(table, scale_of(10 * S))).sort("attempt")
+    assert found.select("attempt", "messages").rows() == [(1, 1), (2, 1), (3, 5)]
+
+
+@pytest.mark.parametrize("places", [0, 1, 80, 5_000, 10**7])
+def test_slots_are_so_wide_that_all_places_have_no_more_than_fit(places: int) -> None:
+    scale = scale_of(7 * S)
+    slots = -(-scale.width_ns // scale.slot_ns(places))
+    assert slots == 1 or places * scale.buckets * slots <= MOST_SLOTS
+    assert slots <= SLOTS_PER_BUCKET
