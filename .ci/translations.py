@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCES = ("app", "widgets", "broker_core/filters", "broker_core/operations")
+SOURCES = ("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/operations")
 CONTEXT = "Brokerscope"
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {

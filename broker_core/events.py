@@ -78,6 +78,10 @@ MESSAGE_KINDS = frozenset(
 )
 
 
+#: The fault in the detail of the event of a broker's crash: nobody is in a group any more.
+BROKER_CRASH = "broker crash"
+
+
 class Event(msgspec.Struct, frozen=True, gc=False):
     """An event of a run of messages, or of a part of the broker.
 

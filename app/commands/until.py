@@ -7,7 +7,8 @@ from PySide6.QtCore import QObject
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.filters.help import help_rows
-from app.sessions.until import FIELDS, RunUntil
+from app.sessions.until import RunUntil
+from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import ns_from_s
 from broker_core.filters import FilterError, parse
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog

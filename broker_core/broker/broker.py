@@ -8,6 +8,7 @@ from broker_core.broker.acls import Acls
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.cleaning import Cleaning
+from broker_core.broker.conditions import Conditions
 from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.durability import Durability
 from broker_core.broker.group_offsets import GroupOffsets
@@ -24,10 +25,9 @@ from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import TransactionPorts
 from broker_core.broker.views import Views
-from broker_core.events import EventStream
+from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
-from broker_core.flow.client_quotas import ClientQuotas
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
@@ -59,6 +59,7 @@ class Broker:
         epoch_ms: int,
     ) -> None:
         """`epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
+        self._events = events
         self.producer_ids = ProducerIds()
         self.client_faults = ClientFaults(events, timers)
         self.recently_deleted = RecentlyDeleted(timers)
@@ -111,8 +112,9 @@ class Broker:
         )
         self.acls = Acls()
         self.scram_credentials = ScramCredentials()
-        self.client_quotas = ClientQuotas()
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
+
+        self.conditions = Conditions(self, events, timers)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
         """The reply to an operation of the catalogue. Raises as the call behind it."""
@@ -129,7 +131,6 @@ class Broker:
             share_groups=self.share_groups.entries(),
             acls=self.acls.all,
             scram_credentials=self.scram_credentials.all,
-            client_quotas=self.client_quotas.all,
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
@@ -147,8 +148,6 @@ class Broker:
         self.acls.add(catalog.acls)
         for credential in catalog.scram_credentials:
             self.scram_credentials.put(credential)
-        for quota in catalog.client_quotas:
-            self.client_quotas.put(quota)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
 
@@ -163,6 +162,20 @@ class Broker:
     def _clean(self, now_ns: int) -> None:
         self.cleaning.clean(now_ns)
         self.transactions.expire(now_ns)
+
+    def crashed(self, now_ns: int) -> None:
+        """The process dies: say who was in a group. The last call."""
+        self._events.emit(now_ns, EventKind.FAULT, cause="the broker crashed", detail={"fault": BROKER_CRASH})
+        for group in self.groups.groups():
+            for member_id, client in self.groups.clients(group).items():
+                self._events.emit(
+                    now_ns,
+                    EventKind.MEMBER_LEFT,
+                    group=group,
+                    client=client,
+                    cause="the broker crashed",
+                    detail={"member_id": member_id},
+                )
 
     def close(self) -> None:
         """Write what is pending and give back every file."""

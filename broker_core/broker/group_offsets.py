@@ -94,6 +94,10 @@ class GroupOffsets:
         """Make all committed offsets durable, in one SQLite commit."""
         self._store.flush()
 
+    def abandon(self) -> None:
+        """Give back the file without writing what is pending."""
+        self._store.abandon()
+
     def close(self) -> None:
         """Write what is pending and give back the file."""
         self._store.flush()

@@ -72,8 +72,14 @@ class BrokerHost(HostLoop):
     """
 
     def __init__(
-        self, path: Path | str | None = None, config: HostConfig | None = None, *, read_only: bool = False
+        self,
+        path: Path | str | None = None,
+        config: HostConfig | None = None,
+        *,
+        read_only: bool = False,
+        after: BrokerHost | None = None,
     ) -> None:
+        """With `after`, a host that has crashed, its session goes on: its time and its stream of events."""
         config = config or HostConfig()
         if path is None:
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
@@ -81,7 +87,10 @@ class BrokerHost(HostLoop):
         self.config = config
         self.path = None if path is None else Path(path)
         # An exception in a listener must not interrupt the broker.
-        self.events = EventStream(_listener_failed)
+        self.events: EventStream = EventStream(_listener_failed) if after is None else after.events
+        if after is not None:
+            self.clock.follow(after.clock)
+        self.epoch_ms: int = time.time_ns() // NS_PER_MS if after is None else after.epoch_ms
         self._closed = False
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
@@ -104,11 +113,11 @@ class BrokerHost(HostLoop):
                 offsets,
                 log_config=config.log,
                 group_config=config.groups,
-                epoch_ms=time.time_ns() // NS_PER_MS,
+                epoch_ms=self.epoch_ms,
             )
             self.broker.queues.jitter_seed = secrets.randbits(64)
             if self.directory is not None:
-                self._restore(self.directory, resumes=not read_only)
+                self._restore(0 if after is None else self.clock.now_ns(), self.directory, resumes=not read_only)
             opened.pop_all()
         if read_only:
             self.broker.queues.read_only = _READ_ONLY
@@ -126,15 +135,15 @@ class BrokerHost(HostLoop):
         if self._writer is not None:
             self._writer.start()
 
-    def _restore(self, directory: DataDirectory, *, resumes: bool) -> None:
-        self.broker.restore(0, directory.catalog())
+    def _restore(self, now_ns: int, directory: DataDirectory, *, resumes: bool) -> None:
+        self.broker.restore(now_ns, directory.catalog())
         of_topics = self.broker.logs.dead_letters()
         states: dict[str, KeptQueue | None] = {}
         for name in (*self.broker.queues.names(), *of_topics):
             try:
                 states[name] = directory.queue_state(name)
             except BrokerError as error:
-                self.broker.corruption.add(0, str(error))
+                self.broker.corruption.add(now_ns, str(error))
         known_to = {
             name: 0 if kept is None or kept.queue is None else kept.queue.journal_offset
             for name, kept in states.items()
@@ -143,16 +152,16 @@ class BrokerHost(HostLoop):
         entries = self.broker.durability.journal.entries(min(known_to.values(), default=0))
         for name, kept in states.items():
             if kept is not None and kept.queue is not None:
-                self.broker.queues.queue(name).restore(0, kept.queue)
+                self.broker.queues.queue(name).restore(now_ns, kept.queue)
             if name in known_to:
-                self.broker.queues.queue(name).replay(0, unknown_to(entries.get(name, []), known_to[name]))
+                self.broker.queues.queue(name).replay(now_ns, unknown_to(entries.get(name, []), known_to[name]))
             if kept is not None:
                 dead_letters = of_topics[name] if name in of_topics else self.broker.queues.dead_letters(name)
                 dead_letters.restore(kept.dead_letters)
         if resumes:
-            self.broker.transactions.resume(0)
+            self.broker.transactions.resume(now_ns)
         self.broker.count_from_now()
-        self.broker.corruption.update(0)
+        self.broker.corruption.update(now_ns)
         for sentence in self.broker.corruption.sentences:
             _log.warning("%s", sentence)
 
@@ -215,6 +224,33 @@ class BrokerHost(HostLoop):
                 self._close_clients(steps, timeout_s)
         finally:
             self._close_lock.release()
+
+    def threads_left(self) -> list[str]:
+        """The names of its threads that run; none once it is closed."""
+        writer = [] if self._writer is None or not self._writer.thread.is_alive() else [self._writer.thread.name]
+        return [*super().threads_left(), *writer]
+
+    def crash(self) -> None:
+        """End as by the death of the process: threads and files are closed, and nothing more is written.
+
+        Clients are not told; their calls raise CLOSED. A host made with `after=` this one continues.
+        """
+        with self._close_lock:
+            if self._closed:
+                return
+            self._closed = True
+            with contextlib.ExitStack() as steps:
+                if self.directory is not None:
+                    steps.callback(self.directory.close)
+                steps.callback(self.broker.offsets.abandon)
+                if self._writer is not None:
+                    steps.callback(self._writer.abandon)
+                steps.callback(self._stop)
+                self.locked(self._die)
+
+    def _die(self, now_ns: int) -> None:
+        self.broker.crashed(now_ns)
+        self._closing = True
 
     def _stop(self) -> None:
         if self.open_batches is not None:

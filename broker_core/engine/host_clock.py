@@ -22,6 +22,10 @@ class HostClock:
         self._start_ns = time.monotonic_ns()  # of session time 0, if time was never stopped or moved
         self._stopped_ns: int | None = None
 
+    def follow(self, other: HostClock) -> None:
+        """Have the time of `other`, from now on."""
+        self._start_ns, self._stopped_ns = other._start_ns, other._stopped_ns
+
     def now_ns(self) -> int:
         """The session time."""
         stopped_ns = self._stopped_ns

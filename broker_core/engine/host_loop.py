@@ -228,7 +228,14 @@ class HostLoop:
     def _close_within(close: Callable[[float | None], object], ends_s: float | None) -> None:
         close(None if ends_s is None else max(0.0, ends_s - time.monotonic()))
 
+    def threads_left(self) -> list[str]:
+        """The names of its threads that run; none once it is closed."""
+        return [thread.name for thread in self._threads() if thread.is_alive()]
+
     # -- inside
+
+    def _threads(self) -> list[threading.Thread]:
+        return [thread for thread in (self._timer_thread, self._callback_thread) if thread is not None]
 
     def _stop(self) -> None:
         """Wake all waiting calls, and end the threads."""
@@ -238,8 +245,8 @@ class HostLoop:
             for event in tuple(self._waiters):
                 event.set()
         self._callbacks.put(_end)
-        for thread in (self._timer_thread, self._callback_thread):
-            if thread is not None and thread.is_alive() and thread is not threading.current_thread():
+        for thread in self._threads():
+            if thread.is_alive() and thread is not threading.current_thread():
                 thread.join()
 
     def _run(self, action: Callable[[int], T]) -> T:

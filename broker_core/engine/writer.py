@@ -55,11 +55,11 @@ class Writer:
         self._saving = threading.Lock()
         self._syncing = threading.Lock()
         self._producers = host.broker.producer_ids.state()
-        self._thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
+        self.thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread.start()
+        self.thread.start()
 
     def wake(self) -> None:
         """Wake the thread, because a caller waits."""
@@ -72,11 +72,15 @@ class Writer:
         self.wake()
         return reply
 
-    def stop(self) -> None:
-        """End the thread, then write everything. Raises STORAGE_ERROR for what could not be written."""
+    def abandon(self) -> None:
+        """End the thread; what is pending is not written."""
         self._stopping = True
         self._event.set()
-        self._thread.join()
+        self.thread.join()
+
+    def stop(self) -> None:
+        """End the thread, then write everything. Raises STORAGE_ERROR for what could not be written."""
+        self.abandon()
         self._sync()
         self._flush()
         self.save_queues()

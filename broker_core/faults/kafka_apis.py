@@ -8,7 +8,6 @@ JOIN: Final = "JoinGroup"
 KAFKA_APIS: Final = (
     "AddOffsetsToTxn",
     "AddPartitionsToTxn",
-    "AlterClientQuotas",
     "AlterConfigs",
     "AlterShareGroupOffsets",
     "AlterUserScramCredentials",
@@ -23,7 +22,6 @@ KAFKA_APIS: Final = (
     "DeleteShareGroupOffsets",
     "DeleteTopics",
     "DescribeAcls",
-    "DescribeClientQuotas",
     "DescribeCluster",
     "DescribeConfigs",
     "DescribeGroups",

@@ -71,7 +71,9 @@ class Fetches:
         # The owner that has read since its assignment, with its first and end offset.
         self._held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
         self._readers: dict[str, dict[str, None]] = {}
+        self._waits_from: dict[tuple[str, str, int], int] = {}
         self._turn: dict[str, int] = {}
+        self._waits: Callable[[], object] = lambda: None
         self.delivered = 0
         self.redelivered = 0
         self.acknowledged = 0
@@ -82,6 +84,21 @@ class Fetches:
         self._positions[key] = offset
         self._starts.setdefault(key, offset)
         self._readers.setdefault(topic, {})[group] = None
+
+    def waits_from(self, group: str, topic: str, partition: int, offset: int) -> None:
+        """A fetch of the group's owner waits for messages from `offset` on."""
+        if self._waits_from.get((group, topic, partition)) != offset:
+            self._waits_from[group, topic, partition] = offset
+            self._waits()
+
+    def reads_from(self, group: str, topic: str, partition: int) -> int | None:
+        """Where the group began to read, or waits for the first message to read; None where it did neither."""
+        key = (group, topic, partition)
+        return self._starts.get(key, self._waits_from.get(key))
+
+    def on_wait(self, action: Callable[[], object]) -> None:
+        """Call `action()` when a group waits at another offset than before, which is no event."""
+        self._waits = action
 
     def assigned(self, group: str, topic: str, partition: int) -> None:
         """The partition was assigned: its owner has no uncommitted deliveries yet."""
@@ -112,7 +129,7 @@ class Fetches:
     def forget_topic(self, topic: str) -> None:
         """Forget a deleted topic."""
         self._readers.pop(topic, None)
-        for known in (self._positions, self._delivered_end, self._starts, self._held):
+        for known in (self._positions, self._delivered_end, self._starts, self._held, self._waits_from):
             for key in [key for key in known if key[1] == topic]:
                 del known[key]
 

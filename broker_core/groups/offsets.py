@@ -225,6 +225,10 @@ class OffsetStore:
     def close(self) -> None:
         """Flush and close."""
         self.flush()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close without writing what is pending."""
         self._table.close()
         if self._journal is not None:
             self._journal.close()

@@ -17,6 +17,7 @@ from broker_core.operations import (
     queues,
     schemas,
     topics,
+    waiting,
 )
 from broker_core.operations.entry import Entry
 from broker_core.operations.request import Request
@@ -35,6 +36,7 @@ CATALOGUE: tuple[Entry, ...] = (
     *observe.ENTRIES,
     *faults.ENTRIES,
     *clock.ENTRIES,
+    *waiting.ENTRIES,
 )
 _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import Any
 
-from broker_core.events import Event, EventKind
+from broker_core.events import BROKER_CRASH, Event, EventKind
 from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.queue_rules import QueueRules
 from broker_core.recording.violation import Violation, ownership
@@ -72,6 +72,7 @@ class Checker(QueueRules):
             EventKind.OFFSETS_RESET: self._reset,
             EventKind.RECORDS_DELETED: self._records_gone,
             EventKind.USER_ACTION: self._user_action,
+            EventKind.FAULT: self._fault,
         }
 
     @classmethod
@@ -250,6 +251,14 @@ class Checker(QueueRules):
         assert event.generation is not None
         for key in [key for key in self._last_owners if key[0] == event.group]:
             del self._last_owners[key]
+
+    def _fault(self, event: Event) -> None:
+        """A broker that has crashed knows no members and no deliveries, only what was stored."""
+        if (event.detail or {}).get("fault") == BROKER_CRASH:
+            for forgotten in (self._owners, self._last_owners, self._generations, self._zombies):
+                forgotten.clear()
+            self._may_jump.update(self._delivered_ends)
+            self._delivered_ends.clear()
 
     # -- the end
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
@@ -14,64 +16,97 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer
 from broker_core.clock import s_from_ns
 from broker_core.engine.host import BrokerHost, HostConfig
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
+from broker_core.listeners.awaiting import awaited
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.listener import Listener
 from broker_core.log.config import Durability, LogConfig
 from broker_core.messages import Headers, StoredMessage
+from broker_core.operations.waiting import ConditionAnswer, WaitUntil
 from broker_core.queues.config import QueueConfig
-from broker_core.settings import Port, checked_class
+from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.event_ring import EventRing
 from broker_core.testing.timeline import timeline
+
+if TYPE_CHECKING:
+    from broker_core.listeners.http.listener import HttpListener
 
 _READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=0)
 
 
+class ConditionTimeoutError(TimeoutError):
+    """A condition did not hold in time; the text says what the state is."""
+
+
 @checked_class(fast=("publish",))  # the producer checks
 class EmbeddedBroker:
     """A fresh broker with Kafka and HTTP listeners on loopback ports. Close it, or use it in a `with` block.
 
-    Without `path` everything is in memory. Port 0 is any free port; the HTTP listener is opened by the first use of
-    `http_url`, or at once where `http_port` names one. With `create_topics` above 0, Kafka clients create unknown
-    topics with that many partitions. Raises as `BrokerHost`, and INVALID_CONFIG where a port is taken.
+    It is in memory, unless it has a `path` or a `durability` other than "memory"; without a `path` that is kept in a
+    temporary directory, which is removed at the end. Port 0 is any free port; the HTTP listener is opened by the first
+    use of `http_url`, or at once where `http_port` names one. With `create_topics` above 0, Kafka clients create
+    unknown topics with that many partitions. Raises as `BrokerHost`, and INVALID_CONFIG where a port is taken.
+
+    `host` is the broker, another one after `restart` and `reset`; `admin` administers it, `clock` is its time.
     """
+
+    host: BrokerHost
+    admin: Admin
+    path: Path | None  # the data directory, None in memory
 
     def __init__(
         self,
         path: Path | str | None = None,
         *,
-        durability: Durability = "file",
+        durability: Durability | None = None,
         groups: GroupConfig = DEFAULT_GROUPS,
         kafka_port: Port = 0,
         http_port: Port = 0,
         create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
     ) -> None:
-        self.host = BrokerHost(path, HostConfig(log=LogConfig(durability=durability), groups=groups))
-        self.host.broker.clock.movable = self.host.clock
-        self.admin = Admin(self.host)
+        self._removed = ""  # a directory of its own
+        if path is None and durability not in {None, "memory"}:
+            path = self._removed = tempfile.mkdtemp(prefix="brokerscope-")
+        self.path = None if path is None else Path(path)
+        self._config = HostConfig(log=LogConfig(durability=durability or "file"), groups=groups)
+        self._create_topics = create_topics
+        self._ports = {"kafka": kafka_port, "http": http_port}
         self.clock = BrokerClock(lambda: self.host)
-        self.connections = Connections(lambda: self.host.now_ns)
-        self._started_s = time.time()
-        # What was in its directory is no event.
-        self.events = EventRing(Snapshot(0, 0) if path is None else self.host.call(self._restored))
-        self.host.events.attach(self.events)
-        self._http_port = http_port
-        self._http_url = ""
+        self._open()
+
+    def _open(self, after: BrokerHost | None = None) -> None:
+        """Open a host and its listeners, on the ports of the last ones."""
         self._producer: Producer | None = None
+        self._http: HttpListener | None = None
         with contextlib.ExitStack() as opened:
+            self.host = BrokerHost(self.path, self._config, after=after)
             opened.callback(self.host.close)
+            self.host.broker.clock.movable = self.host.clock
+            self.admin = Admin(self.host)
+            self.connections = Connections(lambda: self.host.now_ns)
+            if after is None:
+                self._started_s = time.time()
+                # What was in its directory is no event.
+                fresh = self.path is None or self._removed
+                self.events = EventRing(Snapshot(0, 0) if fresh else self.host.call(self._restored))
+                self.host.events.attach(self.events)
             self._kafka = KafkaListener(
-                self.host, port=kafka_port, connections=self.connections, create_topics=create_topics
+                self.host,
+                port=self._ports["kafka"],
+                connections=self.connections,
+                create_topics=self._create_topics,
             ).start()
-            if http_port:
+            self._ports["kafka"] = self._kafka.port
+            if self._ports["http"]:
                 self._open_http()
             opened.pop_all()
 
@@ -85,15 +120,15 @@ class EmbeddedBroker:
     @property
     def http_url(self) -> str:
         """Where HTTP clients find it; the first use opens the listener."""
-        if not self._http_url:
-            self._open_http()
-        return self._http_url
+        return (self._http or self._open_http()).url
 
-    def _open_http(self) -> None:
+    def _open_http(self) -> HttpListener:
         # The import and the application of FastAPI cost more than all else of a broker.
         from broker_core.listeners.http.listener import HttpListener
 
-        self._http_url = HttpListener(self.host, port=self._http_port, connections=self.connections).start().url
+        self._http = HttpListener(self.host, port=self._ports["http"], connections=self.connections).start()
+        self._ports["http"] = self._http.port
+        return self._http
 
     # -- arrange
 
@@ -156,6 +191,20 @@ class EmbeddedBroker:
 
         return self.host.call(read)
 
+    def wait_until(self, condition: str, timeout_s: TimeS = 5.0) -> str:
+        """Wait until `condition` holds, as `group = "billing" and lag = 0`; what fits it, in words.
+
+        See `broker_core.operations.waiting.WaitUntil`. Raises ConditionTimeoutError, a TimeoutError that says what the
+        state is, after `timeout_s` on the machine's clock, and INVALID_REQUEST for what is no condition.
+        """
+        return _found(self.host.ask(_waiting(condition, timeout_s)), condition, timeout_s)
+
+    async def wait_until_async(self, condition: str, timeout_s: TimeS = 5.0) -> str:
+        """`wait_until` in an asyncio loop."""
+        request = _waiting(condition, timeout_s)
+        reply = self.host.call(lambda now_ns: self.host.broker.handle(now_ns, request))
+        return _found(await awaited(self.host, reply), condition, timeout_s)
+
     # -- the recording
 
     @property
@@ -194,11 +243,72 @@ class EmbeddedBroker:
             end_ns=self.host.now_ns,
         )
 
-    # -- the end
+    # -- the end, and another beginning
+
+    def crash(self) -> None:
+        """End as by `kill -9`: connections are cut, and nothing more is written. Use `restart` afterwards.
+
+        Raises INVALID_REQUEST for a broker in memory, of which nothing would be left.
+        """
+        if self.path is None:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST,
+                'a crash leaves nothing of a broker in memory; make it with durability="file", and it can be restarted',
+            )
+        self._close_listeners()
+        self.host.crash()
+
+    def restart(self) -> None:
+        """Open it again on its ports, with what its durability has kept. One that runs is crashed first.
+
+        Time and events go on; faults, members and connections are gone. Raises as `crash`.
+        """
+        self.crash()
+        self._open(after=self.host)
+
+    def reset(self) -> None:
+        """Begin anew on the same ports: no topics, groups, faults and connections, and time from 0.
+
+        Raises INVALID_REQUEST for a broker with a `path`, whose directory is not its own.
+        """
+        if self.path is not None and not self._removed:
+            raise BrokerError(
+                ErrorCode.INVALID_REQUEST, f"{str(self.path)!r} was given; what is in it is not deleted by a reset"
+            )
+        self._end()
+        if self._removed:
+            shutil.rmtree(self._removed)
+        self._open()
 
     def close(self) -> None:
-        """Close listeners, clients and files. The second call does nothing."""
+        """Close listeners, clients and files. The second call does nothing.
+
+        Raises the error of a client that gave up messages, and INTERNAL_ERROR where a thread, a connection or a port
+        is left.
+        """
+        try:
+            self._end()
+        finally:
+            if self._removed:
+                shutil.rmtree(self._removed, ignore_errors=True)
+
+    def _close_listeners(self) -> None:
+        for listener in self._listeners():
+            listener.close()
+
+    def _listeners(self) -> list[Listener]:
+        return [listener for listener in (self._kafka, self._http) if listener is not None]
+
+    def _end(self) -> None:
+        self._close_listeners()
         self.host.close()
+        left = [f"{thread} runs" for thread in self.host.threads_left()]
+        left += [f"{view.client or view.peer} is connected" for view in self.connections.views()]
+        left += [f"port {listener.port} is open" for listener in self._listeners() if listener.is_open]
+        if left:
+            raise BrokerError(
+                ErrorCode.INTERNAL_ERROR, f"a broker that is closed has left something: {', '.join(left)}"
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -207,6 +317,16 @@ class EmbeddedBroker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _waiting(condition: str, timeout_s: float) -> WaitUntil:
+    return WaitUntil(condition=condition, timeout_ms=round(timeout_s * 1_000))
+
+
+def _found(answer: ConditionAnswer, condition: str, timeout_s: float) -> str:
+    if not answer.holds:
+        raise ConditionTimeoutError(f"after {timeout_s:g} s, {condition} does not hold: {answer.what}")
+    return answer.what
 
 
 def _stored(value: Any) -> bytes | str | None:

@@ -36,10 +36,8 @@ def _jump(broker: Broker, now_ns: int, request: clock.JumpClock) -> Reply[clock.
 
 
 def _moved(broker: Broker, now_ns: int, by_ms: float, members_stay: bool) -> Reply[clock.ClockAnswer]:
-    reply: Reply[clock.ClockAnswer] = Reply()
     moved = broker.clock.advance(now_ns, by_ms, CLIENT, members_stay=members_stay)
-    moved.then(lambda done: reply.resolve(_answer(broker, done.result())))
-    return reply
+    return moved.map(lambda at_ns: _answer(broker, at_ns))
 
 
 def _answer(broker: Broker, now_ns: int) -> clock.ClockAnswer:

@@ -14,6 +14,7 @@ from broker_core.operations.entry import Entry
 from broker_core.operations.http_form import form_of
 from broker_core.operations.request import Request
 from broker_core.operations.rights import Operation
+from broker_core.operations.waiting import WaitUntil
 
 #: Operations that are more than asking the host.
 BY_HAND: ByHand = {**publishing.HANDLERS, **leases.HANDLERS, **members.HANDLERS, **connections.HANDLERS}
@@ -73,6 +74,8 @@ async def _asked(call: HttpCall, entry: Entry, request: Request[Any]) -> Any:
     if entry.mode == "slow":
         result = await call.ask(request)
     elif entry.mode == "parked":
+        if isinstance(request, WaitUntil):
+            request = msgspec.structs.replace(request, timeout_ms=call.wait_ms(request.timeout_ms))
         result = await call.wait(call.host.call(lambda now_ns: call.broker.handle(now_ns, request)))
     else:
         result = call.host.ask(request)

@@ -116,7 +116,12 @@ def _answer(call: Call, wanted: _Wanted) -> Answer:
     if enough or call.now_ns >= wanted.deadline_ns:
         _tell(call, places, found)
         return _body(wanted.session, places, found)
-    keys = [(place.name, place.partition) for place in places if place.name is not None]
+    keys = []
+    for place in places:
+        if place.name is not None:
+            keys.append((place.name, place.partition))
+            for group, _client in _groups(call, place.name, place.partition):
+                call.broker.fetches.waits_from(group, place.name, place.partition, place.offset)
     reply = call.broker.growth.wait(keys, wanted.deadline_ns)
 
     def again(_reply: object, now_ns: int) -> Answer:
@@ -174,9 +179,14 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
             continue
         log = call.broker.logs.partition(place.name, place.partition)
         call.connection.messages_out += log.messages_between(place.offset, end_offset)
-        for group, client in call.broker.groups.owners(place.name, place.partition):
-            if PendingMembers.is_of(client, call.client):
-                _deliver(call, group, client, place, log, end_offset)
+        for group, client in _groups(call, place.name, place.partition):
+            _deliver(call, group, client, place, log, end_offset)
+
+
+def _groups(call: Call, topic: str, partition: int) -> list[tuple[str, str]]:
+    """(group, client) of each group for which the client reads the partition."""
+    owners = call.broker.groups.owners(topic, partition)
+    return [(group, client) for group, client in owners if PendingMembers.is_of(client, call.client)]
 
 
 def _deliver(call: Call, group: str, client: str, place: _Place, log: PartitionLog, end_offset: int) -> None:

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 
 from app.commands.until import UntilHandlers, why_no_condition
 from app.environment.paths import DataFiles, find_scenario
-from app.sessions.until import FIELDS, RunUntil
+from app.sessions.until import RunUntil
+from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse

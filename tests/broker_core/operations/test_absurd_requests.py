@@ -38,6 +38,7 @@ RIGHT: dict[str, Any] = {
     "schema": TEXT,
     "offset": 0,
     "by_ms": 1,
+    "condition": "messages = 0",
     "unix_ms": 1 << 42,
 }
 PARTS: dict[str, type[Input]] = {"edits": Edit, "partitions": PartitionPlace}

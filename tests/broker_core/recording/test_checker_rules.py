@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from broker_core.events import Event, EventKind, EventStream
+from broker_core.events import BROKER_CRASH, Event, EventKind, EventStream
 from broker_core.queues.config import QueueConfig
 from broker_core.recording.checker import Checker
 from broker_core.recording.violation import Violation
@@ -178,3 +178,19 @@ def test_what_retention_has_deleted_from_a_queue_is_not_lost() -> None:
     (lease,) = virtual.broker.queues.take(0, "jobs", "w", max_messages=5).result()
     virtual.broker.queues.ack(0, lease)
     checker.finish()
+
+
+def test_after_a_crash_of_the_broker_nobody_owns_anything_and_deliveries_count_anew():
+    before = (
+        topic(EventKind.PUBLISHED),
+        owns(EventKind.PARTITIONS_ASSIGNED, "one", 5),
+        topic(EventKind.DELIVERED, group="g", client="one", attempt=1),
+    )
+    after = (
+        owns(EventKind.PARTITIONS_ASSIGNED, "two", 1),
+        topic(EventKind.DELIVERED, group="g", client="two", attempt=1),
+        topic(EventKind.ACKNOWLEDGED, group="g", client="two"),
+    )
+    story(*before, (EventKind.FAULT, {"detail": {"fault": BROKER_CRASH}}), *after).finish()
+    with pytest.raises(Violation, match="generation 1, which is over"):
+        story(*before, *after)

@@ -1,0 +1,178 @@
+"""Waiting for a state or an event without sleeping."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from aiokafka import AIOKafkaConsumer
+from confluent_kafka import Consumer
+
+from broker_core import QueueConfig, QueueConsumer
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as broker:
+        yield broker
+
+
+def billing(broker: EmbeddedBroker, stop: threading.Event, reset: str = "earliest") -> None:
+    """Read and commit until `stop`."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": "billing",
+            "auto.offset.reset": reset,
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe(["orders"])
+    while not stop.is_set():
+        message = consumer.poll(0.05)
+        if message is not None and message.error() is None:
+            consumer.commit(message, asynchronous=False)
+    consumer.close()
+
+
+@pytest.fixture
+def consumer(broker: EmbeddedBroker) -> Iterator[threading.Thread]:
+    """A real consumer of three partitions in a thread, as a program under test has it."""
+    broker.create_topic("orders", partitions=3)
+    stop = threading.Event()
+    thread = threading.Thread(target=billing, args=(broker, stop))
+    yield thread
+    stop.set()
+    if thread.ident is not None:
+        thread.join()
+
+
+def test_lag_is_zero_when_a_real_group_has_committed_all(broker: EmbeddedBroker, consumer: threading.Thread):
+    for partition in range(3):
+        broker.publish("orders", *range(5), partition=partition)
+    consumer.start()
+    what = broker.wait_until('group = "billing" and lag = 0', timeout_s=20)
+    assert what.startswith("group billing is Stable with 1 member")
+    assert [view.committed for view in broker.admin.lag("billing")] == [5, 5, 5]
+
+
+def test_a_member_that_has_read_nothing_yet_has_no_lag_that_is_known(
+    broker: EmbeddedBroker, consumer: threading.Thread
+):
+    """Or a wait would be over before the first message is read."""
+    broker.publish("orders", "one", partition=2)
+    consumer.start()
+    broker.wait_until("group = billing and members = 1", timeout_s=20)
+    broker.wait_until("group = billing and lag = 0", timeout_s=20)
+    assert broker.admin.lag("billing")[2].committed == 1
+
+
+def test_a_group_that_begins_at_the_end_has_no_lag(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.publish("orders", "old")
+    stop = threading.Event()
+    thread = threading.Thread(target=billing, args=(broker, stop, "latest"))
+    thread.start()
+    try:
+        broker.wait_until("group = billing and lag = 0", timeout_s=20)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_what_holds_already_is_not_waited_for(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.publish("orders", "one", "two")
+    assert broker.wait_until("topic = orders and messages = 2", timeout_s=0) == "topic orders holds 2 messages"
+
+
+def test_a_timeout_says_what_the_state_is(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.create_queue("mail")
+    broker.publish("mail", "letter")
+    with pytest.raises(ConditionTimeoutError) as late:
+        broker.wait_until("group = mail and ready = 0", timeout_s=0.02)
+    assert isinstance(late.value, TimeoutError)
+    assert str(late.value) == (
+        "after 0.02 s, group = mail and ready = 0 does not hold: "
+        "queue mail has 1 ready, 0 in flight and 0 dead; topic orders holds 0 messages"
+    )
+
+
+def test_an_event_is_waited_for(broker: EmbeddedBroker):
+    broker.create_queue("mail", QueueConfig(max_attempts=1))
+    broker.publish("mail", "letter")
+    found: list[str] = []
+    waiting = threading.Thread(target=lambda: found.append(broker.wait_until("~dlq", timeout_s=20)))
+    waiting.start()
+    with QueueConsumer(broker.host, "mail") as worker:
+        letter = worker.take(5)
+        assert letter is not None
+        broker.host.wait(broker.host.start(_until_waiting(broker)), 10)
+        letter.nack("no address")
+    waiting.join()
+    assert found == ["dead_lettered in mail"]
+
+
+async def _until_waiting(broker: EmbeddedBroker) -> None:
+    """Until the other thread waits: what happened before is not waited for."""
+    while not broker.host.broker.conditions.waiting:
+        await broker.host.loop.sleep(0.001)
+
+
+def test_time_that_stands_still_does_not_keep_a_wait_from_ending(broker: EmbeddedBroker):
+    with broker.clock.stopped(), pytest.raises(ConditionTimeoutError, match="no groups, queues or topics"):
+        broker.wait_until("lag = 0", timeout_s=0.02)
+
+
+def test_a_condition_that_cannot_be_read_is_refused(broker: EmbeddedBroker):
+    for condition, told in (("lagg = 0", "did you mean lag"), ("", "say what to wait for"), ("lag = 5 s", "a number")):
+        with pytest.raises(BrokerError, match=told) as refused:
+            broker.wait_until(condition)
+        assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_it_is_awaited_beside_a_consumer_of_asyncio(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.publish("orders", "one", "two")
+
+    async def main() -> str:
+        consumer = AIOKafkaConsumer(
+            "orders",
+            bootstrap_servers=broker.bootstrap_servers,
+            group_id="billing",
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+        )
+        await consumer.start()
+        try:
+            waiting = asyncio.create_task(broker.wait_until_async("group = billing and lag = 0", timeout_s=20))
+            for _ in range(2):
+                await consumer.getone()
+                await consumer.commit()
+            return await waiting
+        finally:
+            await consumer.stop()
+
+    assert "lag 0 in orders" in asyncio.run(main())
+
+
+def test_it_is_asked_for_by_http_too(broker: EmbeddedBroker):
+    def ask(condition: str, timeout_ms: int) -> dict[str, object]:
+        data = json.dumps({"condition": condition, "timeout_ms": timeout_ms}).encode()
+        request = urllib.request.Request(
+            f"{broker.http_url}/v1/wait", data, {"Content-Type": "application/json"}, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            found: dict[str, object] = json.load(answer)
+            return found
+
+    broker.create_topic("orders")
+    assert ask("messages = 0", 0) == {"holds": True, "what": "topic orders holds 0 messages"}
+    assert ask("messages = 1", 10) == {"holds": False, "what": "topic orders holds 0 messages"}
