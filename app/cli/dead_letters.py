@@ -12,6 +12,7 @@ from app.cli.messages import bytes_pair, edit_of, headers_of
 from app.cli.numbers import whole
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
 from app.cli.request_options import add_field, given
+from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.cli.waiting import PATIENCE_S, note
@@ -204,8 +205,8 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
         return _refusals(preview.refused, options)
     if options.rate_per_s is None:
         return _told(broker.ask(request), options)
-    result, interrupted = _paced(broker, request, options)
-    return _told(result, options) or (Exit.INTERRUPTED if interrupted else Exit.DONE)
+    result, interrupt = _paced(broker, request, options)
+    return _told(result, options) or (Exit.DONE if interrupt is None else exit_of_interrupt(interrupt))
 
 
 def _told(result: Redriven, options: argparse.Namespace) -> int:
@@ -214,8 +215,8 @@ def _told(result: Redriven, options: argparse.Namespace) -> int:
     return _refusals(result.refused, options)
 
 
-def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tuple[Redriven, bool]:
-    """What became of them; True where Ctrl+C has left the rest where it was."""
+def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tuple[Redriven, KeyboardInterrupt | None]:
+    """What became of them, and what has ended the redrive early."""
     found = broker.ask(request)
     try:
         lasts_s = found.total / options.rate_per_s
@@ -225,9 +226,9 @@ def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tup
         while found.running:
             time.sleep(_LOOK_S)
             found = broker.ask(RedriveProgress(queue=request.queue))
-        return found, False
-    except KeyboardInterrupt:
-        return broker.ask(StopRedrive(queue=request.queue)), True
+        return found, None
+    except KeyboardInterrupt as interrupt:
+        return broker.ask(StopRedrive(queue=request.queue)), interrupt
 
 
 def _refusals(refused: list[RefusedLetter], options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from app.cli.errors import CommandError, with_hint
 from app.cli.numbers import seconds, whole
 from app.cli.parser import Parser, with_exits
-from app.cli.signals import exit_of_interrupt
+from app.cli.signals import ended_by_signals, exit_of_interrupt
 from app.cli.target import add_access, add_url, http_broker
 from app.cli.verbs import Command
 from app.cli.waiting import Quiet
@@ -62,7 +62,7 @@ def _post(broker: HttpBroker, path: str, body: dict[str, Any]) -> Any:
 
 def _produce(options: argparse.Namespace) -> int:
     producer = options.producer_id or f"producer-{uuid.uuid4().hex[:8]}"
-    with http_broker(options) as broker:
+    with ended_by_signals(), http_broker(options) as broker:
         _post(broker, "/producers/register", {"topic": options.topic, "producer_id": producer})
         for number in range(options.count):
             body = {"topic": options.topic, "value": f"message {number} of {producer}", "key": producer}
@@ -74,7 +74,7 @@ def _consume(options: argparse.Namespace) -> int:
     consumer = options.consumer_id or f"consumer-{uuid.uuid4().hex[:8]}"
     left = options.count
     quiet = Quiet(lambda: f"messages of {options.topic}", None)
-    with http_broker(options) as broker:
+    with ended_by_signals(), http_broker(options) as broker:
         _post(broker, "/consumers/register", {"topic": options.topic, "consumer_id": consumer})
         try:
             while left != 0:

@@ -1,18 +1,21 @@
-"""A polite kill ends a command as Ctrl+C does: what it holds is given back, groups are left."""
+"""Signals that end a command as Ctrl+C does: what it holds is given back, groups are left."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 import threading
+import weakref
 from collections.abc import Iterator
 from types import FrameType
 
 from app.environment.exits import Exit
 
-_EXITS = {signal.SIGTERM: Exit.TERMINATED}
+_EXITS = {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED}
 if hasattr(signal, "SIGHUP"):
     _EXITS[signal.SIGHUP] = Exit.HUNG_UP
+_HAS_TIMER = hasattr(signal, "setitimer")
+_REPEAT_S = 0.2
 
 
 class Ended(KeyboardInterrupt):
@@ -35,18 +38,42 @@ def end_signals() -> list[signal.Signals]:
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """While inside, the signals that ask to end raise `Ended`; the second one ends the process at once."""
+    """Inside, signals that ask to end raise `Ended`, and the second one of a kind ends the process at once.
+
+    A signal that arrives in a finalizer loses its exception: Python drops what a finalizer raises, and an HTTP response
+    that is garbage is closed by one. So `Ended` is raised again while no code has it, until the block is left.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    last: weakref.ref[Ended] | None = None
+    code = Exit.INTERRUPTED
 
-    def end(number: int, _frame: FrameType | None) -> None:
+    def new() -> Ended:
+        nonlocal last
+        error = Ended(code)
+        last = weakref.ref(error)
+        return error
+
+    def raise_dropped(_number: int, _frame: FrameType | None) -> None:
+        if last is None or last() is None:
+            raise new()  # made elsewhere, for the traceback keeps what is local here
+
+    def end(number: int, frame: FrameType | None) -> None:
+        nonlocal code
         signal.signal(number, signal.SIG_DFL)
-        raise Ended(_EXITS[signal.Signals(number)])
+        code = _EXITS[signal.Signals(number)]
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, _REPEAT_S, _REPEAT_S)
+        raise_dropped(number, frame)
 
     before = {number: signal.signal(number, end) for number in end_signals()}
+    if _HAS_TIMER:
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, raise_dropped)
     try:
         yield
     finally:
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -259,6 +259,7 @@ def open_window(
     settings = QSettings(APP_NAME, "workbench")
     install_language(app, Settings(settings).language)
     workbench = Workbench(app, theme=theme, settings=settings)
+    call_on_end_signals(workbench.quit)
     if session is None:
         workbench.controller.open(path, seed)
     else:
@@ -269,9 +270,6 @@ def open_window(
         room = app.primaryScreen().availableGeometry()
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
-    for end in (signal.SIGINT, signal.SIGTERM):
-        # Python hears of a signal at the next frame, and the window closes as by its button: the recording is sealed.
-        signal.signal(end, lambda _number, _frame: workbench.quit())
     workbench.frames.start()
     if session is None:
         workbench.controller.run()
@@ -279,6 +277,15 @@ def open_window(
     code = app.exec()
     workbench.close()
     return int(code)
+
+
+def call_on_end_signals(end: Callable[[], object]) -> None:
+    """Let SIGINT and SIGTERM call `end()` from the event loop.
+
+    Python calls their handler in the middle of anything, and what runs there may hold a lock that `end` needs.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: QTimer.singleShot(0, end))
 
 
 def ask_to_quit(window: QWidget, running: Sequence[Job], quit_now: Callable[[], object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from app.sessions.work import Work
+from app.shell.workbench import call_on_end_signals
 from tests.app.conftest import Hand
 
 
@@ -63,3 +65,18 @@ def test_a_kill_asks_nobody(busy: Hand) -> None:
 def test_without_jobs_it_closes_at_once(hand: Hand) -> None:
     hand.workbench.window.close()
     assert not hand.workbench.window.isVisible()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_quits_from_the_event_loop_not_in_what_it_interrupts(hand: Hand, number: signal.Signals) -> None:
+    window = hand.workbench.window
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        call_on_end_signals(hand.workbench.quit)
+        signal.raise_signal(number)
+        assert window.isVisible(), "a lock that is held here would never be released"
+        hand.qtbot.waitUntil(lambda: not window.isVisible(), timeout=5_000)
+        assert hand.workbench.controller.stopped
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,46 @@
+"""Signals that ask a command to end are raised where it runs, and none of them is lost."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+
+import pytest
+
+from app.cli.signals import Ended, ended_by_signals, exit_of_interrupt
+
+
+class Interrupting(io.RawIOBase):
+    """As an HTTP response that is garbage; the signal arrives while its finalizer closes it."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self._number = number
+
+    def close(self) -> None:
+        if not self.closed:
+            os.kill(os.getpid(), self._number)
+        super().close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_arrives_in_a_finalizer_ends_the_command(number: signal.Signals) -> None:
+    with pytest.raises(Ended) as caught, ended_by_signals():
+        Interrupting(number)
+        threading.Event().wait(30)
+    assert exit_of_interrupt(caught.value) == 128 + number
+
+
+def test_a_command_that_has_the_interrupt_is_not_interrupted_again() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
+    with ended_by_signals():
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(30)
+        except KeyboardInterrupt as interrupt:
+            for _ in range(3):
+                signal.pause()  # until the next repeat
+            assert isinstance(interrupt, Ended)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert {number: signal.getsignal(number) for number in before} == before
