@@ -85,6 +85,8 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("failure", "warning", "Fault"),
         StateStyle("failure", "warning", "Corruption"),
         StateStyle("active", "command", "My action"),
+        StateStyle("rebalancing", "undo", "Offsets reset"),
+        StateStyle("idle", "redo", "Read again"),
         # segments
         StateStyle("active", "record", "Active"),
         StateStyle("idle", "stable", "Sealed"),

@@ -11,6 +11,7 @@ from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.events_presenter import EventsPresenter
 from broker_core.events import Event
+from broker_core.filters import quoted
 from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.panels.events import EventsPanel
@@ -83,8 +84,8 @@ class EventHandlers(QObject):
 
     def _only(self, field: str, value: str) -> None:
         before = self._panel.filter_text
-        quoted = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        self._panel.set_filter_text(f"({before}) and {field} = {quoted}" if before else f"{field} = {quoted}")
+        wanted = f"{field} = {quoted(value)}"
+        self._panel.set_filter_text(f"({before}) and {wanted}" if before else wanted)
 
 
 def clock(time_ns: int) -> str:

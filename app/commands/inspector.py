@@ -10,6 +10,7 @@ from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
+from app.presenters.redeliveries import RedeliveriesPresenter, place_of
 from app.presenters.schemas import SchemaLookup, SchemasPresenter
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers
@@ -18,6 +19,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.redeliveries import RedeliveriesPanel
 from widgets.panels.schemas import SchemasPanel
 
 
@@ -57,6 +59,8 @@ class InspectorHandlers(QObject):
         window.tab(OffsetsPanel).currentChanged.connect(self._offset_row)
         window.tab(InFlightPanel).currentChanged.connect(self._lease)
         window.tab(DeadLettersPanel).currentChanged.connect(self._letter)
+        window.tab(RedeliveriesPanel).currentChanged.connect(self._redelivery)
+        window.tab(RedeliveriesPanel).opened.connect(self._open_redelivered)
         window.tab(SchemasPanel).currentChanged.connect(self._schema)
         context.registry.bind(
             "inspect_back", self.back, lambda: "" if views.visits.has_back else tr("There is nothing before.")
@@ -100,6 +104,16 @@ class InspectorHandlers(QObject):
         elif isinstance(key, tuple):
             topic = self._topic_of(str(key[0]))
             self._context.views.select(Place(topic, int(key[1]), int(key[2])).id)
+
+    def _redelivery(self, key: Hashable) -> None:
+        row = self._context.views.presenter(RedeliveriesPresenter).row(key)
+        if row is not None:
+            self._context.views.select(place_of(row).id)
+
+    def _open_redelivered(self, key: Hashable) -> None:
+        row = self._context.views.presenter(RedeliveriesPresenter).row(key)
+        if row is not None:
+            self.open_link(f"browse:{place_of(row).name}")
 
     def _letter(self, key: Hashable) -> None:
         letter = next(

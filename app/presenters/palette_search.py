@@ -10,6 +10,7 @@ from PySide6.QtGui import QIcon
 
 from app.sessions.history.keys import Published
 from app.sessions.history.life import Place
+from broker_core.filters import quoted
 from broker_core.snapshots import Snapshot
 from widgets.formats import plain_text, session_time
 from widgets.i18n import mark, tr
@@ -28,11 +29,6 @@ _EVENT = re.compile(r"#\s*(\d[\d,]*)", re.ASCII)
 _BETWEEN = re.compile(r"[\s/@:]+", re.ASCII)  # none of them is in the name of a topic
 _FILLERS = frozenset({"at", "offset", "message", "partition"})
 _EXACT, _FITS, _LAST = 0, 5, 99  # ranks, as `widgets.name_search.fit` gives them to names
-
-
-def quoted(text: str) -> str:
-    """`text` as a value of the filter language."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class PaletteSearch:
@@ -107,7 +103,7 @@ class PaletteSearch:
                 continue
             place = Place(topic, partition, offset)
             exact = rank if not name or topic.casefold() == name else _FITS
-            target = f"browse:{topic}/{partition}/{offset}"
+            target = f"browse:{place.name}"
             yield self._entry(target, str(place), tr("Message"), "message", _SHOW_MESSAGE, exact)
             fitting += 1
             if fitting >= MESSAGES_MOST:

@@ -20,6 +20,7 @@ from app.presenters.jobs import JobsPresenter
 from app.presenters.messages_presenter import MessagesPresenter
 from app.presenters.offsets import OffsetsPresenter
 from app.presenters.panel_presenter import PanelPresenter, Sources
+from app.presenters.redeliveries import RedeliveriesPresenter
 from app.presenters.reports import ReportsPresenter
 from app.presenters.requests import RequestsPresenter
 from app.presenters.schemas import SchemasPresenter
@@ -43,6 +44,7 @@ PRESENTERS: tuple[PresenterType, ...] = (
     AssignmentsPresenter,
     OffsetsPresenter,
     InFlightPresenter,
+    RedeliveriesPresenter,
     DeadLettersPresenter,
     BackpressurePresenter,
     ChartsPresenter,

@@ -3,5 +3,6 @@
 from broker_core.filters.error import FilterError
 from broker_core.filters.field import Field, Fields
 from broker_core.filters.filter import Filter, parse
+from broker_core.filters.tokens import quoted
 
-__all__ = ["Field", "Fields", "Filter", "FilterError", "parse"]
+__all__ = ["Field", "Fields", "Filter", "FilterError", "parse", "quoted"]

@@ -68,6 +68,11 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
+def quoted(text: str) -> str:
+    """`text` as a value in a filter, whatever is in it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
 def _word_end(text: str, at: int) -> int:
     while at < len(text):
         if text[at].isspace() or text[at] in _ENDS or text.startswith(("!=", "~="), at):

@@ -290,6 +290,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Nachricht als JSON, etwa {"id": 1}</translation>
   </message>
   <message>
+   <source>A message is delivered again after a nack or an expired lease, after a crash or a rebalance before its commit, and after a reset of offsets.</source>
+   <translation>Eine Nachricht wird erneut zugestellt nach einem Nack oder einer abgelaufenen Lease, nach einem Absturz oder Rebalancing vor ihrem Commit und nach dem Zurücksetzen von Offsets.</translation>
+  </message>
+  <message>
    <source>A message is leased to one worker at a time; what fails too often goes to its dead letters.</source>
    <translation>Eine Nachricht ist jeweils an einen Worker vergeben; was zu oft scheitert, kommt zu den Dead Letters.</translation>
   </message>
@@ -764,6 +768,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Became</source>
    <translation>Wurde zu</translation>
+  </message>
+  <message>
+   <source>Before to</source>
+   <translation>Vorher an</translation>
   </message>
   <message>
    <source>Before {words} comes the name of a field.</source>
@@ -1442,12 +1450,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Zugestellt</translation>
   </message>
   <message>
+   <source>Delivered (session)</source>
+   <translation>Zugestellt (Sitzung)</translation>
+  </message>
+  <message>
    <source>Delivered before.</source>
    <translation>Schon einmal zugestellt.</translation>
   </message>
   <message>
    <source>Delivered messages that are not acknowledged.</source>
    <translation>Nachrichten, die jemand hält.</translation>
+  </message>
+  <message>
+   <source>Delivered twice</source>
+   <translation>Zweimal zugestellt</translation>
   </message>
   <message>
    <source>Deliveries</source>
@@ -1730,6 +1746,22 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Kasten ist an seinem Platz.</translation>
   </message>
   <message>
+   <source>Every delivery of a message that its reader (a group or a queue) **had been given before**: to whom now, to whom before, how long after, and what lay between.
+
+- **Nacked**, **Lease expired**, **Released**: the message came back to its queue.
+- **Rebalance completed**: a consumer was given messages and left, or lost the partition, before its offsets were committed.
+- **Offsets reset**: somebody sent the group back.
+
+A row chosen is shown in the inspector with the whole life of the message; Enter opens *Messages* there. Filter them as in `reader = builds and why = nacked`.</source>
+   <translation>Jede Zustellung einer Nachricht, die ihr Leser (eine Gruppe oder eine Queue) **schon einmal bekommen hatte**: an wen jetzt, an wen vorher, wie lange danach, und was dazwischen lag.
+
+- **Abgelehnt (Nack)**, **Lease abgelaufen**, **Freigegeben**: Die Nachricht kam in ihre Queue zurück.
+- **Rebalance abgeschlossen**: Ein Consumer bekam Nachrichten und ging, oder verlor die Partition, bevor seine Offsets bestätigt waren.
+- **Offsets zurückgesetzt**: Jemand hat die Gruppe zurückgesetzt.
+
+Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Eingabe öffnet dort *Nachrichten*. Gefiltert wird wie in `reader = builds and why = nacked`.</translation>
+  </message>
+  <message>
    <source>Every event goes to the session folder.</source>
    <translation>Jedes Ereignis kommt in den Sitzungsordner.</translation>
   </message>
@@ -1974,6 +2006,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Filter: Wörter, kind = nacked, time &gt; 00:31</translation>
   </message>
   <message>
+   <source>Filter: words, reader = builds, why = nacked</source>
+   <translation>Filter: Wörter, reader = builds, why = nacked</translation>
+  </message>
+  <message>
    <source>Filter: words, topic = orders, size &gt; 1 MiB</source>
    <translation>Filter: Wörter, topic = orders, size &gt; 1 MiB</translation>
   </message>
@@ -2088,6 +2124,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>From the beginning, with the same seed</source>
    <translation>Von Anfang an, mit demselben Seed</translation>
+  </message>
+  <message>
+   <source>From the delivery before.</source>
+   <translation>Seit der Zustellung davor.</translation>
   </message>
   <message>
    <source>From the redrive to that.</source>
@@ -2300,6 +2340,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>How often it was sent back to its origin already; a high count is a loop.</source>
    <translation>Wie oft er schon an seinen Ursprung zurückging; eine hohe Zahl ist eine Schleife.</translation>
+  </message>
+  <message>
+   <source>How often the reader had been given it by then.</source>
+   <translation>Wie oft der Leser sie bis dahin bekommen hatte.</translation>
   </message>
   <message>
    <source>Id</source>
@@ -2786,6 +2830,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten, die eine Gruppe zurück ist.</translation>
   </message>
   <message>
+   <source>Messages that a reader was given more than once: to whom, when, and why.</source>
+   <translation>Nachrichten, die ein Leser mehr als einmal bekam: an wen, wann und warum.</translation>
+  </message>
+  <message>
    <source>Messages that a topic holds.</source>
    <translation>Nachrichten, die ein Topic enthält.</translation>
   </message>
@@ -3076,6 +3124,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No message lies below that.</source>
    <translation>Darunter liegt keine Nachricht.</translation>
+  </message>
+  <message>
+   <source>No message was delivered twice.</source>
+   <translation>Keine Nachricht wurde zweimal zugestellt.</translation>
   </message>
   <message>
    <source>No message was given up on.</source>
@@ -3828,6 +3880,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Rates, latencies and lag over time.</source>
    <translation>Raten, Latenzen und Rückstand über die Zeit.</translation>
+  </message>
+  <message>
+   <source>Read again</source>
+   <translation>Erneut gelesen</translation>
   </message>
   <message>
    <source>Read by</source>
@@ -4972,6 +5028,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der erste Offset des Laufs.</translation>
   </message>
   <message>
+   <source>The first offset.</source>
+   <translation>Der erste Offset.</translation>
+  </message>
+  <message>
    <source>The first version: there is none before it to compare it with.</source>
    <translation>Die erste Version: davor gibt es keine zum Vergleich.</translation>
   </message>
@@ -5002,6 +5062,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The group or queue; of what is published, each that reads it.</source>
    <translation>Die Gruppe oder Queue; bei Gesendetem jede, die es liest.</translation>
+  </message>
+  <message>
+   <source>The group or the queue.</source>
+   <translation>Die Gruppe oder die Queue.</translation>
   </message>
   <message>
    <source>The group uses {assignor} already.</source>
@@ -5144,6 +5208,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Partition endet bei {end}.</translation>
   </message>
   <message>
+   <source>The partition.</source>
+   <translation>Die Partition.</translation>
+  </message>
+  <message>
    <source>The past plays at most fast (F6).</source>
    <translation>Die Vergangenheit läuft höchstens schnell (F6).</translation>
   </message>
@@ -5254,6 +5322,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The time is empty: it ends before it begins.</source>
    <translation>Die Zeit ist leer: sie endet, bevor sie beginnt.</translation>
+  </message>
+  <message>
+   <source>The topic or queue.</source>
+   <translation>Das Topic oder die Queue.</translation>
   </message>
   <message>
    <source>The topic, group or queue of a client.</source>
@@ -5556,6 +5628,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeitleiste</translation>
   </message>
   <message>
+   <source>Times</source>
+   <translation>Mal</translation>
+  </message>
+  <message>
    <source>Times as long</source>
    <translation>Mal so lange</translation>
   </message>
@@ -5804,6 +5880,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was anhält</translation>
   </message>
   <message>
+   <source>What lay between the two deliveries.</source>
+   <translation>Was zwischen den beiden Zustellungen lag.</translation>
+  </message>
+  <message>
    <source>What must hold</source>
    <translation>Was gelten muss</translation>
   </message>
@@ -5894,6 +5974,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Which events</source>
    <translation>Welche Ereignisse</translation>
+  </message>
+  <message>
+   <source>Who had it before that.</source>
+   <translation>Wer sie davor hatte.</translation>
+  </message>
+  <message>
+   <source>Why</source>
+   <translation>Warum</translation>
   </message>
   <message>
    <source>With a dry run and a rate.</source>
@@ -6752,6 +6840,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bereit zur Zustellung</translation>
   </message>
   <message>
+   <source>redelivered messages</source>
+   <translation>erneut zugestellte Nachrichten</translation>
+  </message>
+  <message>
    <source>redriven at least so often</source>
    <translation>mindestens so oft neu zugestellt</translation>
   </message>
@@ -7500,6 +7592,10 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{place} stays with {new}</source>
    <translation>{place} bleibt bei {new}</translation>
+  </message>
+  <message>
+   <source>{place} to {last:,}</source>
+   <translation>{place} bis {last:,}</translation>
   </message>
   <message>
    <source>{place}: no reader for {time}, from {start}</source>

@@ -54,7 +54,6 @@ class InFlightPanel(TablePanel):
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.buttons: dict[str, QPushButton] = {}
         self._forbidden = ""
-        self._messages = 0
         super().__init__(
             model,
             LOOKS,
@@ -96,17 +95,8 @@ class InFlightPanel(TablePanel):
             button.setEnabled(not why)
             set_plain_tip(button, why or tr(about))
 
-    def set_messages(self, count: int) -> None:
-        """How many messages the rows hold: one of a lease is one, one of a group may be many."""
-        if count != self._messages:
-            self._messages = count
-            self._on_rows()
-
     def _on_rows(self, *_what: object) -> None:
         super()._on_rows(*_what)
-        rows = self.model.rowCount()
-        if self._messages > rows == self._total:
-            self.set_count(tr("{messages:,} messages in {rows:,} rows", messages=self._messages, rows=rows))
         if self.buttons:
             self._show_actions()
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from widgets.i18n import tr
@@ -23,6 +23,8 @@ from widgets.roles import Role
 from widgets.theme import px
 
 FILTERING_SHOWN_AFTER_MS = 150
+
+_TO_A_ROW = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home})
 
 Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
 
@@ -117,6 +119,16 @@ class RowTable(QTableView):
         if not self._dragged:
             self.fit()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The focus makes the first row the current one without choosing it: Down, Up and Home choose it then."""
+        current, chosen = self.currentIndex(), self.selectionModel()
+        plain = event.modifiers() in {Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier}
+        if plain and event.key() in _TO_A_ROW and current.isValid() and not chosen.isSelected(current):
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            chosen.select(current, flags)
+            return
+        super().keyPressEvent(event)
+
     def fit(self) -> None:
         """Each column its least width, the rest by stretch; columns that can be spared go where there is no room."""
         room = self.viewport().width()
@@ -159,6 +171,7 @@ class TablePanel(Panel):
     ) -> None:
         super().__init__(empty, filter_hint, parent)
         self._total: int | None = None
+        self._messages = 0
         self._reported_key: Hashable = None
         self._just_reported = False
         self._filtering = QTimer(self)
@@ -201,6 +214,12 @@ class TablePanel(Panel):
             self._total = total
             self._on_rows()
 
+    def set_messages(self, count: int) -> None:
+        """How many messages all rows stand for, where one may stand for many."""
+        if count != self._messages:
+            self._messages = count
+            self._on_rows()
+
     def set_filtering(self, filtering: bool) -> None:
         """Many rows are being filtered or sorted: where it takes a moment, the panel says so instead of its count."""
         if filtering:
@@ -212,8 +231,12 @@ class TablePanel(Panel):
     def _on_rows(self, *_what: object) -> None:
         shown = self.model.rowCount()
         total = self._total
-        filtered = total is not None and total != shown
-        self.set_count(tr("{shown:,} of {total:,} are shown", shown=shown, total=total) if filtered else f"{shown:,}")
+        if total is not None and total != shown:
+            self.set_count(tr("{shown:,} of {total:,} are shown", shown=shown, total=total))
+        elif self._messages > shown:
+            self.set_count(tr("{messages:,} messages in {rows:,} rows", messages=self._messages, rows=shown))
+        else:
+            self.set_count(f"{shown:,}")
         self.show_body(shown > 0)
 
     def _key_at(self, index: QModelIndex) -> Hashable:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from app.sessions.history.keys import KeyCounts, Published, partition_keys, published
 from app.sessions.history.life import Life, Place, life_of, touching
 from app.sessions.history.recorded import ALL, Recorded, folders_of
+from app.sessions.history.redeliveries import Redelivery, redeliveries
 from app.sessions.history.redrives import RedrivenMessage, redriven_messages
 from app.sessions.history.ring import EventRing
 from broker_core.events import Event, EventKind
@@ -107,6 +108,16 @@ class History(QObject):
         def look() -> list[RedrivenMessage]:
             older, first = _older(ring, recorded)
             return redriven_messages(ring, older, first, until_ns)
+
+        self._ask(look, then)
+
+    def redelivered(self, until_ns: int, then: Callable[[list[Redelivery]], object]) -> None:
+        """What readers had been delivered more than once by `until_ns`, the newest first."""
+        ring, recorded = self.ring, self._recorded
+
+        def look() -> list[Redelivery]:
+            older, first = _older(ring, recorded)
+            return redeliveries(ring, older, first, until_ns)
 
         self._ask(look, then)
 

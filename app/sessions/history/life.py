@@ -24,7 +24,12 @@ class Place(NamedTuple):
     @property
     def id(self) -> str:
         """What the inspector calls it."""
-        return f"message:{self.topic}/{self.partition}/{self.offset}"
+        return f"message:{self.name}"
+
+    @property
+    def name(self) -> str:
+        """As `place_of` reads it."""
+        return f"{self.topic}/{self.partition}/{self.offset}"
 
 
 class Life(NamedTuple):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from app.presenters.palette_search import PaletteSearch, quoted
+from app.presenters.palette_search import PaletteSearch
 from app.sessions.history.history import History
 from app.sessions.history.keys import PlacedKey, Published
 from app.sessions.history.ring import EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
-from broker_core.filters import Field, Fields, parse
+from broker_core.filters import Field, Fields, parse, quoted
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
 from widgets.palette import CommandPalette, PaletteEntry, matching
 

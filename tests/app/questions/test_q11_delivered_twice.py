@@ -2,8 +2,10 @@
 
 from PySide6.QtCore import Qt
 
+from app.environment.paths import find_scenario
 from broker_core.events import EventKind
 from widgets.panels.messages import MessagesPanel, Start
+from widgets.panels.redeliveries import RedeliveriesPanel
 
 
 def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
@@ -52,3 +54,36 @@ def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
     assert inspector.facts().name == f"builds/{partition} at {offset}"
     assert hand.workbench.registry.trigger("inspect_forward")
     assert inspector.facts().name == text
+
+
+def test_the_list_of_all_such_messages_is_filtered_and_leads_to_each(hand):
+    hand.pass_time(20)
+    window = hand.workbench.window
+    redelivered = hand.workbench.controller.snapshot.totals.redelivered
+    assert redelivered
+    assert hand.workbench.registry.trigger("show_redeliveries")
+    panel = window.tab(RedeliveriesPanel)
+    hand.qtbot.waitUntil(lambda: (hand.show(), panel.model.rowCount() > 0)[1])
+    assert sum(row.messages for row in panel.model.rows) == redelivered
+    panel.set_filter_text("reader = builds and why = nacked")
+    panel.model.settle()
+    assert 0 < panel.model.rowCount() < panel.model.total
+    assert {panel.model.index(place, 7).data() for place in range(panel.model.rowCount())} == {"Nacked"}
+    row = panel.model.row_at(0)
+    # By keyboard: down to the first row, which is inspected; Enter, to its messages.
+    panel.table.setFocus()
+    hand.qtbot.keyClick(panel.table, Qt.Key.Key_Home)
+    hand.show()
+    assert hand.workbench.views.selected == f"message:builds/{row.delivered.partition}/{row.offset}"
+    assert hand.canvas._selected_id == "queue:builds"
+    hand.qtbot.keyClick(panel.table, Qt.Key.Key_Return)
+    hand.show()
+    assert window.shown_tab() == "messages"
+    messages = window.tab(MessagesPanel)
+    hand.qtbot.waitUntil(lambda: (hand.show(), messages.current_key() is not None)[1])
+    assert str(messages.current_key()) == f"builds/{row.delivered.partition} at {row.offset:,}"
+    # Another session begins without any.
+    window.show_tab("redeliveries")
+    hand.workbench.controller.open(find_scenario("first-session"))
+    hand.show()
+    assert panel.model.total == 0

@@ -1,0 +1,167 @@
+"""The panel Delivered twice: what readers were given more than once, asked of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column
+from app.presenters.owners import Owners
+from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter, overfull_words
+from app.presenters.table import TableModel
+from app.sessions.event_text import kind_word
+from app.sessions.history.life import Place
+from app.sessions.history.redeliveries import Redelivery
+from broker_core.filters import Field
+from broker_core.snapshots import Snapshot
+from widgets.formats import NOT_APPLICABLE, Times, duration, session_time
+from widgets.i18n import mark, tr
+from widgets.panels.redeliveries import RedeliveriesPanel
+from widgets.roles import Role
+
+# The reader asked for earlier offsets by itself.
+SOUGHT = mark("Read again")
+
+
+def place_of(row: Redelivery) -> Place:
+    """The first of its messages."""
+    return Place(row.delivered.topic, row.delivered.partition or 0, row.offset)
+
+
+def why_word(row: Redelivery) -> str:
+    """What lay between the two deliveries, as a state word."""
+    return SOUGHT if row.why is None else kind_word(row.why.kind)
+
+
+def _where(row: Redelivery) -> str:
+    if row.messages == 1:
+        return str(place_of(row))
+    last = row.offset + row.messages - 1
+    return tr("{place} to {last:,}", place=str(place_of(row)), last=last)
+
+
+class RedeliveriesModel(TableModel[Redelivery]):
+    """One row a run of messages that were delivered again at once, the newest first. Keys are (seq, offset)."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        def chip(name: Callable[[Redelivery], str]) -> dict[int, Callable[[Redelivery], object]]:
+            return {
+                Role.HUE: lambda row: owners.hue(name(row)) if name(row) in owners else None,
+                Role.BADGE: lambda row: owners.letter(name(row)) if name(row) in owners else None,
+            }
+
+        def holder(row: Redelivery) -> str:
+            return row.delivered.client
+
+        def before(row: Redelivery) -> str:
+            return NOT_APPLICABLE if row.before is None else row.before.client
+
+        columns = (
+            Column[Redelivery](
+                tr("Delivered (session)"),
+                lambda row: session_time(row.delivered.time_ns),
+                lambda row: row.delivered.time_ns,
+                numeric=True,
+                hint=lambda row: times.hint(row.delivered.time_ns),
+                field="time",
+                kind="time",
+            ),
+            Column[Redelivery](tr("Message"), _where, place_of, field="message", kind="text", value=_where),
+            Column[Redelivery](
+                tr("Messages"), lambda row: f"{row.messages:,}", lambda row: row.messages, numeric=True, field="count"
+            ),
+            Column[Redelivery](
+                tr("Reader"), lambda row: row.delivered.group, field="reader", about=tr("The group or the queue.")
+            ),
+            Column[Redelivery](tr("To"), holder, roles=chip(holder), field="to"),
+            Column[Redelivery](
+                tr("Before to"), before, roles=chip(before), field="before", about=tr("Who had it before that.")
+            ),
+            Column[Redelivery](
+                tr("After"),
+                lambda row: NOT_APPLICABLE if (after := _after_ns(row)) is None else duration(after),
+                lambda row: -1 if (after := _after_ns(row)) is None else after,
+                numeric=True,
+                field="after",
+                kind="duration",
+                value=_after_ns,
+                about=tr("From the delivery before."),
+            ),
+            Column[Redelivery](
+                tr("Why"),
+                why_word,
+                roles={Role.STATE: why_word},
+                field="why",
+                kind="text",
+                value=lambda row: (why_word(row), "" if row.why is None else row.why.kind.value),
+                about=tr("What lay between the two deliveries."),
+            ),
+            Column[Redelivery](
+                tr("Cause"),
+                lambda row: "" if row.why is None else row.why.cause,
+                hint=lambda row: "" if row.why is None else row.why.cause,
+                field="cause",
+            ),
+            Column[Redelivery](
+                tr("Times"),
+                lambda row: f"{row.times:,}",
+                lambda row: row.times,
+                numeric=True,
+                field="times",
+                about=tr("How often the reader had been given it by then."),
+            ),
+        )
+        more = (
+            (Field("topic", "text", "The topic or queue."), lambda row: row.delivered.topic),
+            (Field("partition", "number", "The partition."), lambda row: row.delivered.partition),
+            (Field("offset", "number", "The first offset."), lambda row: row.offset),
+        )
+        super().__init__(columns, key=lambda row: (row.delivered.seq, row.offset), parent=parent, more=more)
+
+
+def _after_ns(row: Redelivery) -> int | None:
+    return None if row.before is None else row.delivered.time_ns - row.before.time_ns
+
+
+class RedeliveriesPresenter(PanelPresenter):
+    """Asks the history whenever there are more, or fewer, than were known."""
+
+    panel_class = RedeliveriesPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.model = RedeliveriesModel(sources.owners, sources.times)
+        self.panel: RedeliveriesPanel = RedeliveriesPanel(self.model)
+        super().__init__(self.panel, parent)
+        self.model.setParent(self)
+        self._history = sources.history
+        connect_filter(self.panel, self.model)
+        self.restart()
+
+    def restart(self) -> None:
+        """Nothing is known yet."""
+        self._count = 0
+        self._asking = False
+        self.model.set_rows(())
+        self.panel.set_messages(0)
+        self.panel.set_note("")
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Up to the moment that is shown."""
+        count = snapshot.totals.redelivered
+        if count == self._count or self._asking:
+            return
+        self._asking = True
+
+        def answered(found: list[Redelivery]) -> None:
+            self._count, self._asking = count, False
+            listed = sum(row.messages for row in found)
+            self.model.set_rows(tuple(found))
+            self.panel.set_messages(listed)
+            self.panel.set_note(overfull_words(listed, count, tr("redelivered messages")))
+
+        self._history.redelivered(snapshot.time_ns, answered)
+
+    def row(self, key: object) -> Redelivery | None:
+        """The row with this key; None where it is gone."""
+        return next((row for row in self.model.rows if (row.delivered.seq, row.offset) == key), None)
