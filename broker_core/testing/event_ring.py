@@ -15,7 +15,7 @@ from broker_core.snapshots import Snapshot, Totals
 if TYPE_CHECKING:
     from broker_core.recording.fold import Fold  # it and the recorder load pyarrow, which few tests need
 
-MAX_EVENTS = 20_000  # about 8 MB
+MAX_EVENTS = 20_000  # about 5 MB
 LEAST_S = 0.001  # of a scenario
 
 

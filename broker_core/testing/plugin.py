@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from broker_core.testing.virtual_session import VirtualSession
 
 _BROKERS: pytest.StashKey[ItemBrokers] = pytest.StashKey()
+_SESSION_BROKER: pytest.StashKey[EmbeddedBroker] = pytest.StashKey()
 _RECORDING = "brokerscope_recording"  # a property of reports, so that xdist brings it to the controller
 _REPORT = "report"  # the folder of the report, beside the recordings
 # The same as the command `brokerscope`, which need not be in PATH.
@@ -76,6 +77,33 @@ def broker(make_broker: Callable[..., EmbeddedBroker]) -> EmbeddedBroker:
     return make_broker()
 
 
+@pytest.fixture(scope="session")
+def broker_session(request: pytest.FixtureRequest) -> Iterator[EmbeddedBroker]:
+    """One broker for the whole run, in each process of xdist. Before each test that uses it, it begins anew.
+
+    Its ports stay; topics, queues, groups and connections go, those of fixtures of a wider scope as well.
+    """
+    from broker_core.testing.embedded_broker import EmbeddedBroker
+
+    with EmbeddedBroker() as broker:
+        request.config.stash[_SESSION_BROKER] = broker
+        yield broker
+
+
+def _session_broker_of(item: pytest.Item) -> EmbeddedBroker | None:
+    if "broker_session" not in getattr(item, "fixturenames", ()):
+        return None
+    return item.config.stash.get(_SESSION_BROKER, None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Clean the broker of the run, where the test uses it and another one did."""
+    broker = _session_broker_of(item)
+    if broker is not None:
+        broker.reset()
+
+
 @pytest.fixture
 def make_virtual_session(request: pytest.FixtureRequest) -> Iterator[Callable[..., VirtualSession]]:
     """Start a scenario in virtual time with the arguments of `VirtualSession`; it is closed after the test."""
@@ -110,6 +138,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the recordings of a test that has failed, and tell in its report what happened."""
     report = yield
+    session_broker = _session_broker_of(item)
+    if session_broker is not None and report.when == "setup":
+        _brokers_of(item).add(session_broker)
     brokers = item.stash.get(_BROKERS, None)
     if brokers is not None:
         _keep(brokers, item.config.getoption("--brokerscope-record"), report)

@@ -68,6 +68,35 @@ def test_a_test_makes_brokers_with_settings(pytester):
     run(pytester).assert_outcomes(passed=1)
 
 
+def test_the_broker_of_the_run_begins_anew_for_each_test(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        servers = set()
+
+        @pytest.mark.parametrize("number", range(3))
+        def test_orders(broker_session, number):
+            servers.add(broker_session.bootstrap_servers)
+            broker_session.create_topic("orders")
+            broker_session.publish("orders", number)
+            assert len(broker_session.messages("orders")) == 1
+            assert number < 2
+
+        def test_other(broker):
+            broker.create_topic("orders")
+
+        def test_it_was_one():
+            assert len(servers) == 1
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(passed=4, failed=1)
+    assert output(result).count("topic_created orders") == 1
+    (kept,) = (pytester.path / ".brokerscope").glob("*/session.json")
+    assert open_session(kept.parent).event_count == 2
+
+
 def test_a_failure_tells_what_happened_and_how_to_open_it(pytester):
     pytester.makepyfile(test_shop=FAILS)
     result = run(pytester)
