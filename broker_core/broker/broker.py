@@ -28,6 +28,7 @@ from broker_core.broker.views import Views
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
+from broker_core.flow.client_quotas import ClientQuotas
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
@@ -112,6 +113,7 @@ class Broker:
         )
         self.acls = Acls()
         self.scram_credentials = ScramCredentials()
+        self.client_quotas = ClientQuotas()
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
         self.conditions = Conditions(self, events, timers)
@@ -131,6 +133,7 @@ class Broker:
             share_groups=self.share_groups.entries(),
             acls=self.acls.all,
             scram_credentials=self.scram_credentials.all,
+            client_quotas=self.client_quotas.all,
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
@@ -148,6 +151,8 @@ class Broker:
         self.acls.add(catalog.acls)
         for credential in catalog.scram_credentials:
             self.scram_credentials.put(credential)
+        for quota in catalog.client_quotas:
+            self.client_quotas.put(quota)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
 

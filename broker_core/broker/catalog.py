@@ -9,6 +9,7 @@ import msgspec
 from broker_core.broker.acls import Acl
 from broker_core.broker.scram_credentials import ScramCredential
 from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.flow.client_quotas import ClientQuota
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
@@ -73,3 +74,4 @@ class Catalog(msgspec.Struct, frozen=True):
     share_groups: tuple[ShareGroupEntry, ...] = ()
     acls: tuple[Acl, ...] = ()
     scram_credentials: tuple[ScramCredential, ...] = ()
+    client_quotas: tuple[ClientQuota, ...] = ()

@@ -8,6 +8,7 @@ JOIN: Final = "JoinGroup"
 KAFKA_APIS: Final = (
     "AddOffsetsToTxn",
     "AddPartitionsToTxn",
+    "AlterClientQuotas",
     "AlterConfigs",
     "AlterShareGroupOffsets",
     "AlterUserScramCredentials",
@@ -22,6 +23,7 @@ KAFKA_APIS: Final = (
     "DeleteShareGroupOffsets",
     "DeleteTopics",
     "DescribeAcls",
+    "DescribeClientQuotas",
     "DescribeCluster",
     "DescribeConfigs",
     "DescribeGroups",

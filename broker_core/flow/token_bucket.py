@@ -47,6 +47,12 @@ class TokenBucket:
         missing = min(n * self._token, self._full) - self._parts
         return -(-missing // self._parts_per_ns) if missing > 0 else 0
 
+    def spend(self, now_ns: int, n: int) -> int:
+        """Take `n` tokens, even more than there are. Returns the nanoseconds until what is missing has come."""
+        self._refill(now_ns)
+        self._parts -= n * self._token
+        return -(self._parts // self._parts_per_ns) if self._parts < 0 else 0
+
     def take(self, now_ns: int, n: int = 1) -> int:
         """Take `n` tokens and return 0, or take none and return the nanoseconds to wait."""
         wait_ns = self.wait_ns(now_ns, n)

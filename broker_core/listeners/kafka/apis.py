@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from broker_core.listeners.kafka import (
     add_offsets_to_txn,
     add_partitions_to_txn,
+    alter_client_quotas,
     alter_configs,
     alter_share_group_offsets,
     alter_user_scram_credentials,
@@ -26,6 +27,7 @@ from broker_core.listeners.kafka import (
     delete_share_group_offsets,
     delete_topics,
     describe_acls,
+    describe_client_quotas,
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -119,6 +121,8 @@ APIS = (
     Api("DeleteGroups", delete_groups.KEY, 0, 2, delete_groups.handle),
     Api("IncrementalAlterConfigs", incremental_alter_configs.KEY, 0, 1, incremental_alter_configs.handle),
     Api("OffsetDelete", offset_delete.KEY, 0, 0, offset_delete.handle),
+    Api("DescribeClientQuotas", describe_client_quotas.KEY, 0, 1, describe_client_quotas.handle),
+    Api("AlterClientQuotas", alter_client_quotas.KEY, 0, 1, alter_client_quotas.handle),
     Api(
         "DescribeUserScramCredentials",
         describe_user_scram_credentials.KEY,

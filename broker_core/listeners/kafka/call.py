@@ -27,7 +27,6 @@ READ_COMMITTED = 1  # of isolation levels; 0 is read_uncommitted
 CLUSTER_ID = "brokerscope"
 READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 _TOPIC_IDS = UUID("6f8d7f2e-2c4b-4b8e-9f3a-5d1c7a90e6b4")
-_MAX_THROTTLE_MS = 1_000
 
 # Errors of ours that Kafka's clients have another name for; what is in neither list has the same number.
 _NAMES_THERE = {

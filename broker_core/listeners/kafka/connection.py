@@ -23,6 +23,7 @@ from broker_core.listeners.kafka import api_versions, sasl
 from broker_core.listeners.kafka.apis import TABLE, VERSIONS
 from broker_core.listeners.kafka.call import Answer, Call, Kept, Later, Waiting, failed
 from broker_core.listeners.kafka.codec import Body, Header, header_of, request_of, response
+from broker_core.listeners.kafka.quota_throttle import quota_throttle_ms
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
 
@@ -65,6 +66,7 @@ class KafkaConnection(asyncio.Protocol):
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
         self._served: _Served | None = None  # the request that is served
+        self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
         self._stuck_since_s: float | None = None
         self._partial_since_s: float | None = None
@@ -141,6 +143,7 @@ class KafkaConnection(asyncio.Protocol):
     def _hang_up(self, why: str) -> None:
         if not self._transport.is_closing():
             self._seen.failed(f"cut: {why}")
+            self._note(0)
             self._transport.abort()
 
     # -- frames
@@ -289,8 +292,11 @@ class KafkaConnection(asyncio.Protocol):
 
         answer = self._listener.shared.host.call(run)
         if answer is None and self._fault is not None and self._fault.effect == "lose_reply":
+            self._note(0)
             self._transport.close()
         elif answer is None:
+            self._throttle_ms = self._throttle(0)
+            self._note(0)
             self._done()
         elif isinstance(answer, Later):
             work = answer.work
@@ -315,9 +321,10 @@ class KafkaConnection(asyncio.Protocol):
 
     def _write(self, header: Header, version: int, body: Body) -> None:
         fault = self._fault
-        if fault is not None and fault.effect == "throttle":
-            body = {**body, "throttle_time": round(fault.delay_ms)}
         frame = response(header, version, body)
+        self._throttle_ms = self._throttle(len(frame))
+        if self._throttle_ms:
+            frame = response(header, version, {**body, "throttle_time": self._throttle_ms})
         if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
             if fault.effect == "cut_reply":
                 self._transport.write(frame[: len(frame) // 2])
@@ -325,17 +332,34 @@ class KafkaConnection(asyncio.Protocol):
             self._transport.close()
             return
         self._seen.bytes_out += len(frame)
+        self._note(len(frame))  # before the client knows
         if not self._transport.is_closing():
             self._transport.write(frame)
-        self._done(len(frame))
+        self._done()
 
-    def _done(self, reply_bytes: int = 0) -> None:
-        self._note(reply_bytes)
-        fault = self._fault
-        if fault is not None and fault.effect == "throttle":
-            self._listener.later(fault.delay_ms / 1_000).then(lambda _over: self._next())
+    def _done(self) -> None:
+        throttle_ms, self._throttle_ms = self._throttle_ms, 0
+        if throttle_ms:
+            self._listener.later(throttle_ms / 1_000).then(lambda _over: self._next())
         else:
             self._next()
+
+    def _throttle(self, reply_bytes: int) -> int:
+        """How many milliseconds the client is held for, by a fault or by its quota."""
+        fault = self._fault
+        if fault is not None and fault.effect == "throttle":
+            return round(fault.delay_ms)
+        served, principal = self._served, self._principal
+        if served is None or principal is None:
+            return 0
+        return quota_throttle_ms(
+            self._listener.shared.host,
+            principal.name,
+            self._seen.client,
+            served.api,
+            size_bytes=served.size_bytes,
+            reply_bytes=reply_bytes,
+        )
 
     def _note(self, reply_bytes: int) -> None:
         """List the request with its outcome."""
@@ -362,6 +386,7 @@ class KafkaConnection(asyncio.Protocol):
         try:
             action()
         except DroppedError:
+            self._note(0)
             self._transport.close()
         except BrokerError as error:
             self._hang_up(str(error))
