@@ -127,6 +127,8 @@ def _for(*effects: str) -> tuple[str, tuple[str, ...]]:
 def _effects() -> tuple[tuple[str, str], ...]:
     return (
         ("error", tr("answered with an error")),
+        ("leader_change", tr("told that the partition's leader has changed")),
+        ("coordinator_change", tr("told that the coordinator has changed")),
         ("delay", tr("served late")),
         ("drop", tr("connection closed, not served")),
         ("lose_reply", tr("served, and the reply is lost")),

@@ -16,13 +16,43 @@ from broker_core.kinds import Range
 from broker_core.plurals import counted
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
 
-Effect = Literal["delay", "error", "drop", "lose_reply", "cut_reply", "throttle", "hold"]
+Effect = Literal[
+    "delay", "error", "drop", "lose_reply", "cut_reply", "throttle", "hold", "leader_change", "coordinator_change"
+]
 
 _WORDS: dict[str, str] = {
     "drop": "connection dropped",
     "lose_reply": "reply lost",
     "cut_reply": "reply cut in the middle",
     "hold": "held",
+    "leader_change": "leader change told",
+    "coordinator_change": "coordinator change told",
+}
+# What a broker answers that has just lost its part: which requests, and with which error of Kafka's.
+_CHANGES: dict[str, tuple[frozenset[str], str]] = {
+    "leader_change": (
+        frozenset({"Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch", "DeleteRecords"}),
+        "NOT_LEADER_OR_FOLLOWER",
+    ),
+    "coordinator_change": (
+        frozenset(
+            {
+                "JoinGroup",
+                "SyncGroup",
+                "Heartbeat",
+                "LeaveGroup",
+                "ConsumerGroupHeartbeat",
+                "OffsetCommit",
+                "OffsetFetch",
+                "InitProducerId",
+                "AddPartitionsToTxn",
+                "AddOffsetsToTxn",
+                "TxnOffsetCommit",
+                "EndTxn",
+            }
+        ),
+        "NOT_COORDINATOR",
+    ),
 }
 
 
@@ -53,6 +83,11 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     - cut_reply: served; the connection is closed after half of the reply.
     - throttle: served; the reply has `throttle_time_ms` = `delay_ms`, and the next request waits that long.
     - hold: served when the fault ends.
+    - leader_change: what goes to the leader of a partition is not served; the reply is NOT_LEADER_OR_FOLLOWER.
+    - coordinator_change: what goes to the coordinator of a group or transactional id is not served; the reply is
+      NOT_COORDINATOR.
+
+    After a change of leader or coordinator clients look for the new one, which is this broker again.
 
     Raises INVALID_CONFIG.
     """
@@ -81,8 +116,15 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         if (self.effect in {"delay", "throttle"}) != (self.delay_ms > 0):
             raise ConfigError("delay_ms says how long, and goes with effect delay or throttle alone")
 
+    @property
+    def answer(self) -> str:
+        """The error of Kafka's that affected requests are answered with; "" for none."""
+        return _CHANGES[self.effect][1] if self.effect in _CHANGES else self.error
+
     def matches(self, request: ClientRequest) -> bool:
         """Whether the conditions match `request`."""
+        if self.effect in _CHANGES and request.api not in _CHANGES[self.effect][0]:
+            return False
         return (
             _fits(self.client, request.client)
             and _fits(self.group, request.group)

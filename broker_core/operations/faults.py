@@ -35,7 +35,9 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
 
     The effects: "delay" by `delay_ms`; "error" answers with `error`, as NOT_LEADER_OR_FOLLOWER; "drop" closes the
     connection; "lose_reply" serves the request and closes the connection, "cut_reply" in the middle of the reply;
-    "throttle" serves it and tells `delay_ms`; "hold" serves it when the fault ends.
+    "throttle" serves it and tells `delay_ms`; "hold" serves it when the fault ends; "leader_change" answers what goes
+    to a partition's leader with NOT_LEADER_OR_FOLLOWER, "coordinator_change" what goes to a coordinator with
+    NOT_COORDINATOR.
     """
 
     effect: Effect

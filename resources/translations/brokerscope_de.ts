@@ -7012,6 +7012,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nach {place} bei {offset}</translation>
   </message>
   <message>
+   <source>told that the coordinator has changed</source>
+   <translation>erfährt, dass der Koordinator gewechselt hat</translation>
+  </message>
+  <message>
+   <source>told that the partition's leader has changed</source>
+   <translation>erfährt, dass der Leader der Partition gewechselt hat</translation>
+  </message>
+  <message>
    <source>took {time}; no partition lost its reader</source>
    <translation>dauerte {time}; keine Partition verlor ihren Leser</translation>
   </message>

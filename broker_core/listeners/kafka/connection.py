@@ -258,8 +258,8 @@ class KafkaConnection(asyncio.Protocol):
                 return Waiting(faults.over(fault.name), lambda _over, later_ns: serve(later_ns))
             if fault.effect == "delay":
                 return Waiting(self._listener.later(fault.delay_ms / 1_000), lambda _over, later_ns: serve(later_ns))
-            if fault.effect in {"error", "drop"}:
-                body = refused(call, api.key, request, KAFKA_ERRORS[fault.error]) if fault.error else None
+            if fault.answer or fault.effect == "drop":
+                body = refused(call, api.key, request, KAFKA_ERRORS[fault.answer]) if fault.answer else None
                 if body is None:
                     raise DroppedError(f"fault {fault.name}: {fault.what}")
                 return body

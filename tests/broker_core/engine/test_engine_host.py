@@ -16,6 +16,7 @@ from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
@@ -30,8 +31,11 @@ queues: [{name: jobs, config: {lease_ms: 1000}}]
 
 
 @contextmanager
-def served(*, running: bool = True) -> Iterator[EngineHost]:
-    simulation = Simulation(parse_scenario(SCENARIO))
+def served(*, running: bool = True, scenario: str = SCENARIO, seen: list[Event] | None = None) -> Iterator[EngineHost]:
+    """The host of a session; `seen` gets its events."""
+    simulation = Simulation(parse_scenario(scenario))
+    if seen is not None:
+        simulation.events.attach(seen.append)
     simulation.start()
     engine = Engine(simulation, shared=False)
     if running:

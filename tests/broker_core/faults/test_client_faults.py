@@ -48,6 +48,21 @@ def test_a_request_must_match_every_pattern(fault: dict[str, Any], produce: bool
     assert (found.matches(PRODUCE), found.matches(JOIN)) == (produce, join)
 
 
+@pytest.mark.parametrize(
+    ("effect", "answer", "apis"),
+    [
+        ("leader_change", "NOT_LEADER_OR_FOLLOWER", {"Produce", "Fetch"}),
+        ("coordinator_change", "NOT_COORDINATOR", {"JoinGroup", "OffsetCommit", "EndTxn"}),
+    ],
+)
+def test_a_change_is_told_by_whom_it_concerns(effect: Any, answer: str, apis: set[str]):
+    fault = ClientFault(effect=effect, client="shop")
+    asked = ("Produce", "Fetch", "JoinGroup", "OffsetCommit", "EndTxn", "Metadata", "FindCoordinator", "ApiVersions")
+    assert {api for api in asked if fault.matches(ClientRequest("shop", api))} == apis
+    assert fault.answer == answer
+    assert not ClientFault(effect=effect, api="Metadata").matches(ClientRequest("shop", "Metadata"))
+
+
 @given(st.integers(0, 5), st.integers(1, 4), st.none() | st.integers(1, 5), st.integers(0, 40))
 def test_the_same_requests_meet_it_whoever_counts(skip: int, every: int, times: int | None, asked: int):
     bench = Bench()

@@ -21,7 +21,7 @@ RATE = "producer_byte_rate"
 PATIENCE_S = 30
 
 
-def altered(port: int, entity: dict[str, str | None], *, validate_only: bool = False, **rates: float | None) -> int:
+def altered(port: int, entity: dict[str, str | None], validate_only: bool = False, **rates: Any) -> int:
     ops = [{"key": key, "value": value or 0.0, "remove": value is None} for key, value in rates.items()]
     rows = [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()]
     body = {"entries": [{"entity": rows, "ops": ops}], "validate_only": validate_only}
@@ -139,7 +139,7 @@ def test_filters_find_as_in_kafka(listener: KafkaListener, components: Any, stri
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_of_it_is_done(
-    listener: KafkaListener, entity: dict[str, str | None], rates: dict[str, float]
+    listener: KafkaListener, entity: dict[str, str | None], rates: dict[str, Any]
 ):
     assert altered(listener.port, entity, **rates) == 42
     assert described(listener.port) == []
