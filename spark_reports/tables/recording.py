@@ -5,7 +5,18 @@ from __future__ import annotations
 import polars as pl
 
 SCHEMA = "first_seq BIGINT, last_seq BIGINT, missing BIGINT, doubled BIGINT, from_ns BIGINT, to_ns BIGINT"
+BROKEN_SCHEMA = (
+    "word BIGINT, events BIGINT, there BIGINT, begin_ns BIGINT, end_ns BIGINT, previous BIGINT, previous_ns BIGINT, "
+    "expected BIGINT"
+)
 _WORD = 64
+
+
+def is_whole(numbers: pl.DataFrame) -> bool:
+    """Whether the sums of `passes.recording.numbers` alone say that every number from 0 to the last is there once."""
+    count = pl.col("last") + 1
+    whole = (pl.col("first") == 0) & (pl.col("events") == count) & (pl.col("different") == count)
+    return numbers.select(whole.fill_null(False)).item() is True
 
 
 def recording(broken: pl.DataFrame) -> pl.DataFrame:

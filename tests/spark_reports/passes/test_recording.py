@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +11,10 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame
 
 from spark_reports.bounds import bring
-from spark_reports.passes.recording import broken_numbers
+from spark_reports.frames import Frames
+from spark_reports.passes import recording as passes
+from spark_reports.passes.recording import broken_numbers, numbers
+from spark_reports.scale import Scale
 from spark_reports.tables import recording
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.tables.rows import check
@@ -17,7 +22,7 @@ from tests.spark_reports.tables.rows import check
 pytestmark = pytest.mark.spark
 
 
-def _numbered(events: Events, numbers: list[int], first: int = 0) -> tuple:
+def _numbered(events: Events, numbers: list[int], first: int = 0) -> tuple[DataFrame, DataFrame]:
     """Two tables with every third event in the second; an event happens at ten times its number."""
     rows = [{"seq": number, "time_ns": number * 10} for number in numbers]
     return events(*rows[first::3], *rows[first + 1 :: 3]), events(*rows[first + 2 :: 3])
@@ -53,3 +58,28 @@ def test_every_missing_event_is_counted(events: Events, missing: set[int]) -> No
     assert sum(row["missing"] for row in answer) == len(seen)
     for number in seen:
         assert any(row["first_seq"] <= number <= row["last_seq"] for row in answer)
+
+
+@pytest.mark.parametrize(
+    ("found", "whole"),
+    [
+        (range(200), True),
+        ([0], True),
+        ([], False),
+        (range(1, 200), False),
+        ([*range(70), *range(71, 200)], False),
+        ([*range(200), 70], False),
+        ([*range(70), *range(71, 200), 71], False),
+        ([-1, 0, 2], False),
+    ],
+    ids=["whole", "one", "none", "no first", "one missing", "one twice", "one instead of another", "negative"],
+)
+def test_sums_say_that_a_recording_is_whole_only_where_it_is(events: Events, found: Sequence[int], whole: bool) -> None:
+    assert recording.is_whole(bring(numbers(*_numbered(events, list(found))))) is whole
+
+
+def test_gaps_are_looked_for_only_where_sums_are_not_whole(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "broken_numbers", lambda *_: pytest.fail("gaps were looked for"))
+    assert not Frames(*_numbered(events, list(range(9))), Scale(0, 10, 1)).broken_numbers.height
+    with pytest.raises(pytest.fail.Exception):
+        _ = Frames(*_numbered(events, [0, 2]), Scale(0, 10, 1)).broken_numbers
