@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextFormat,
+)
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
+from widgets.completion_list import Complete, CompletionList
 from widgets.long_text import text_after_paste
 from widgets.theme import current_theme, mono_font, qcolour
 
@@ -41,10 +51,29 @@ class CodeField(QPlainTextEdit):
         self.setFont(mono_font())
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._wrong_line = 0
+        self.completions: CompletionList | None = None
         self._margin = _Margin(self)
         self.blockCountChanged.connect(lambda _count: self._fit_margin())
         self.updateRequest.connect(self._on_update)
         self._fit_margin()
+
+    def set_completion(self, complete: Complete) -> None:
+        """List what may be written while a word is written, and on Ctrl+Space."""
+        self.completions = CompletionList(self, complete)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Two spaces for Tab; a new line begins where the last one did; what may follow is listed."""
+        if event.key() == Qt.Key.Key_Tab and not event.modifiers():
+            self.insertPlainText("  ")
+            return
+        line = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
+        super().keyPressEvent(event)
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.modifiers():
+            self.insertPlainText(line[: len(line) - len(line.lstrip())])
+        elif self.completions is not None and (event.text().isalnum() or event.text() == "_"):
+            self.completions.open()
+        elif self.completions is not None and event.text():
+            self.completions.hide()
 
     def margin_width(self) -> int:
         """Room for the numbers, in pixels."""

@@ -142,7 +142,7 @@ class ClientHandlers(QObject):
             tr("Add consumer"),
             tr("It joins its group at once, and the group shares out its partitions anew."),
             (
-                Field("name", tr("Name"), value=free_name(snapshot, "consumer")),
+                Field("name", tr("Name"), value=free_name("consumer", client_names(snapshot))),
                 Field(
                     "group",
                     tr("Group"),
@@ -186,7 +186,7 @@ class ClientHandlers(QObject):
             tr("Add producer"),
             "",
             (
-                Field("name", tr("Name"), value=free_name(snapshot, "producer")),
+                Field("name", tr("Name"), value=free_name("producer", client_names(snapshot))),
                 Field(
                     "to",
                     tr("Sends to"),
@@ -227,7 +227,7 @@ class ClientHandlers(QObject):
             tr("Add worker"),
             "",
             (
-                Field("name", tr("Name"), value=free_name(snapshot, "worker")),
+                Field("name", tr("Name"), value=free_name("worker", client_names(snapshot))),
                 Field("queue", tr("Queue"), "choice", queue or context.selected("queue"), choices=choices(queues)),
                 *duration_fields(),
                 Field("prefetch", tr("Takes ahead at most"), "whole", 1, least=1, most=1_000),

@@ -9,11 +9,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
+from app.commands.forms import free_name, group_names, name_error
 from app.commands.registry import Command
 from app.presenters.ghost import ghost
-from broker_core.errors import BrokerError
-from broker_core.names import check_name
-from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.actions.groups import MoveConsumer, Start
 from broker_core.snapshots import Snapshot
 from widgets.canvas.view import NEW_GROUP
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
@@ -59,9 +58,9 @@ class ConsumerHandlers(QObject):
             return why
         return tr("{consumer} is on the bench already.", consumer=self._consumer())
 
-    def move(self, consumer: str, group: str) -> None:
-        """Move `consumer` to `group`; "" is the bench."""
-        self._context.perform(MoveConsumer(consumer, group))
+    def move(self, consumer: str, group: str, start: Start = "earliest") -> None:
+        """Move `consumer` to `group`; "" is the bench, and a new group reads from `start`."""
+        self._context.perform(MoveConsumer(consumer, group, start))
 
     def ask_where(self, consumer: str, target: str = "") -> None:
         """The dialog that every drag has as its twin."""
@@ -70,12 +69,15 @@ class ConsumerHandlers(QObject):
             context.show_message(why)
             return
         snapshot = context.controller.snapshot
-        taken = {group.name for group in snapshot.groups}
-
-        def name_error(name: str) -> str:
-            return tr("There is a group {name} already.", name=name) if name in taken else group_name_error(name)
-
-        dialog = MoveToGroupDialog(consumer, move_choices(snapshot, consumer), name_error, context.window)
+        taken = group_names(snapshot)
+        new_name = free_name(current_group(snapshot, consumer) or "group", taken, 2)
+        dialog = MoveToGroupDialog(
+            consumer,
+            move_choices(snapshot, consumer),
+            lambda name: name_error(name, "group", taken),
+            new_name,
+            context.window,
+        )
         dialog.ghostRequested.connect(
             lambda who, where: dialog.set_ghost(ghost(context.controller.snapshot, context.views.owners, who, where))
         )
@@ -130,12 +132,3 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
     choices.append(MoveChoice(BENCH, tr("The bench"), tr("Reads nothing until it is moved again"), benched))
     choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))
     return choices
-
-
-def group_name_error(name: str) -> str:
-    """The sentence against a name for a new group; "" for none."""
-    try:
-        check_name(name, "group")
-    except BrokerError as error:
-        return str(error)
-    return ""

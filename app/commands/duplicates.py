@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
-from app.commands.forms import group_names, name_error, open_form
+from app.commands.forms import free_name, group_names, name_error, open_form
 from app.commands.registry import Command
 from app.presenters.what_if import group_of
 from app.sessions.queries import Answers
@@ -74,9 +74,7 @@ class DuplicateHandlers(QObject):
             )
 
     def _name_field(self, name: str, taken: list[str]) -> Field:
-        known = {each.lower() for each in taken}
-        number = next(number for number in range(2, len(taken) + 3) if f"{name}-{number}".lower() not in known)
-        return Field("name", tr("Name"), value=f"{name}-{number}")
+        return Field("name", tr("Name"), value=free_name(name, taken, 2))
 
     def _places(self) -> list[str]:
         snapshot = self._context.controller.snapshot

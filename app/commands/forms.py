@@ -140,10 +140,9 @@ def choices(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, name) for name in names)
 
 
-def free_name(snapshot: Snapshot, base: str) -> str:
-    """`base`-1, or the next number that is free."""
-    taken = {name.lower() for name in client_names(snapshot)}
-    number = 1
-    while f"{base}-{number}".lower() in taken:
-        number += 1
-    return f"{base}-{number}"
+def free_name(base: str, taken: Iterable[str], first: int = 1) -> str:
+    """`base`-`first`, or the next number that is free."""
+    known = {name.lower() for name in taken}
+    while f"{base}-{first}".lower() in known:
+        first += 1
+    return f"{base}-{first}"

@@ -12,9 +12,13 @@ from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
+from broker_core.simulation.scenario_completion import complete
+from widgets.completion_list import Word
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
 from widgets.i18n import mark, tr
+
+REQUIRED = mark("required")
 
 NEW_SCENARIO = """\
 title: My scenario
@@ -91,7 +95,10 @@ class ScenarioHandlers(QObject):
             return before
         if before is not None:
             before.deleteLater()
-        editor = self._editors[source] = ScenarioEditor(name, text, judge, parent=self._context.window)
+        written = WrittenScenario()
+        editor = self._editors[source] = ScenarioEditor(
+            name, text, written.judge, written.complete, parent=self._context.window
+        )
         editor.runRequested.connect(self._run)
         editor.saveRequested.connect(lambda written: self._save(editor, written))
         editor.show()
@@ -127,14 +134,27 @@ class ScenarioHandlers(QObject):
         self._context.show_message(tr("The scenario is saved in {path}.", path=path))
 
 
-def judge(text: str) -> tuple[int, str]:
-    """The line and the sentence of what keeps a text from being a scenario; (0, "") where nothing does."""
-    try:
-        parse_scenario(text)
-    except ScenarioError as error:
-        found = re.match(r"scenario, line (\d+): (.*)", str(error), re.DOTALL)
-        return (int(found[1]), tr("Line {line}: {fault}", line=found[1], fault=found[2])) if found else (1, str(error))
-    return 0, ""
+class WrittenScenario:
+    """The text of an editor. Names that are proposed are those of the last text that was a scenario."""
+
+    def __init__(self) -> None:
+        self._known: Scenario | None = None
+
+    def judge(self, text: str) -> tuple[int, str]:
+        """The line and the sentence of what keeps a text from being a scenario; (0, "") where nothing does."""
+        try:
+            self._known = parse_scenario(text)
+        except ScenarioError as error:
+            found = re.match(r"scenario, line (\d+): (.*)", str(error), re.DOTALL)
+            if found is None:
+                return 1, str(error)
+            return int(found[1]), tr("Line {line}: {fault}", line=found[1], fault=found[2])
+        return 0, ""
+
+    def complete(self, text: str, at: int) -> tuple[int, list[Word]]:
+        """What may be written at a place, and where the word there begins."""
+        found = complete(text, at, self._known)
+        return found.start, [Word(one.text, tr(REQUIRED) if one.is_required else one.names) for one in found.choices]
 
 
 def scenario_facts(name: str, scenario: Scenario) -> ScenarioFacts:

@@ -10,13 +10,14 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.sessions.bookmarks import Bookmarks
+from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.branching import why_no_branch
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.errors import BrokerError
 from broker_core.simulation.arrivals import ArrivalError
 from broker_core.simulation.scenario import ScenarioError
+from widgets.bookmark_field import BookmarkField
 from widgets.dialogs.ask_text import AskTextDialog
 from widgets.formats import session_time
 from widgets.i18n import tr
@@ -39,7 +40,7 @@ class TravelHandlers(QObject):
         Command("go_to", "Go to a moment...", "Time", "Ctrl+J", "clock", "A time such as 00:42, or a bookmark's name."),
         Command("follow_live", "Follow live", "Time", "Alt+Right", "running", "Back to the present."),
         Command("branch", "Branch here", "Time", "Ctrl+B", "branch", "Runs it again to here; live from here on."),
-        Command("add_bookmark", "Add bookmark...", "Time", "Ctrl+K", "bookmark", "Names the moment that is shown."),
+        Command("add_bookmark", "Add bookmark", "Time", "Ctrl+K", "bookmark", "Marks the moment shown."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -56,7 +57,9 @@ class TravelHandlers(QObject):
         bind("go_to", self._ask_where, self._why_nowhere)
         bind("follow_live", travel.to_present, self._why_not_live)
         bind("branch", self.branch, self._why_no_branch)
-        bind("add_bookmark", self._ask_name, self._why_nowhere)
+        bind("add_bookmark", self._mark, self._why_nowhere)
+        self._name = BookmarkField(context.window.timeline)
+        self._name.named.connect(self._rename)
         travel.turned.connect(self._turned)
         travel.changed.connect(self._arrived)
         context.controller.opened.connect(self._opened)
@@ -153,35 +156,45 @@ class TravelHandlers(QObject):
     # -- bookmarks
 
     def _opened(self) -> None:
+        self._name.hide()
         self.bookmarks = Bookmarks(self._controller.folder)
         self._show_bookmarks()
         if self.bookmarks.problem:
             self._context.show_message(self.bookmarks.problem)
 
-    def _ask_name(self) -> None:
+    def _mark(self) -> None:
+        """Bookmark the moment that is shown, and edit its name; one that is there already is only edited."""
         time_ns = self._controller.snapshot.time_ns
-        about = tr(
-            "A name for {time}. It stands on the timeline, and Go to a moment finds it.", time=session_time(time_ns)
-        )
-        dialog = AskTextDialog(
-            tr("Add bookmark"),
-            about,
-            tr("Add"),
-            why_not=lambda text: "" if text.strip() else tr("A bookmark needs a name."),
-            parent=self._context.window,
-        )
-        dialog.chosen.connect(partial(self.add_bookmark, time_ns))
-        dialog.open()
+        mark = self.bookmarks.at(time_ns)
+        if mark is None:
+            mark = self.add_bookmark(time_ns, tr("Bookmark {number}", number=len(self.bookmarks.all()) + 1))
+        if mark is not None:
+            self._name.edit(mark.time_ns, mark.name)
 
-    def add_bookmark(self, time_ns: int, name: str) -> None:
-        """Name a moment."""
+    def add_bookmark(self, time_ns: int, name: str) -> Bookmark | None:
+        """Name a moment; None where that cannot be kept, which is said."""
+        added: list[Bookmark] = []
+        if self._keep(lambda: added.append(self.bookmarks.add(time_ns, name))):
+            told = tr("Bookmarked {time}: {name}.", time=session_time(time_ns), name=added[0].name)
+            self._context.show_message(told)
+        return added[0] if added else None
+
+    def _rename(self, time_ns: int, before: str, name: str) -> None:
+        mark = Bookmark(time_ns, before)
+        if not name:
+            if self._keep(lambda: self.bookmarks.remove(mark)):
+                self._context.show_message(tr("Removed the bookmark {name}.", name=before))
+        elif self._keep(lambda: self.bookmarks.rename(mark, name)):
+            self._context.show_message(tr("Bookmarked {time}: {name}.", time=session_time(time_ns), name=name))
+
+    def _keep(self, change: Callable[[], object]) -> bool:
         try:
-            mark = self.bookmarks.add(time_ns, name)
+            change()
         except (OSError, ValueError) as error:
             self._controller.failed.emit(tr("The bookmark cannot be saved: {error}", error=error))
-            return
+            return False
         self._show_bookmarks()
-        self._context.show_message(tr("Bookmarked {time}: {name}.", time=session_time(mark.time_ns), name=mark.name))
+        return True
 
     def _show_bookmarks(self) -> None:
         self._context.views.timeline.bookmarks = [(mark.time_ns, mark.name) for mark in self.bookmarks.all()]

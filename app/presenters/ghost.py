@@ -24,7 +24,7 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
     if target and target not in groups:
         moves += _read_anew(snapshot, owners, consumer, target, old)
         topics = ", ".join(dict.fromkeys(move.topic for move in moves)) or "nothing"
-        note = tr("{consumer} alone reads {topics}, from the beginning.", consumer=consumer, topics=topics)
+        note = tr("{consumer} alone reads {topics}.", consumer=consumer, topics=topics)
         if old is not None:
             heirs = tr("go to others") if len(old.members) > 1 else tr("have no reader then")
             note += tr(" Its partitions in {name} {heirs}.", name=old.name, heirs=heirs)

@@ -44,10 +44,20 @@ class Bookmarks:
         """One more. Raises OSError where it cannot be kept, ValueError where there are too many."""
         if len(self._marks) >= MOST:
             raise ValueError(tr("A session has at most {count:,} bookmarks; remove some first.", count=MOST))
-        mark = Bookmark(time_ns, " ".join(name.split())[:MOST_CHARS] or tr("Bookmark"))
+        mark = Bookmark(time_ns, _plain(name))
         self._marks = sorted([*self._marks, mark], key=lambda one: one.time_ns)
         self._save()
         return mark
+
+    def at(self, time_ns: int) -> Bookmark | None:
+        """The first one of a moment; None where there is none."""
+        return next((mark for mark in self._marks if mark.time_ns == time_ns), None)
+
+    def rename(self, mark: Bookmark, name: str) -> None:
+        """Another name for one. Raises OSError."""
+        new = Bookmark(mark.time_ns, _plain(name))
+        self._marks = [new if one == mark else one for one in self._marks]
+        self._save()
 
     def remove(self, mark: Bookmark) -> None:
         """One less. Raises OSError."""
@@ -60,3 +70,7 @@ class Bookmarks:
         partial = self._path.with_suffix(".partial")
         private.create(partial).write_bytes(msgspec.json.format(msgspec.json.encode(self._marks), indent=2))
         os.replace(partial, self._path)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split())[:MOST_CHARS] or tr("Bookmark")

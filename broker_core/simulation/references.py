@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from broker_core.errors import BrokerError
 from broker_core.limits import MAX_PARTITIONS
@@ -16,7 +16,8 @@ from broker_core.simulation.actions.faults import Fault
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import RegisterSchema
 from broker_core.simulation.arrivals import FileArrivals
-from broker_core.simulation.specs import ConsumerSpec, Failure, ProducerSpec, SubscriberSpec, WorkerSpec, numbered
+from broker_core.simulation.scenario_names import ScenarioNames, names_of
+from broker_core.simulation.specs import Failure, ProducerSpec
 from broker_core.simulation.strict_yaml import Document, YamlError
 
 if TYPE_CHECKING:
@@ -34,14 +35,7 @@ class _References:
     def __init__(self, scenario: Scenario, document: Document) -> None:
         self._scenario = scenario
         self._document = document
-        self._topics = {topic.name for topic in scenario.topics}
-        self._queues = {queue.name for queue in scenario.queues}
-        self._subjects = {schema.subject for schema in scenario.schemas}
-        self._groups = {group.name for group in scenario.groups}
-        self._subscriptions = {name for spec in scenario.subscribers for name in spec.subscriptions.values()}
-        self._consumers = {name for spec in scenario.consumers for name in numbered(spec)}
-        others = (*scenario.producers, *scenario.workers, *scenario.subscribers)
-        self._actors = self._consumers | {name for spec in others for name in _names(spec)}
+        self._names = ScenarioNames(scenario)
 
     def check(self) -> None:
         if not 0 < self._scenario.until_s <= 1_000_000:
@@ -59,7 +53,10 @@ class _References:
     def _fail(self, path: Place, sentence: str) -> None:
         raise YamlError(self._document.line_of(path), sentence)
 
-    def _known(self, path: Place, what: str, name: str, known: set[str]) -> None:
+    def _known(self, path: Place, what: str, name: str, part: str = "") -> None:
+        """The value of the last key in `path`, in a part of that type, is the name of something."""
+        field = next(str(step) for step in reversed(path) if isinstance(step, str))
+        known = self._names.of_field(field, part)
         if name not in known:
             there = ", ".join(sorted(known)) or "none"
             self._fail(path, f"there is no {what} '{name}'; the scenario has {there}.")
@@ -68,7 +65,7 @@ class _References:
         seen: set[str] = set()
         for section in sections:
             for index, spec in enumerate(getattr(self._scenario, section)):
-                for name in _names(spec):
+                for name in names_of(spec):
                     try:
                         check_name(name, what)
                     except BrokerError as error:
@@ -81,21 +78,21 @@ class _References:
         for index, topic in enumerate(self._scenario.topics):
             if topic.schema is not None:
                 place = ("topics", index, "schema", "subject")
-                self._known(place, "schema", topic.schema.subject, self._subjects)
+                self._known(place, "schema", topic.schema.subject)
             if not 1 <= topic.partitions <= MAX_PARTITIONS:
                 self._fail(("topics", index, "partitions"), f"partitions must lie between 1 and {MAX_PARTITIONS}.")
         for index, group in enumerate(self._scenario.groups):
             for position, name in enumerate(group.topics):
-                self._known(("groups", index, "topics", position), "topic", name, self._topics)
+                self._known(("groups", index, "topics", position), "topic", name)
         for index, schema in enumerate(self._scenario.schemas):
             try:
                 read_schema(schema.kind, schema.text)
             except InvalidSchemaError as error:
                 self._fail(("schemas", index, "text"), f"this is no schema: {error}.")
-        stored = {name.lower() for name in self._topics | self._queues}
+        stored = {name.lower() for name in self._names.topics | self._names.queues}
         for index, subscriber in enumerate(self._scenario.subscribers):
             for position, name in enumerate(subscriber.topics):
-                self._known(("subscribers", index, "topics", position), "topic", name, self._topics)
+                self._known(("subscribers", index, "topics", position), "topic", name)
                 if subscriber.topics.index(name) != position:
                     self._fail(("subscribers", index, "topics", position), f"the topic '{name}' is there twice.")
             for subscription in subscriber.subscriptions.values():
@@ -106,13 +103,13 @@ class _References:
     def _check_actors(self) -> None:
         scenario = self._scenario
         for index, producer in enumerate(scenario.producers):
-            self._known(("producers", index, "to"), "topic or queue", producer.to, self._topics | self._queues)
+            self._known(("producers", index, "to"), "topic or queue", producer.to)
             self._check_priorities(("producers", index, "arrivals"), producer)
         for index, consumer in enumerate(scenario.consumers):
             if consumer.group:
-                self._known(("consumers", index, "group"), "group", consumer.group, self._groups)
+                self._known(("consumers", index, "group"), "group", consumer.group)
         for index, worker in enumerate(scenario.workers):
-            self._known(("workers", index, "queue"), "queue", worker.queue, self._queues)
+            self._known(("workers", index, "queue"), "queue", worker.queue, "WorkerSpec")
             self._check_failures(("workers", index, "failures"), worker.failures)
         for index, subscriber in enumerate(scenario.subscribers):
             self._check_failures(("subscribers", index, "failures"), subscriber.failures)
@@ -132,20 +129,15 @@ class _References:
     def _check_action(self, path: Place, action: UserAction) -> None:
         match action:
             case MoveConsumer():
-                self._known((*path, "consumer"), "consumer", action.consumer, self._consumers)
+                self._known((*path, "consumer"), "consumer", action.consumer)
             case Redrive():
-                self._known((*path, "queue"), "queue", action.queue, self._queues | self._subscriptions)
+                self._known((*path, "queue"), "queue", action.queue)
             case RegisterSchema():
-                self._known((*path, "subject"), "schema", action.subject, self._subjects)
+                self._known((*path, "subject"), "schema", action.subject)
             case Fault() if client := getattr(action, "client", ""):
-                known = self._consumers if action.concerns == "consumer" else self._actors
-                self._known((*path, "client"), action.concerns, client, known)
+                self._known(
+                    (*path, "client"), action.concerns, client, "Consumer" if action.concerns == "consumer" else ""
+                )
             case _:
                 # What it names may be made by what is done before it.
                 pass
-
-
-def _names(spec: Any) -> list[str]:
-    if isinstance(spec, SubscriberSpec):
-        return spec.workers
-    return numbered(spec) if isinstance(spec, ConsumerSpec | WorkerSpec) else [spec.name]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-import types
-from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum
-from functools import reduce
-from operator import or_
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Any, NamedTuple
 
 import msgspec
 
 from broker_core.errors import ErrorCode
+from broker_core.simulation.spec_kinds import allowed_words, entry, keys, structs, value_kind
 from broker_core.simulation.strict_yaml import Path
 
 _SHORT = 40  # letters of a value that are quoted
@@ -50,13 +46,13 @@ def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = 
     found = _at(value, path)
     if unknown := re.search(r"unknown field `([^`]*)`", sentence):
         key = unknown.group(1)
-        return (*path, key), f"the key '{key}' is not known here{_known(key, list(_keys(_structs(kind, found))))}"
+        return (*path, key), f"the key '{key}' is not known here{_known(key, list(keys(structs(kind, found))))}"
     if missing := re.search(r"missing required field `([^`]*)`", sentence):
         where = f" in {_name(path)}" if path else ""
-        words = list(_words(_keys(_structs(kind, found)).get(missing.group(1))))
+        words = list(allowed_words(keys(structs(kind, found)).get(missing.group(1))))
         return path, f"the key '{missing.group(1)}' is missing{where}{_known('', words)}"
     name = _name(path) or called
-    if words := list(_words(kind)):
+    if words := list(allowed_words(kind)):
         wrong = "nothing" if found is None else f"'{_shortened(str(found))}'"
         return path, f"{name} cannot be {wrong}{_known(str(found), words)}"
     if length := re.fullmatch(r"Expected `array` of length (\d+), got (\d+)", sentence):
@@ -149,17 +145,17 @@ def _followed(steps: str, value: Any, kind: Any) -> _Place:
         if index := re.match(r"\[(\d+)\]", steps):
             number = int(index[1])
             path.append(number)
-            kind, value, steps = _entry(kind, number), value[number], steps[index.end() :]
+            kind, value, steps = entry(kind, number), value[number], steps[index.end() :]
             continue
         if steps.startswith(_ANY_VALUE) and isinstance(value, dict):
-            kind = _value_kind(kind)
+            kind = value_kind(kind)
             key = next((key for key, inner in value.items() if not _fits(inner, kind)), None)
             if key is None:
                 break
             path.append(key)
             value, steps = value[key], steps.removeprefix(_ANY_VALUE)
             continue
-        names = _keys(_structs(kind, value))
+        names = keys(structs(kind, value))
         # A key may have dots in it: the longest that fits is meant.
         fitting = [name for name in names if re.match(rf"\.{re.escape(name)}(?=[.\[]|$)", steps)]
         if not fitting:
@@ -174,71 +170,9 @@ def _followed(steps: str, value: Any, kind: Any) -> _Place:
     return _Place(tuple(path), kind)
 
 
-def _members(kind: Any) -> Iterator[Any]:
-    """The kinds that a union is made of, without their limits; else itself."""
-    if get_origin(kind) is Annotated:
-        yield from _members(get_args(kind)[0])
-    elif get_origin(kind) in {Union, types.UnionType}:
-        for member in get_args(kind):
-            yield from _members(member)
-    else:
-        yield kind
-
-
-def _structs(kind: Any, value: Any) -> list[type[msgspec.Struct]]:
-    """The structs that `value` may be meant for: those whose tag it has, where it has any."""
-    structs = [each for each in _members(kind) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
-    if not isinstance(value, Mapping):
-        return structs
-    tagged = [each for each in structs if _tag_field(each) and value.get(_tag_field(each)) == _tag(each)]
-    return tagged or structs
-
-
-def _keys(structs: list[type[msgspec.Struct]]) -> dict[str, Any]:
-    """What may stand at each key."""
-    kinds: dict[str, list[Any]] = {}
-    for struct in structs:
-        if _tag_field(struct):
-            kinds.setdefault(_tag_field(struct), []).append(Literal[_tag(struct)])
-        for field in msgspec.structs.fields(struct):
-            kinds.setdefault(field.encode_name, []).append(field.type)
-    return {name: reduce(or_, found) for name, found in kinds.items()}
-
-
-def _tag_field(struct: type[msgspec.Struct]) -> str:
-    return struct.__struct_config__.tag_field or ""
-
-
-def _tag(struct: type[msgspec.Struct]) -> Any:
-    return struct.__struct_config__.tag
-
-
-def _entry(kind: Any, number: int) -> Any:
-    """What an entry of a list must be."""
-    for each in _members(kind):
-        if get_origin(each) in {tuple, list}:
-            inner = get_args(each)
-            return inner[0] if len(inner) < 2 or inner[1] is Ellipsis else inner[number]
-    return Any
-
-
-def _value_kind(kind: Any) -> Any:
-    """What each value must be where the keys are free."""
-    return next((get_args(each)[1] for each in _members(kind) if get_origin(each) is dict), Any)
-
-
 def _fits(value: Any, kind: Any) -> bool:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError:
         return False
     return True
-
-
-def _words(kind: Any) -> Iterable[str]:
-    """The words that are allowed."""
-    for each in _members(kind):
-        if get_origin(each) is Literal:
-            yield from map(str, get_args(each))
-        elif isinstance(each, type) and issubclass(each, Enum):
-            yield from (str(one.value) for one in each)

@@ -226,10 +226,6 @@ Wanduhrzeit {wall}</translation>
    <translation>; Besitzer {name}</translation>
   </message>
   <message>
-   <source>A bookmark needs a name.</source>
-   <translation>Ein Lesezeichen braucht einen Namen.</translation>
-  </message>
-  <message>
    <source>A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.</source>
    <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
   </message>
@@ -312,10 +308,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A message was redriven.</source>
    <translation>Eine Nachricht wurde zurückgespielt.</translation>
-  </message>
-  <message>
-   <source>A name for {time}. It stands on the timeline, and Go to a moment finds it.</source>
-   <translation>Ein Name für {time}. Er steht auf der Zeitleiste, und Zu einem Zeitpunkt gehen findet ihn.</translation>
   </message>
   <message>
    <source>A new segment every</source>
@@ -479,11 +471,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Add bookmark</source>
-   <translation>Lesezeichen hinzufügen</translation>
-  </message>
-  <message>
-   <source>Add bookmark...</source>
-   <translation>Lesezeichen hinzufügen...</translation>
+   <translation>Lesezeichen setzen</translation>
   </message>
   <message>
    <source>Add consumer</source>
@@ -816,6 +804,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bookmark</source>
    <translation>Lesezeichen</translation>
+  </message>
+  <message>
+   <source>Bookmark {number}</source>
+   <translation>Lesezeichen {number}</translation>
   </message>
   <message>
    <source>Bookmarked {time}: {name}.</source>
@@ -1314,8 +1306,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Topic anlegen...</translation>
   </message>
   <message>
-   <source>Ctrl+Return runs it, Ctrl+S saves it.</source>
-   <translation>Strg+Eingabe startet es, Strg+S speichert es.</translation>
+   <source>Ctrl+Space lists what may be written, Ctrl+Return runs it, Ctrl+S saves it.</source>
+   <translation>Strg+Leertaste zeigt, was hier stehen kann, Strg+Eingabe führt es aus, Strg+S speichert es.</translation>
   </message>
   <message>
    <source>Curves grow here as session time passes and messages are published.</source>
@@ -1692,6 +1684,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Enter how far the clock jumps.</source>
    <translation>Angeben, wie weit die Uhr springt.</translation>
+  </message>
+  <message>
+   <source>Enter keeps the name; an empty one removes the bookmark.</source>
+   <translation>Eingabe behält den Namen; ein leerer entfernt das Lesezeichen.</translation>
   </message>
   <message>
    <source>Enter lists the messages, Escape closes.</source>
@@ -2734,6 +2730,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Übersicht der Zeichenfläche</translation>
   </message>
   <message>
+   <source>Marks the moment shown.</source>
+   <translation>Merkt den gezeigten Zeitpunkt.</translation>
+  </message>
+  <message>
    <source>Member id</source>
    <translation>Mitglieds-Id</translation>
   </message>
@@ -2970,16 +2970,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Name und Wert, etwa trace-id: 7.</translation>
   </message>
   <message>
+   <source>Name of the bookmark</source>
+   <translation>Name des Lesezeichens</translation>
+  </message>
+  <message>
    <source>Name of the new group</source>
    <translation>Name der neuen Gruppe</translation>
   </message>
   <message>
    <source>Name of the saved filter</source>
    <translation>Name des aufgehobenen Filters</translation>
-  </message>
-  <message>
-   <source>Names the moment that is shown.</source>
-   <translation>Gibt dem gezeigten Zeitpunkt einen Namen.</translation>
   </message>
   <message>
    <source>Navigator</source>
@@ -4106,6 +4106,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernt bei {place}: {before}</translation>
   </message>
   <message>
+   <source>Removed the bookmark {name}.</source>
+   <translation>Das Lesezeichen {name} wurde entfernt.</translation>
+  </message>
+  <message>
    <source>Repeats the last action that was undone.</source>
    <translation>Tut noch einmal, was zuletzt zurückgenommen wurde.</translation>
   </message>
@@ -4766,6 +4770,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Spark startet</translation>
   </message>
   <message>
+   <source>Starts at the earliest message</source>
+   <translation>Beginnt bei der frühesten Nachricht</translation>
+  </message>
+  <message>
+   <source>Starts at the end: only what is published from now on</source>
+   <translation>Beginnt am Ende: nur was von jetzt an veröffentlicht wird</translation>
+  </message>
+  <message>
    <source>Starts it with nothing in memory.</source>
    <translation>Startet ihn mit leerem Speicher.</translation>
   </message>
@@ -5384,10 +5396,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Hier sind keine Nachrichten.</translation>
   </message>
   <message>
-   <source>There is a group {name} already.</source>
-   <translation>Es gibt schon eine Gruppe {name}.</translation>
-  </message>
-  <message>
    <source>There is no field {name} here; did you mean {other}?</source>
    <translation>Hier gibt es kein Feld {name}; gemeint war vielleicht {other}?</translation>
   </message>
@@ -5884,6 +5892,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was zwischen den beiden Zustellungen lag.</translation>
   </message>
   <message>
+   <source>What may be written here</source>
+   <translation>Was hier stehen kann</translation>
+  </message>
+  <message>
    <source>What must hold</source>
    <translation>Was gelten muss</translation>
   </message>
@@ -5954,6 +5966,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Where one consumer reads on.</source>
    <translation>Wo ein Consumer weiterliest.</translation>
+  </message>
+  <message>
+   <source>Where the new group starts</source>
+   <translation>Wo die neue Gruppe beginnt</translation>
   </message>
   <message>
    <source>Where the redrive appended it.</source>
@@ -6864,6 +6880,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Requests</translation>
   </message>
   <message>
+   <source>required</source>
+   <translation>nötig</translation>
+  </message>
+  <message>
    <source>retry without end</source>
    <translation>ohne Ende wiederholen</translation>
   </message>
@@ -7140,8 +7160,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{client}, abgebrochen nach {time}</translation>
   </message>
   <message>
-   <source>{consumer} alone reads {topics}, from the beginning.</source>
-   <translation>{consumer} liest allein {topics}, von Anfang an.</translation>
+   <source>{consumer} alone reads {topics}.</source>
+   <translation>{consumer} allein liest {topics}.</translation>
   </message>
   <message>
    <source>{consumer} does not own {place} any more</source>

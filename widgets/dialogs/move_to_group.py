@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
@@ -86,18 +87,20 @@ class _ChoiceDelegate(QStyledItemDelegate):
 class MoveToGroupDialog(QDialog):
     """A list of targets and what the move would do.
 
-    `ghostRequested(consumer, target)` is answered with `set_ghost`; `chosen(consumer, target)` comes on Move, with the
-    name of the new group if one was asked for. `name_error` gives the sentence against a name, or "".
+    `ghostRequested(consumer, target)` is answered with `set_ghost`; `chosen(consumer, target, start)` comes on Move,
+    with the name of the new group, and where it starts ("earliest" or "latest"), if one was asked for. `name_error`
+    gives the sentence against a name, or ""; `new_name` is proposed.
     """
 
     ghostRequested = Signal(str, str)
-    chosen = Signal(str, str)
+    chosen = Signal(str, str, str)
 
     def __init__(
         self,
         consumer: str,
         choices: Sequence[MoveChoice],
         name_error: Callable[[str], str] = lambda _name: "",
+        new_name: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -113,7 +116,14 @@ class MoveToGroupDialog(QDialog):
         self.name = QLineEdit(self)
         self.name.setPlaceholderText(tr("Name of the new group"))
         self.name.setAccessibleName(tr("Name of the new group"))
+        self.name.setText(new_name)
+        self.name.selectAll()
         self.name.hide()
+        self.start = QComboBox(self)
+        self.start.setAccessibleName(tr("Where the new group starts"))
+        self.start.addItem(tr("Starts at the earliest message"), "earliest")
+        self.start.addItem(tr("Starts at the end: only what is published from now on"), "latest")
+        self.start.hide()
         self.problem = plain_label("", "muted", self)
         self.problem.setWordWrap(True)
         # Its line is kept free, so that the list does not shrink under the eye.
@@ -152,6 +162,7 @@ class MoveToGroupDialog(QDialog):
         left.addWidget(self._heading)
         left.addWidget(self.list, 1)
         left.addWidget(self.name)
+        left.addWidget(self.start)
         area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -177,7 +188,7 @@ class MoveToGroupDialog(QDialog):
         whole.addLayout(panes, 1)
         whole.addWidget(self.problem)
         whole.addWidget(buttons)
-        self.resize(640, 380)
+        self.resize(780, 420)
 
     def choose(self, target: str) -> None:
         """Choose a target from outside; for `NEW_GROUP` the cursor goes to the name. Unknown targets are ignored."""
@@ -215,7 +226,8 @@ class MoveToGroupDialog(QDialog):
     def _on_choice(self) -> None:
         choice = self.choice()
         naming = choice is not None and choice.target == NEW_GROUP
-        self.name.setVisible(naming)
+        for part in (self.name, self.start):
+            part.setVisible(naming)
         if naming and self.isVisible():
             self.name.setFocus()
             # The name takes its room from the list: not from the entry that asks for it.
@@ -263,9 +275,11 @@ class MoveToGroupDialog(QDialog):
             if self.name.isVisible():
                 self.name.setFocus()
             return
-        target = self.name.text().strip() if choice.target == NEW_GROUP else choice.target
         self.accept()
-        self.chosen.emit(self.consumer, target)
+        if choice.target == NEW_GROUP:
+            self.chosen.emit(self.consumer, self.name.text().strip(), self.start.currentData())
+        else:
+            self.chosen.emit(self.consumer, choice.target, "earliest")
 
 
 def _ghost_text(ghost: Ghost) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from widgets.code_field import MOST_CHARS, CodeField
+from widgets.completion_list import Complete
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme
+from widgets.yaml_highlighter import YamlHighlighter
 
 JUDGE_DELAY_MS = 250
 
@@ -26,8 +28,11 @@ class ScenarioEditor(QDialog):
     runRequested = Signal(str)
     saveRequested = Signal(str)
 
-    def __init__(self, name: str, text: str, judge: Judge, parent: QWidget | None = None) -> None:
-        """`text` is what it begins with; nothing of it is lost when it is closed as it was."""
+    def __init__(
+        self, name: str, text: str, judge: Judge, complete: Complete | None = None, parent: QWidget | None = None
+    ) -> None:
+        """`text` is what it begins with; nothing of it is lost when it is closed as it was. `complete` says what may
+        be written where."""
         super().__init__(parent)
         self.setModal(False)
         self.resize(820, 680)
@@ -37,6 +42,9 @@ class ScenarioEditor(QDialog):
         self.field = CodeField(self)
         self.field.setPlainText(text)
         self.field.setAccessibleName(tr("Scenario as YAML"))
+        self._colours = YamlHighlighter(self.field.document())
+        if complete is not None:
+            self.field.set_completion(complete)
         self._sign = plain_label("", "", self)
         self.verdict = plain_label("", "", self)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -53,20 +61,7 @@ class ScenarioEditor(QDialog):
         close.clicked.connect(self.close)
         for button in (self.go_button, self.save_button, close):
             button.setAutoDefault(False)
-        judged = QHBoxLayout()
-        judged.addWidget(self._sign)
-        judged.addWidget(self.verdict, 1)
-        judged.addWidget(self.go_button)
-        row = QHBoxLayout()
-        row.addWidget(plain_label(tr("Ctrl+Return runs it, Ctrl+S saves it."), "muted", self), 1)
-        for button in (self.run_button, self.save_button, close):
-            row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(10)
-        column.addWidget(self.field, 1)
-        column.addLayout(judged)
-        column.addLayout(row)
+        self._lay_out(close)
         self._delay = QTimer(self)
         self._delay.setSingleShot(True)
         self._delay.setInterval(JUDGE_DELAY_MS)
@@ -78,6 +73,25 @@ class ScenarioEditor(QDialog):
         self.judge()
         self._show_name()
         self.field.setFocus()
+
+    def _lay_out(self, close: QPushButton) -> None:
+        judged = QHBoxLayout()
+        judged.addWidget(self._sign)
+        judged.addWidget(self.verdict, 1)
+        judged.addWidget(self.go_button)
+        keys = plain_label(
+            tr("Ctrl+Space lists what may be written, Ctrl+Return runs it, Ctrl+S saves it."), "muted", self
+        )
+        row = QHBoxLayout()
+        row.addWidget(keys, 1)
+        for button in (self.run_button, self.save_button, close):
+            row.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(10)
+        column.addWidget(self.field, 1)
+        column.addLayout(judged)
+        column.addLayout(row)
 
     def text(self) -> str:
         """What is written."""
@@ -139,6 +153,12 @@ class ScenarioEditor(QDialog):
         box.setDefaultButton(box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole))
         box.exec()
         return box.clickedButton() is discard
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another theme, other colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_colours"):
+            self._colours.restyle()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Nothing that was written is lost without a word."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from broker_core.groups.assignors import AssignorName
 from broker_core.groups.offset_reset import Target
 from broker_core.groups.offset_reset import sentence as _where_to
 from broker_core.operations import groups
 from broker_core.plurals import counted
 from broker_core.simulation.actions.action import Action
+
+Start = Literal["earliest", "latest"]
 
 
 def where_to(target: Target) -> str:
@@ -17,16 +21,23 @@ def where_to(target: Target) -> str:
     return _where_to(target)
 
 
-class MoveConsumer(Action, frozen=True, tag="move_consumer"):
-    """Take `consumer` out of its group and put it into `group`; "" is the bench, and a new group is made."""
+class MoveConsumer(Action, frozen=True, tag="move_consumer", omit_defaults=True):
+    """Take `consumer` out of its group and put it into `group`; "" is the bench, and a new group is made.
+
+    A new group reads from `start`: all that is there, or only what is published from now on.
+    """
 
     consumer: str
     group: str
+    start: Start = "earliest"
 
     @property
     def sentence(self) -> str:
         """For the timeline and the status bar."""
-        return f"moved {self.consumer} to {self.group}" if self.group else f"moved {self.consumer} to the bench"
+        if not self.group:
+            return f"moved {self.consumer} to the bench"
+        from_end = " to read from the end" if self.start == "latest" else ""
+        return f"moved {self.consumer} to {self.group}{from_end}"
 
 
 class CreateGroup(Action, frozen=True, tag="create_group"):

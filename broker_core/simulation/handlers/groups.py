@@ -77,18 +77,37 @@ class GroupHandler:
             where = f"in {action.group}" if action.group else "on the bench"
             raise refuse(f"{actor.name} is {where} already")
         group = self._context.groups.get(action.group)
-        if group is None and action.group:
+        is_new = group is None and bool(action.group)
+        if is_new:
             group = self._like_last(check_name(action.group, "group"), actor)
+        if action.start == "latest":
+            self._check_start(action.group, actor, is_new=is_new)
         inverse = MoveConsumer(action.consumer, actor.target) if actor.target != action.group else None
 
         def do() -> None:
             self._context.faults.moved(actor.name)
             if group is None:
                 actor.leave()
-            else:
-                actor.join(self._context.groups.setdefault(group.name, group))
+                return
+            if action.start == "latest":
+                self._enter(group, self._ends(group.topics))
+            actor.join(self._context.groups.setdefault(group.name, group))
 
         return Plan(action, do, inverse, "It was restarted where it was.", client=actor.name)
+
+    def _check_start(self, group: str, actor: ConsumerActor, *, is_new: bool) -> None:
+        if not is_new or group in self._context.broker.groups.groups():
+            raise refuse(f"{group or 'the bench'} is not new, so it does not start at the end; reset its offsets")
+        if actor.spec.commit == "with_effect":
+            raise refuse(f"{actor.name} keeps its place with its effects: it starts at the earliest message")
+
+    def _ends(self, topics: Sequence[str]) -> dict[TopicPartition, OffsetAndMetadata]:
+        logs = self._context.broker.logs
+        return {
+            (topic, partition): OffsetAndMetadata(logs.end_offset(topic, partition))
+            for topic in topics
+            for partition in range(logs.partition_count(topic))
+        }
 
     def _move_outside(self, action: MoveConsumer) -> Plan:
         """A member of another program goes to the bench, and from there back to its group; nowhere else."""

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.commands import scenarios
-from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, judge
+from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, WrittenScenario
 from app.environment.paths import shipped_scenarios
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from tests.app.conftest import Hand
@@ -94,7 +95,7 @@ def test_arrows_move_in_the_list_while_the_cursor_is_in_the_search_field(hand: H
 
 
 def test_a_new_scenario_can_run_as_it_stands() -> None:
-    assert judge(NEW_SCENARIO) == (0, "")
+    assert WrittenScenario().judge(NEW_SCENARIO) == (0, "")
     assert parse_scenario(NEW_SCENARIO).title == "My scenario"
 
 
@@ -109,7 +110,7 @@ def test_a_new_scenario_can_run_as_it_stands() -> None:
     ],
 )
 def test_an_error_is_marked_at_its_line(before: str, after: str, line: int, word: str) -> None:
-    wrong, sentence = judge(NEW_SCENARIO.replace(before, after))
+    wrong, sentence = WrittenScenario().judge(NEW_SCENARIO.replace(before, after))
     assert word in sentence
     assert wrong == line or (line == 0 and wrong > 0)
 
@@ -201,3 +202,29 @@ def test_pictures_of_line_numbers_do_not_raise(hand: Hand, open_workbench: Calla
     colours = {picture.pixelColor(6, y).name() for y in range(0, picture.height(), 7)}
     assert len(colours) >= 1
     assert editor.field.margin_width() > 20
+
+
+def test_what_is_typed_is_completed_from_the_keyboard_with_the_names_of_the_scenario(hand: Hand) -> None:
+    editor = ScenarioHandlers(hand.workbench.context).edit("New", NEW_SCENARIO)
+    field = editor.field
+    listed = field.completions
+    assert listed is not None
+    field.moveCursor(QTextCursor.MoveOperation.End)
+    hand.qtbot.keyClicks(field, "wor")
+    assert listed.isVisible() and listed.words() == ["workers: "]
+    hand.qtbot.keyClick(field, Qt.Key.Key_Tab)
+    hand.qtbot.keyClick(field, Qt.Key.Key_Return)
+    hand.qtbot.keyClicks(field, "  - {name: w, qu")
+    assert listed.words() == ["queue: "]
+    hand.qtbot.keyClick(field, Qt.Key.Key_Escape)
+    assert not listed.isVisible() and editor.isVisible()
+    field.moveCursor(QTextCursor.MoveOperation.Start)
+    assert field.find("to: orders")
+    cursor = field.textCursor()
+    cursor.insertText("to: ")
+    hand.qtbot.keyClick(field, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    assert listed.words() == ["orders"], "the name of the text that could run"
+    hand.qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert "to: orders, arrivals" in editor.text()
+    editor.set_saved("x.yaml")
+    editor.close()

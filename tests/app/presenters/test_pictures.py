@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.commands.consumers import current_group, group_name_error, move_choices
+from app.commands.consumers import current_group, move_choices
+from app.commands.forms import name_error
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.canvas import RINGS_MAX, CanvasModel
 from app.presenters.inspector import inspector_facts
@@ -293,8 +294,8 @@ def test_a_consumer_can_go_anywhere_but_where_it_is():
 
 
 def test_the_name_of_a_new_group_is_checked():
-    assert group_name_error("archivers") == ""
-    assert "letters" in group_name_error("no spaces")
+    assert name_error("archivers", "group", ()) == ""
+    assert "letters" in name_error("no spaces", "group", ())
 
 
 @pytest.mark.parametrize(

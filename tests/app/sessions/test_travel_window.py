@@ -12,12 +12,13 @@ from pytestqt.qtbot import QtBot
 from app.commands.travel import TravelHandlers, time_of
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.charts import ChartsPresenter
-from app.sessions.bookmarks import Bookmarks
+from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.history.series import of_actor
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
+from widgets.bookmark_field import BookmarkField
 from widgets.dialogs.ask_text import AskTextDialog
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
@@ -153,10 +154,13 @@ def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
 def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ShiftModifier)
     press(hand, Key.Key_K, Mod.ControlModifier)
-    dialog = open_dialog(hand.workbench.window, AskTextDialog)
-    assert not dialog.accept_button.isEnabled()
-    hand.qtbot.keyClicks(dialog.line, "<b>odd</b>")
-    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    # It is there at once, and its name is typed over where it stands.
+    assert [mark.name for mark in bookmarks_of(hand)] == ["Bookmark 1"]
+    field = name_field(hand)
+    assert field.isVisible() and field.selectedText() == "Bookmark 1"
+    hand.qtbot.keyClicks(field, "<b>odd</b>")
+    hand.qtbot.keyClick(field, Key.Key_Return)
+    assert not field.isVisible()
     arrive(hand)
     assert [tick.label for tick in hand.workbench.window.timeline.facts.ticks if tick.kind == "bookmark"] == [
         "<b>odd</b>"
@@ -180,14 +184,51 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     palette = hand.workbench.window.findChild(CommandPalette)
     assert palette is not None
     hand.qtbot.keyClicks(palette.field, "odd")
-    assert [(one.title, one.category) for one in palette.shown()] == [("<b>odd</b>", "Bookmark, 00:10.000")]
+    first = palette.shown()[0]
+    assert (first.title, first.category) == ("<b>odd</b>", "Bookmark, 00:10.000")
     assert palette.reason.text() == "Enter goes to this moment, Escape closes."
     hand.qtbot.keyClick(palette.field, Key.Key_Return)
     arrive(hand)
     assert hand.workbench.controller.snapshot.time_ns == 10 * NS_PER_S
+    assert [mark.name for mark in bookmarks_of(hand)] == ["<b>odd</b>"]
+
+
+def bookmarks_of(hand: Hand) -> tuple[Bookmark, ...]:
     folder = hand.workbench.controller.folder
     assert folder is not None
-    assert [mark.name for mark in Bookmarks(folder).all()] == ["<b>odd</b>"]
+    return Bookmarks(folder).all()
+
+
+def name_field(hand: Hand) -> BookmarkField:
+    field = hand.workbench.window.timeline.findChild(BookmarkField)
+    assert field is not None
+    return field
+
+
+def test_a_bookmark_is_renamed_by_the_same_key_kept_by_escape_and_removed_by_an_empty_name(hand: Hand) -> None:
+    press(hand, Key.Key_Left, Mod.ShiftModifier)
+    field = name_field(hand)
+    for typed, end, names in (
+        ("first", Key.Key_Escape, ["Bookmark 1"]),
+        ("second", Key.Key_Return, ["second"]),
+        ("", Key.Key_Return, []),
+    ):
+        press(hand, Key.Key_K, Mod.ControlModifier)
+        assert field.isVisible()
+        hand.qtbot.keyClick(field, Key.Key_Delete)
+        hand.qtbot.keyClicks(field, typed)
+        hand.qtbot.keyClick(field, end)
+        assert [mark.name for mark in bookmarks_of(hand)] == names
+    # Who goes elsewhere is done; another session has nothing to do with it.
+    press(hand, Key.Key_K, Mod.ControlModifier)
+    hand.qtbot.keyClicks(field, "third")
+    hand.canvas.setFocus()
+    assert [mark.name for mark in bookmarks_of(hand)] == ["third"]
+    press(hand, Key.Key_K, Mod.ControlModifier)
+    hand.qtbot.keyClicks(field, "of the session before")
+    hand.workbench.controller.restart()
+    hand.show()
+    assert not field.isVisible() and bookmarks_of(hand) == ()
 
 
 def test_go_to_refuses_what_is_no_moment(hand: Hand) -> None:

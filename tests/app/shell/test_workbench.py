@@ -102,11 +102,27 @@ def test_a_drop_on_an_empty_spot_asks_for_a_name_and_makes_a_group(hand: Hand) -
     hand.drag("indexer-4", QPoint(8, hand.canvas.viewport().height() - 8))
     dialog = hand.workbench.window.findChild(MoveToGroupDialog)
     assert dialog is not None
+    assert dialog.name.text() == "group-2" and dialog.name.hasSelectedText()
     hand.qtbot.keyClicks(dialog.name, "explorers")
+    ends = ends_of(hand, "commits")
+    hand.qtbot.keyClick(dialog.start, Qt.Key.Key_Down)
     hand.qtbot.mouseClick(dialog.move_button, Qt.MouseButton.LeftButton)
     hand.show()
+    assert hand.workbench.window.status.last_action.whole() == "Moved indexer-4 to explorers to read from the end."
     hand.pass_time(5)
     assert hand.members("explorers") == {"indexer-4": 6}
+    # Only what was published since.
+    first: dict[int | None, int] = {}
+    for event in hand.workbench.controller.events.since(0):
+        if event.kind is EventKind.DELIVERED and event.group == "explorers" and event.offset is not None:
+            first.setdefault(event.partition, event.offset)
+    assert first and all(offset == ends[partition] for partition, offset in first.items())
+
+
+def ends_of(hand: Hand, topic: str) -> dict[int | None, int]:
+    """The next offset of each partition."""
+    found = next(one for one in hand.workbench.controller.snapshot.topics if one.name == topic)
+    return {part.partition: part.end_offset for part in found.partitions}
 
 
 def test_moving_by_keyboard_asks_the_same_and_shows_the_ghost(hand: Hand) -> None:

@@ -49,7 +49,7 @@ def test_arrows_and_enter_move_to_the_bench(dialog, qtbot):
     qtbot.keyClick(dialog.list, Qt.Key.Key_Down)
     with qtbot.waitSignal(dialog.chosen) as told:
         qtbot.keyClick(dialog.list, Qt.Key.Key_Return)
-    assert told.args == ["indexer-1", ""]
+    assert told.args == ["indexer-1", "", "earliest"]
 
 
 def test_where_it_is_already_cannot_be_chosen_and_says_why(dialog, qtbot):
@@ -72,7 +72,21 @@ def test_a_new_group_wants_a_good_name(dialog, qtbot):
     qtbot.keyClicks(dialog.name, "archivers")
     with qtbot.waitSignal(dialog.chosen) as told:
         qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
-    assert told.args == ["indexer-1", "archivers"]
+    assert told.args == ["indexer-1", "archivers", "earliest"]
+
+
+def test_a_new_group_has_a_name_to_be_typed_over_and_asks_where_it_starts(qtbot):
+    dialog = MoveToGroupDialog("indexer-1", CHOICES, new_name="indexers-2")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert not dialog.start.isVisible()
+    dialog.choose(NEW_GROUP)
+    assert dialog.move_button.isEnabled() and dialog.name.selectedText() == "indexers-2"
+    assert dialog.start.isVisible()
+    qtbot.keyClick(dialog.start, Qt.Key.Key_Down)
+    with qtbot.waitSignal(dialog.chosen) as told:
+        qtbot.keyClick(dialog.name, Qt.Key.Key_Return)
+    assert told.args == ["indexer-1", "indexers-2", "latest"]
 
 
 def test_choosing_a_new_group_from_the_keyboard_puts_the_cursor_into_its_name(dialog, qtbot):
