@@ -83,6 +83,9 @@ def command() -> Command:
         metavar="N",
         help="create unknown topics with N partitions (default: 0, do not create them)",
     )
+    parser.add_argument(
+        "--testing", action="store_true", help="let clients stop and move the broker's time (/v1/clock)"
+    )
     parser.add_argument("--json", action="store_true", help="print where the listeners are as one JSON line")
     return parser, serve
 
@@ -127,6 +130,8 @@ def serve(options: argparse.Namespace) -> int:
         options.data.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as opened:
         host = opened.enter_context(BrokerHost(options.data, config))
+        if options.testing:
+            host.broker.clock.movable = host.clock
         connections = Connections(lambda: host.now_ns)
         http = kafka = None
         if options.kafka is not None:
