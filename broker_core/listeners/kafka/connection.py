@@ -88,8 +88,7 @@ class KafkaConnection(asyncio.Protocol):
         )
         if self._principal is not None:
             self._seen.principal = self._principal.name
-        if not listener.let_in(self):
-            self._hang_up("there are as many connections as are allowed")
+        listener.let_in(self)
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come."""
@@ -136,6 +135,22 @@ class KafkaConnection(asyncio.Protocol):
         elif self._principal is None and now_s - self._heard_s > limits.header_timeout_ms / 1_000:
             self._hang_up("it did not authenticate in time")
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it has shown who it is, or need not."""
+        return self._principal is not None
+
+    @property
+    def held_bytes(self) -> int:
+        """What it has sent and nobody has served yet."""
+        return len(self._buffer)
+
+    def cut(self, why: str) -> None:
+        """End it at once; its last error says why."""
+        self._hang_up(why)
+        self._listener.let_out(self)
+        self._drop(len(self._buffer))
+
     def abort(self) -> None:
         """End it at once."""
         self._transport.abort()
@@ -158,7 +173,8 @@ class KafkaConnection(asyncio.Protocol):
                 break
             self._busy = True
             self._tried(partial(self._serve, frame))
-        reading = not self._busy or len(self._buffer) < self._most_bytes()
+        held = self._busy or self._stuck_since_s is not None
+        reading = not held or len(self._buffer) < self._most_bytes()
         if reading != self._reading and not self._transport.is_closing():
             self._reading = reading
             (self._transport.resume_reading if reading else self._transport.pause_reading)()
@@ -177,8 +193,7 @@ class KafkaConnection(asyncio.Protocol):
             return None
         end = _LENGTH.size + size
         if len(buffer) < end:
-            if self._listener.budget.bytes > self._listener.shared.limits.max_buffered_bytes:
-                self._hang_up("requests of all connections hold too many bytes")
+            self._listener.make_room()
             self._partial_since_s = self._partial_since_s or time.monotonic()
             return None
         self._partial_since_s = None
@@ -231,6 +246,7 @@ class KafkaConnection(asyncio.Protocol):
             return
         if self._exchange.principal is not None:
             self._principal = self._exchange.principal
+            self._listener.known(self)
             self._seen.principal = self._principal.name
         self._write(header, header.version, {"error_code": 0, "auth_bytes": answer})
 

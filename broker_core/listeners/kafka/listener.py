@@ -28,6 +28,7 @@ from broker_core.settings import Port, checked_class
 
 DEFAULT_PORT = 9_092
 _LOOKS_EVERY_S = 0.5
+_KEPT_FOR_KNOWN = 10  # one connection in so many
 _RESTS_S = 0.05  # between two looks whether a paused session goes on
 
 
@@ -60,6 +61,7 @@ class KafkaListener(Listener):
             host, self.access, self.limits, PendingMembers(), FetchSessions(), ShareSessions(), create_topics
         )
         self._open: dict[KafkaConnection, None] = {}
+        self._strangers: dict[KafkaConnection, None] = {}  # of those, who has not shown who it is; the oldest first
         self._resting: dict[Callable[[], object], None] = {}
 
     @property
@@ -87,14 +89,31 @@ class KafkaListener(Listener):
 
     # -- for its connections
 
-    def let_in(self, connection: KafkaConnection) -> bool:
-        """Note it; False where there are too many, all the same."""
+    def let_in(self, connection: KafkaConnection) -> None:
+        """Note it. Where there are too many, the oldest stranger is cut; without strangers, `connection` itself.
+
+        A tenth of the connections is for those who have shown who they are.
+        """
         self._open[connection] = None
-        return len(self._open) <= self.shared.limits.max_connections
+        if not connection.is_known:
+            self._strangers[connection] = None
+        most = self.shared.limits.max_connections
+        if len(self._open) > most or len(self._strangers) > most - most // _KEPT_FOR_KNOWN:
+            next(iter(self._strangers), connection).cut("there are as many connections as are allowed")
+
+    def known(self, connection: KafkaConnection) -> None:
+        """It has shown who it is."""
+        self._strangers.pop(connection, None)
 
     def let_out(self, connection: KafkaConnection) -> None:
         """It is gone."""
         self._open.pop(connection, None)
+        self._strangers.pop(connection, None)
+
+    def make_room(self) -> None:
+        """Where unfinished requests hold too many bytes, cut the connection that holds the most of them."""
+        if self.budget.bytes > self.shared.limits.max_buffered_bytes:
+            max(self._open, key=lambda each: each.held_bytes).cut("its unfinished request held too many bytes")
 
     def rests(self, action: Callable[[], object]) -> bool:
         """Whether the session is paused, so that requests wait; `action` is called when it may go on."""

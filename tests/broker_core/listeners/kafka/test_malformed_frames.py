@@ -123,7 +123,7 @@ def test_an_unfinished_frame_is_cut(host: BrokerHost):
 
 
 def test_who_does_not_read_its_responses_is_cut(host: BrokerHost, admin: Admin):
-    admin.create_topic("orders")
+    admin.create_topic("orders", 500)  # whose metadata soon fill the buffers of the kernel
     many = frame(struct.pack(">hhi", 3, 1, 5) + CLIENT + struct.pack(">i", -1)) * 1_000
     with KafkaListener(host, port=0, limits=GuardConfig(write_timeout_ms=200)) as listener:
         with socket.create_connection(("127.0.0.1", listener.port), timeout=30) as connection:

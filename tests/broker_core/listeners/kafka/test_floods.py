@@ -1,0 +1,155 @@
+"""Promise 21 at the Kafka listener: a flood, by strangers or of bytes, costs those who are in nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from broker_core import Admin, BrokerHost
+from broker_core.listeners.access.access import Access
+from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
+from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.listeners.kafka.test_malformed_frames import CLIENT, frame, head
+from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
+from tests.broker_core.listeners.kafka.test_who_may_come_in import TOKEN, client
+
+PATIENCE_S = 30
+READ_BYTES = 262_144  # what asyncio reads at a time
+VERSIONS = frame(head(18, 0))
+METADATA = frame(struct.pack(">hhi", 3, 1, 5) + CLIENT + struct.pack(">i", -1))
+
+
+@contextlib.contextmanager
+def flood(listener: KafkaListener, count: int, data: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Connections that send `data` and nothing more, as far as they are let."""
+    with contextlib.ExitStack() as opened:
+        made = []
+        for _ in range(count):
+            connection = socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S)
+            made.append(opened.enter_context(connection))
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(data)
+        yield made
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def known(listener: KafkaListener) -> set[int]:
+    """The connections of those who have shown who they are."""
+    return {view.id for view in listener.connections.views() if view.principal}
+
+
+def test_strangers_neither_cut_those_who_are_in_nor_keep_others_out(host: BrokerHost, admin: Admin):
+    admin.create_topic("orders")
+    limits = GuardConfig(max_connections=30)
+    with KafkaListener(host, port=0, access=Access.of_token(TOKEN), limits=limits) as listener:
+        producer = Producer(client(listener, TOKEN))
+        produce(producer, "orders", 1)
+        before = known(listener)
+        with flood(listener, 100, b"\0\0"):
+            produce(producer, "orders", 3)
+            assert set(AdminClient(client(listener, TOKEN)).list_topics(timeout=PATIENCE_S).topics) == {"orders"}
+            assert before <= known(listener)
+            assert len(listener.connections.views()) <= 30
+        assert {view.last_error for view in listener.connections.gone() if "as many" in view.last_error} == {
+            "cut: there are as many connections as are allowed"
+        }
+
+
+def test_a_tenth_of_the_connections_is_kept_for_those_who_are_known(host: BrokerHost):
+    limits = GuardConfig(max_connections=30)
+    with (
+        KafkaListener(host, port=0, access=Access.of_token(TOKEN), limits=limits) as listener,
+        flood(listener, 40),
+    ):
+        until(lambda: sum("as many" in view.last_error for view in listener.connections.gone()) == 13)
+        assert len(listener.connections.views()) == 27
+
+
+def test_where_all_are_known_one_more_is_refused(host: BrokerHost):
+    with KafkaListener(host, port=0, limits=GuardConfig(max_connections=5)) as listener:
+        with flood(listener, 5, VERSIONS) as first, flood(listener, 3):
+            until(lambda: len(listener.connections.gone()) == 3)
+            for connection in first:
+                assert connection.recv(4)
+
+
+def test_strangers_hold_four_kilobytes_each_until_they_are_gone(host: BrokerHost):
+    with KafkaListener(host, port=0, access=Access.of_token(TOKEN)) as listener:
+        unfinished = struct.pack(">i", STRANGERS_FRAME_BYTES) + b"x" * (STRANGERS_FRAME_BYTES - 1)
+        with flood(listener, 50, unfinished):
+            until(lambda: listener.budget.bytes == 50 * len(unfinished))
+        until(lambda: listener.budget.bytes == 0)
+
+
+def test_who_holds_the_most_bytes_is_cut_and_nobody_else(host: BrokerHost, admin: Admin):
+    admin.create_topic("orders")
+    limits = GuardConfig(max_frame_bytes=500_000, max_buffered_bytes=1_000_000)
+    with KafkaListener(host, port=0, limits=limits) as listener:
+        settings = {"bootstrap.servers": listener.bootstrap_servers, "client.id": "good", "batch.num.messages": 1}
+        producer = Producer(settings)
+        produce(producer, "orders", 1)
+        with flood(listener, 10, struct.pack(">i", 500_000) + b"x" * 300_000):
+            produce(producer, "orders", 20, headers={"large": b"x" * 100_000})
+            until(lambda: listener.budget.bytes <= 1_000_000)
+        cut = [view for view in listener.connections.gone() if "too many bytes" in view.last_error]
+        assert len(cut) >= 7
+        assert {view.client for view in cut} == {""}, "nobody who asked for something"
+        until(lambda: listener.budget.bytes == 0)
+
+
+@pytest.mark.parametrize("whole", [pytest.param(VERSIONS, id="ApiVersions"), pytest.param(METADATA, id="Metadata")])
+def test_frames_that_come_in_pieces_are_answered_as_if_whole(listener: KafkaListener, admin: Admin, whole: bytes):
+    admin.create_topic("orders")
+
+    def answer(connection: socket.socket) -> bytes:
+        with connection.makefile("rb") as incoming:
+            size = incoming.read(4)
+            return size + incoming.read(int.from_bytes(size))
+
+    with socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(whole)
+        expected = answer(connection)
+        for at in range(1, len(whole)):
+            connection.sendall(whole[:at])
+            connection.sendall(whole[at:])
+            assert answer(connection) == expected
+        connection.sendall(whole * 3)
+        assert [answer(connection) for _ in range(3)] == [expected] * 3
+
+
+def test_a_frame_that_is_cut_anywhere_leaves_nothing_behind(listener: KafkaListener):
+    for at in range(len(METADATA)):
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S) as connection:
+            connection.sendall(METADATA[:at])
+    until(lambda: not listener.connections.views())
+    assert listener.budget.bytes == 0
+
+
+def test_who_sends_on_without_reading_its_responses_fills_no_memory(host: BrokerHost, admin: Admin):
+    admin.create_topic("orders", 500)
+    limits = GuardConfig(max_frame_bytes=100_000)
+    with (
+        KafkaListener(host, port=0, limits=limits) as listener,
+        socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S) as connection,
+    ):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.settimeout(0.5)
+        with pytest.raises(TimeoutError):  # it is not read any more
+            while True:
+                connection.sendall(METADATA * 10_000)
+        assert listener.budget.bytes < 100_000 + 2 * READ_BYTES
