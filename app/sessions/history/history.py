@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow.compute as pc
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.sessions.history.keys import KeyCounts, Published, partition_keys, published
 from app.sessions.history.life import Life, Place, life_of, touching
@@ -34,7 +34,8 @@ class History(QObject):
         self._recorded: Recorded | None = None
         self._session = 0
         self._worker: ThreadPoolExecutor | None = None
-        self._answered.connect(self._answer)
+        # Queued: an answer that is there at once must not overtake the one before it.
+        self._answered.connect(self._answer, Qt.ConnectionType.QueuedConnection)
 
     def attach(self, ring: EventRing, folder: Path | None) -> None:
         """Another session; answers to what was asked before do not come any more."""

@@ -278,8 +278,9 @@ def test_each_client_is_told_of_by_its_own_name(host, monkeypatch):
     assert told == [("one", 2), ("two", 1), ("one", 1)]
 
 
-def test_no_tail_is_opened_while_something_is_due(host: BrokerHost):
+def test_no_batch_is_opened_while_something_is_due(host: BrokerHost, monkeypatch: pytest.MonkeyPatch):
     """Its events would stand before those of an earlier moment."""
+    stay_open(monkeypatch)
     due = True
     with host.lock:
         ends = open_batches.OpenBatches(
