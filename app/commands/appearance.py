@@ -176,6 +176,8 @@ class AppearanceHandlers(QObject):
             "reduced_motion": settings.reduced_motion,
             "record": settings.record,
             "keep_spark": settings.keep_spark,
+            "recordings_most": settings.recordings_most,
+            "recordings_mib": settings.recordings_mib,
         }
         dialog = SettingsDialog(
             values,
@@ -201,6 +203,10 @@ class AppearanceHandlers(QObject):
         elif name == "keep_spark":
             settings.keep_spark = bool(value)
             self._context.jobs.keep_spark(bool(value))
+        elif name == "recordings_most":
+            settings.recordings_most = int(str(value))
+        elif name == "recordings_mib":
+            settings.recordings_mib = int(str(value))
         elif name == "record":
             settings.record = bool(value)
             self._context.controller.record = bool(value)

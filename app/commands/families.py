@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.commands.appearance import AppearanceHandlers
 from app.commands.audit import AuditHandlers
+from app.commands.cleaning import CleaningHandlers
 from app.commands.client_faults import ClientFaultHandlers
 from app.commands.clients import ClientHandlers
 from app.commands.compare import CompareHandlers
@@ -41,6 +42,7 @@ FAMILIES = (
     CompareHandlers,
     TravelHandlers,
     RecordingHandlers,
+    CleaningHandlers,
     ScenarioHandlers,
     ReportHandlers,
     ConsumerHandlers,

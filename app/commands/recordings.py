@@ -15,6 +15,7 @@ from app.commands.jobs import Job
 from app.commands.registry import Command
 from app.environment.paths import drafts_folder
 from app.sessions.branching import why_no_branch
+from app.sessions.cleaning import keep
 from app.sessions.export import Run, save_scenario, save_test
 from app.sessions.library import Entry, Library
 from app.sessions.work import Work
@@ -96,6 +97,7 @@ class RecordingHandlers(QObject):
         return done
 
     def _remember(self, folder: Path) -> None:
+        keep(folder)
         settings = self._context.settings
         others = [name for name in settings.recent_sessions if name != str(folder)]
         settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
@@ -154,6 +156,7 @@ class RecordingHandlers(QObject):
         assert folder is not None
         running = self._controller.running
         recorder = None if running is None or self._controller.stopped else running.recorder
+        keep(folder)
 
         def copy(work: Work) -> Path:
             if recorder is not None:
@@ -201,6 +204,8 @@ class RecordingHandlers(QObject):
     def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
         """Write the session as a scenario or a test, as a job: it is run again first, to verify the result."""
         run = self._run()
+        if self._controller.folder is not None:
+            keep(self._controller.folder)
         job = self._context.jobs.work(
             tr("Save {name}", name=target.name),
             lambda work: save(run, target, work),

@@ -14,6 +14,7 @@ from app.commands.registry import Command
 from app.presenters.reports import ReportsPresenter
 from app.reports.parts import part_choices, why_no_assertions
 from app.reports.recent import Reports
+from app.sessions.cleaning import keep
 from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
 from spark_reports.request import Request
@@ -92,6 +93,8 @@ class ReportHandlers(QObject):
 
     def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
         self._context.settings.report_habits = habits
+        for folder in wish.sessions:
+            keep(Path(folder))
         request = Request(
             wish.sessions,
             Path(wish.folder),

@@ -83,6 +83,28 @@ class Settings:
         self._set("session/record", "1" if on else "0")
 
     @property
+    def recordings_most(self) -> int:
+        """How many recordings are kept beside those that somebody needs; 0 for no limit."""
+        return self._number("sessions/most", 100)
+
+    @recordings_most.setter
+    def recordings_most(self, count: int) -> None:
+        self._set("sessions/most", str(count))
+
+    @property
+    def recordings_mib(self) -> int:
+        """How many MiB they may have; 0 for no limit."""
+        return self._number("sessions/most_mib", 5 * 1024)
+
+    @recordings_mib.setter
+    def recordings_mib(self, size_mib: int) -> None:
+        self._set("sessions/most_mib", str(size_mib))
+
+    def _number(self, name: str, otherwise: int) -> int:
+        found = self._get(name, str(otherwise))
+        return int(found) if found.isascii() and found.isdecimal() and len(found) < 10 else otherwise
+
+    @property
     def keep_spark(self) -> bool:
         """Whether Spark is started ahead of a report and kept for the next; it takes about a gigabyte of memory."""
         return self._get("reports/keep_spark", "1") == "1"

@@ -47,7 +47,7 @@ class Library:
     def entries(self, others: Iterable[Path] = ()) -> list[Entry]:
         """The newest first, at most `MOST`; folders that are no sessions are left out."""
         try:
-            inside = [path for path in self.parent.iterdir() if (path / schema.SESSION_FILE).is_file()]
+            inside = [path for path in self.parent.iterdir() if _is_session(path)]
         except OSError:
             inside = []
         folders = {path.resolve(): path for path in (*inside, *others)}.values()
@@ -80,6 +80,10 @@ def entry_of(folder: Path) -> Entry | None:
         left_open=running and not recording,
         recording=running and recording,
     )
+
+
+def _is_session(path: Path) -> bool:
+    return not path.name.startswith(".") and (path / schema.SESSION_FILE).is_file()
 
 
 def _changed(folder: Path) -> float:

@@ -614,6 +614,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein beliebiger Header, als Name: Wert.</translation>
   </message>
   <message>
+   <source>Any number of recordings</source>
+   <translation>Beliebig viele Aufzeichnungen</translation>
+  </message>
+  <message>
    <source>Any two that were recorded.</source>
    <translation>Zwei beliebige aufgezeichnete.</translation>
   </message>
@@ -2499,7 +2503,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Keep at most</source>
-   <translation>Höchstens aufheben</translation>
+   <translation>Höchstens behalten</translation>
   </message>
   <message>
    <source>Keep for</source>
@@ -3990,6 +3994,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Aufzeichnung {size}</translation>
   </message>
   <message>
+   <source>Recordings of any size</source>
+   <translation>Aufzeichnungen beliebiger Größe</translation>
+  </message>
+  <message>
    <source>Records deleted</source>
    <translation>Einträge gelöscht</translation>
   </message>
@@ -4102,12 +4110,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Client entfernen</translation>
   </message>
   <message>
+   <source>Removed a recording ({size}) that nobody named, bookmarked or opened.</source>
+   <translation>Eine Aufzeichnung ({size}) wurde entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
+  </message>
+  <message>
    <source>Removed from {place}: {before}</source>
    <translation>Entfernt bei {place}: {before}</translation>
   </message>
   <message>
    <source>Removed the bookmark {name}.</source>
    <translation>Das Lesezeichen {name} wurde entfernt.</translation>
+  </message>
+  <message>
+   <source>Removed {count:,} recordings ({size}) that nobody named, bookmarked or opened.</source>
+   <translation>{count:,} Aufzeichnungen ({size}) wurden entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
   </message>
   <message>
    <source>Repeats the last action that was undone.</source>
@@ -5204,6 +5220,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die nächstkleinere Schriftgröße.</translation>
   </message>
   <message>
+   <source>The oldest beyond that are removed, never one that somebody named, bookmarked, opened or used.</source>
+   <translation>Die ältesten darüber hinaus werden entfernt, nie eine, die jemand benannt, mit Lesezeichen versehen, geöffnet oder benutzt hat.</translation>
+  </message>
+  <message>
    <source>The other {more} were not tried.</source>
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
@@ -6134,6 +6154,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>an offset</source>
    <translation>ein Offset</translation>
+  </message>
+  <message>
+   <source>and at most</source>
+   <translation>und höchstens</translation>
   </message>
   <message>
    <source>and {count:,} more</source>
@@ -7256,6 +7280,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Rebalances</translation>
   </message>
   <message>
+   <source>{count:,} recordings</source>
+   <translation>{count:,} Aufzeichnungen</translation>
+  </message>
+  <message>
    <source>{count:,} redriven</source>
    <translation>{count:,} zurückgespielt</translation>
   </message>
@@ -7710,6 +7738,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{size} in {count} segments</source>
    <translation>{size} in {count} Segmenten</translation>
+  </message>
+  <message>
+   <source>{size} of recordings</source>
+   <translation>{size} an Aufzeichnungen</translation>
   </message>
   <message>
    <source>{size} on disk</source>

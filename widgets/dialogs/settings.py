@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
 
+from resources.units import byte_size
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
 
 
 class SettingsDialog(QDialog):
-    """`changed(name, value)` for theme, scale, language (strings), reduced_motion, record and keep_spark (bools)."""
+    """`changed(name, value)` for theme, scale, language (strings), reduced_motion, record and keep_spark (bools),
+    recordings_most and recordings_mib (numbers; 0 for no limit)."""
 
     changed = Signal(str, object)
 
@@ -43,7 +45,25 @@ class SettingsDialog(QDialog):
         form.addRow(tr("Language"), self.language)
         form.addRow("", self.reduced_motion)
         self.keep_spark = self._switch("keep_spark", tr("Keep Spark ready for the next report (about 1 GB)"), values)
+        self.recordings_most = self._choice(
+            "recordings_most",
+            [(count, tr("{count:,} recordings", count=count)) for count in (20, 50, 100, 200, 500)]
+            + [(0, tr("Any number of recordings"))],
+            values,
+        )
+        self.recordings_mib = self._choice(
+            "recordings_mib",
+            [(size, tr("{size} of recordings", size=byte_size(size << 20))) for size in (512, 1024, 5120, 20480)]
+            + [(0, tr("Recordings of any size"))],
+            values,
+        )
+        for box in (self.recordings_most, self.recordings_mib):
+            box.setToolTip(
+                tr("The oldest beyond that are removed, never one that somebody named, bookmarked, opened or used.")
+            )
         form.addRow("", self.record)
+        form.addRow(tr("Keep at most"), self.recordings_most)
+        form.addRow(tr("and at most"), self.recordings_mib)
         form.addRow("", self.keep_spark)
         self.note = plain_label("", "muted", self)
         let_wrap(self.note)
