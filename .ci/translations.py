@@ -1,4 +1,4 @@
-"""Gathers the program's words into the .ts files of `resources/translations`, and compiles those to .qm.
+"""Gathers the words of the program and of its lessons into the .ts files of `resources/translations`; makes the .qm.
 
 `python .ci/translations.py` does both; `--check` only says what is missing, and fails where something is.
 """
@@ -11,10 +11,14 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 SOURCES = ("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/operations")
+SCENARIOS = ROOT / "resources" / "scenarios"
 CONTEXT = "Brokerscope"
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
@@ -31,7 +35,20 @@ def words() -> list[str]:
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*.py")):
             found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
+    for path in sorted(SCENARIOS.glob("*.yaml")):
+        found.update(_words_of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
     return sorted(found - {""})
+
+
+def _words_of_lesson(scenario: dict[str, Any]) -> Iterator[str]:
+    """The texts of a shipped lesson, as they are shown, and the title by which the lesson before it names it."""
+    if lesson := scenario.get("lesson"):
+        texts = [
+            scenario["title"],
+            *(step.get(name, "") for step in lesson["steps"] for name in ("watch", "try", "seen")),
+        ]
+        question = lesson.get("question", {})
+        yield from (" ".join(text.split()) for text in (*texts, question.get("text", ""), question.get("answer", "")))
 
 
 def _words_of(tree: ast.AST) -> Iterator[str]:

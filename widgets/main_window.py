@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from widgets.hint_bar import HintBar
 from widgets.navigator import Navigator
 from widgets.panels.inspector import InspectorPanel
+from widgets.panels.lesson import LessonPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.right_side import RightSide
+from widgets.ring import Ring
 from widgets.status_bar import StatusBar
 from widgets.timeline import Timeline
 from widgets.tint import FrameTint
@@ -37,6 +40,7 @@ class Parts:
 
     canvas: QWidget
     navigator: Navigator
+    lesson: LessonPanel
     inspector: InspectorPanel
     rebalances: RebalancesPanel
     panels: Sequence[Panel]
@@ -91,9 +95,10 @@ class MainWindow(QMainWindow):
         parts.canvas.setFocus()
 
     def _compose(self) -> None:
-        self.right = QSplitter(Qt.Orientation.Vertical)
-        self.right.addWidget(self.parts.inspector)
-        self.right.addWidget(self.parts.rebalances)
+        self.right_split = QSplitter(Qt.Orientation.Vertical)
+        self.right_split.addWidget(self.parts.inspector)
+        self.right_split.addWidget(self.parts.rebalances)
+        self.right = RightSide(self.parts.lesson, self.right_split)
         self.right.setMinimumWidth(240)
         self.top = QSplitter(Qt.Orientation.Horizontal)
         self.top.addWidget(self.parts.navigator)
@@ -114,15 +119,16 @@ class MainWindow(QMainWindow):
         self.whole.addWidget(self.tabs)
         self.whole.setStretchFactor(0, 3)
         self.whole.setStretchFactor(1, 2)
-        for split in (self.whole, self.top, self.right):
+        for split in (self.whole, self.top, self.right_split):
             split.setChildrenCollapsible(False)
         self.tabs.setMinimumHeight(150)
         self.parts.canvas.setMinimumSize(320, 160)
         self.setCentralWidget(self.whole)
         self.tint = FrameTint(self, self.whole)
+        self.ring = Ring(self)
         self.top.setSizes([236, 724, 320])
         self.whole.setSizes([510, 220])
-        self.right.setSizes([300, 200])
+        self.right_split.setSizes([300, 200])
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[Entry]]]) -> None:
         """Build the menu bar anew."""
@@ -170,6 +176,24 @@ class MainWindow(QMainWindow):
         if self.tabs.tabText(place) != text:
             self.tabs.setTabText(place, text)
 
+    def place_of_tab(self, name: str) -> QRect:
+        """Where the tab of a panel is, in the window; KeyError if unknown, empty while the tabs are hidden."""
+        bar = self.tabs.tabBar()
+        where = bar.tabRect(self.tabs.indexOf(self._named[name]))
+        return QRect(bar.mapTo(self, where.topLeft()), where.size()) if bar.isVisible() else QRect()
+
+    def place_of_action(self, action: QAction) -> QRect:
+        """Where an action can be clicked, in the window: its button in the toolbar, else its menu in the menu bar."""
+        button = self.toolbar.button(action)
+        if button is not None and button.isVisible():
+            return QRect(button.mapTo(self, QPoint(0, 0)), button.size())
+        bar = self.menuBar()
+        holding = next((one for one in bar.actions() if _holds(one, action)), None)
+        if holding is None:
+            return QRect()
+        where = bar.actionGeometry(holding)
+        return QRect(bar.mapTo(self, where.topLeft()), where.size())
+
     def focus_filter(self) -> bool:
         """Put the cursor into the filter of the panel in front."""
         return self._named[self.shown_tab()].focus_filter() if self.tabs.isVisible() else False
@@ -180,7 +204,7 @@ class MainWindow(QMainWindow):
         self._report_sides()
 
     def toggle_right(self, on: bool) -> None:
-        """Show or hide inspector and rebalances."""
+        """Show or hide lesson, inspector and rebalances."""
         self.right.setVisible(on)
         self._report_sides()
 
@@ -201,7 +225,7 @@ class MainWindow(QMainWindow):
             bottom=self.tabs.isVisibleTo(self),
             tab=self.shown_tab(),
             top=_shares_of(self.top),
-            right=_shares_of(self.right),
+            right=_shares_of(self.right_split),
             whole=_shares_of(self.whole),
         )
 
@@ -212,7 +236,7 @@ class MainWindow(QMainWindow):
         self.tabs.setVisible(layout.bottom)
         if layout.tab in self._named:
             self.tabs.setCurrentWidget(self._named[layout.tab])
-        for split, shares in ((self.top, layout.top), (self.right, layout.right), (self.whole, layout.whole)):
+        for split, shares in ((self.top, layout.top), (self.right_split, layout.right), (self.whole, layout.whole)):
             _share_out(split, shares)
         self._restored = True
         self.sidesShown.emit(layout.left, layout.right_side, layout.bottom)
@@ -249,7 +273,7 @@ class MainWindow(QMainWindow):
         return True
 
     def _splits(self) -> dict[str, QSplitter]:
-        return {"whole": self.whole, "top": self.top, "right": self.right}
+        return {"whole": self.whole, "top": self.top, "right": self.right_split}
 
     def showEvent(self, event: QShowEvent) -> None:
         """The first time, the navigator is there where there is room for it."""
@@ -266,6 +290,14 @@ class MainWindow(QMainWindow):
         self.save()
         self.closing.emit()
         super().closeEvent(event)
+
+
+def _holds(entry: QAction, action: QAction) -> bool:
+    """Whether an entry is that action, or a menu that has it at any depth."""
+    menu = entry.menu()
+    if not isinstance(menu, QMenu):
+        return entry is action
+    return any(_holds(inner, action) for inner in menu.actions())
 
 
 def _with_mnemonic(title: str, taken: set[str]) -> str:

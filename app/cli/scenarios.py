@@ -8,8 +8,10 @@ from pathlib import Path
 from app.cli.output import print_facts, print_rows, say
 from app.cli.parser import Parser
 from app.cli.verbs import Command
+from app.environment.extras import why_missing
 from app.environment.paths import DataFiles, find_scenario, shipped_scenarios
 from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, load_scenario, old_words
 
 
@@ -81,9 +83,21 @@ def _parts_facts(scenario: Scenario) -> list[tuple[str, object]]:
     return [(name.capitalize(), count) for name, count in _parts(scenario).items()]
 
 
+def _window_names(scenario: Path) -> WindowNames | None:
+    """What its lesson may name; None where the window is not installed."""
+    if why_missing("gui"):
+        return None
+    try:
+        from app.commands.families import COMMANDS
+        from app.commands.lesson import window_names
+    except ImportError:  # Qt is there, but a library of the system that it needs is not
+        return None
+    return window_names(COMMANDS, scenario)
+
+
 def _check(options: argparse.Namespace) -> None:
     path: Path = find_scenario(options.scenario)
-    scenario, text = load_scenario(path)
+    scenario, text = load_scenario(path, _window_names(path))
     for producer in scenario.producers:
         if isinstance(producer.arrivals, FileArrivals):
             DataFiles(path)(producer.arrivals.file)

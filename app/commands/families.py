@@ -19,6 +19,7 @@ from app.commands.groups import GroupHandlers
 from app.commands.help import HelpHandlers
 from app.commands.inspector import InspectorHandlers
 from app.commands.leases import LeaseHandlers
+from app.commands.lesson import LessonHandlers
 from app.commands.listeners import ListenerHandlers
 from app.commands.messages import MessageHandlers
 from app.commands.offsets import OffsetHandlers
@@ -44,6 +45,7 @@ FAMILIES = (
     RecordingHandlers,
     CleaningHandlers,
     ScenarioHandlers,
+    LessonHandlers,
     ReportHandlers,
     ConsumerHandlers,
     ClientHandlers,

@@ -60,10 +60,10 @@ class HelpHandlers(QObject):
         self._read(tr("Keys"), "\n".join(rows))
 
     def _hint(self) -> None:
-        """At the first start: one thing to try. It disappears after the first action."""
+        """At the first start, where no lesson begins: one thing to try. It disappears after the first action."""
         scenario, context = self._context.controller.scenario, self._context
         context.window.hint.clear()
-        if not context.settings.hints or scenario is None or not scenario.try_:
+        if not context.settings.hints or scenario is None or scenario.lesson or not scenario.try_:
             return
         context.settings.hints = False
         self._hinted = tr("Try this first: {what}", what=scenario.try_[0])

@@ -9,8 +9,10 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext
+from app.commands.lesson import window_names
 from app.commands.registry import Command
 from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
+from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
 from broker_core.simulation.scenario_completion import complete
 from widgets.completion_list import Word
@@ -95,7 +97,8 @@ class ScenarioHandlers(QObject):
             return before
         if before is not None:
             before.deleteLater()
-        written = WrittenScenario()
+        known = window_names(self._context.registry.commands(), Path(source) if source else None)
+        written = WrittenScenario(known)
         editor = self._editors[source] = ScenarioEditor(
             name, text, written.judge, written.complete, parent=self._context.window
         )
@@ -135,15 +138,19 @@ class ScenarioHandlers(QObject):
 
 
 class WrittenScenario:
-    """The text of an editor. Names that are proposed are those of the last text that was a scenario."""
+    """The text of an editor. Names that are proposed are those of the last text that was a scenario.
 
-    def __init__(self) -> None:
+    `window` is what its lesson may name.
+    """
+
+    def __init__(self, window: WindowNames | None = None) -> None:
+        self._window = window
         self._known: Scenario | None = None
 
     def judge(self, text: str) -> tuple[int, str]:
         """The line and the sentence of what keeps a text from being a scenario; (0, "") where nothing does."""
         try:
-            self._known = parse_scenario(text)
+            self._known = parse_scenario(text, window=self._window)
         except ScenarioError as error:
             found = re.match(r"scenario, line (\d+): (.*)", str(error), re.DOTALL)
             if found is None:

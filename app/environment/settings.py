@@ -175,6 +175,26 @@ class Settings:
     def reports(self, reports: tuple[tuple[str, str], ...]) -> None:
         self._set("reports", "\n".join(f"{folder}\t{title}" for folder, title in reports))
 
+    @property
+    def lesson_folded(self) -> bool:
+        """Whether the lesson shows its title alone."""
+        return self._get("window/lesson_folded", "0") == "1"
+
+    @lesson_folded.setter
+    def lesson_folded(self, on: bool) -> None:
+        self._set("window/lesson_folded", "1" if on else "0")
+
+    def lesson_progress(self, scenario: str) -> frozenset[str]:
+        """The texts of the steps of a scenario's lesson that were done once."""
+        try:
+            return _names(json.loads(self._get(f"lessons/{_key(scenario)}", "[]")))
+        except ValueError:
+            return frozenset()
+
+    def keep_lesson_progress(self, scenario: str, steps: frozenset[str]) -> None:
+        """Keep them for the next time that the scenario is opened."""
+        self._set(f"lessons/{_key(scenario)}", json.dumps(sorted(steps)))
+
     def arrangement(self, scenario: str) -> str:
         """Where boxes of a scenario's canvas stand that were moved by hand, as text."""
         return self._get(f"arrangement/{_key(scenario)}", "")

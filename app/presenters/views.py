@@ -38,6 +38,7 @@ from widgets.i18n import tr
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator, NavRow, NavSection
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
+from widgets.panels.lesson import LessonPanel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.theme import current_theme
 
@@ -138,7 +139,7 @@ class Views(QObject):
     def make_parts(self, canvas: QWidget) -> Parts:
         """The canvas, and the panels around and below it."""
         panels = tuple(presenter.panel for presenter in self._presenters.values())
-        return Parts(canvas, Navigator(), InspectorPanel(), RebalancesPanel(), panels)
+        return Parts(canvas, Navigator(), LessonPanel(), InspectorPanel(), RebalancesPanel(), panels)
 
     def attach(self, window: MainWindow) -> None:
         """Connect a window made with `make_parts`."""

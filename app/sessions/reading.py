@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from broker_core.events import Sink
 from broker_core.recording.event_index import EventIndex
+from broker_core.snapshots import Snapshot
 
 # The window draws between two bunches of events.
 BUNCH = 1_000
 PAUSE_S = 0.002
+#: Of a longer session some keyframes are passed over.
+KEYFRAMES_MAX = 2_000
 
 
 class Reading:
     """Hands every event of the session in `folder` to `sinks`, in order, from a thread of its own."""
 
-    def __init__(self, folder: Path, sinks: Sequence[Sink], expected: int, done: Callable[[], object]) -> None:
-        """`expected` is how many events there are; `done()` is called at the end, in the thread that reads."""
+    def __init__(
+        self,
+        folder: Path,
+        sinks: Sequence[Sink],
+        expected: int,
+        done: Callable[[], object],
+        keyframes: Iterable[Snapshot] = (),
+        on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
+    ) -> None:
+        """`expected` is how many events there are; `done()` is called at the end, in the thread that reads.
+
+        `on_keyframe` gets each of `keyframes` after the events before it.
+        """
         self._folder = folder
         self._sinks = tuple(sinks)
         self._expected = max(1, expected)
         self._done = done
+        self._keyframes = iter(keyframes)
+        self._on_keyframe = on_keyframe
         self._read = 0
         self._closing = False
         self._thread = threading.Thread(target=self._work, name="reading", daemon=True)
@@ -50,9 +66,13 @@ class Reading:
 
     def _work(self) -> None:
         try:
+            due = next(self._keyframes, None)
             for event in EventIndex(self._folder).events(0):
                 if self._closing:
                     return
+                while due is not None and due.events <= event.seq:
+                    self._on_keyframe(due)
+                    due = next(self._keyframes, None)
                 for sink in self._sinks:
                     sink(event)
                 self._read += 1

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.environment.paths import DataFiles, new_session_folder
 from app.sessions.branching import branch_of
 from app.sessions.event_text import event_line
-from app.sessions.reading import Reading
+from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.shown import Collectors, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession
 from broker_core.clock import ns_from_s
@@ -91,6 +91,7 @@ class SessionController(ShownSession):
             find_file=DataFiles(path),
             seed=seed,
             sinks=collectors.all(),
+            on_keyframe=collectors.lesson.keyframe,
             extra={SCENARIO_PATH: str(path.resolve()), **extra},
         )
         self.close()
@@ -119,7 +120,11 @@ class SessionController(ShownSession):
         self.travel.attach(lambda: stored.playback, has_present=False)
         series = self.collectors.series
         series.read_from_file()
-        self._reading = Reading(folder, self.collectors.gathering(), stored.event_count, series.read_whole)
+        lesson = self.collectors.lesson
+        frames = stored.playback.moments(KEYFRAMES_MAX) if lesson.lesson is not None else iter(())
+        self._reading = Reading(
+            folder, self.collectors.gathering(), stored.event_count, series.read_whole, frames, lesson.keyframe
+        )
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()

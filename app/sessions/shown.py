@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from app.sessions.collectors.hues import HueCollector
 from app.sessions.collectors.latencies import LatencyCollector
+from app.sessions.collectors.lesson import LessonCollector
 from app.sessions.collectors.refusals import RefusalCollector
 from app.sessions.collectors.schemas import SchemaCollector
 from app.sessions.collectors.timeline import TimelineCollector
@@ -36,6 +37,7 @@ class Collectors:
         self.series = SessionSeries()
         self.refusals = RefusalCollector()
         self.schemas = SchemaCollector(scenario)
+        self.lesson = LessonCollector(None if scenario is None else scenario.lesson)
 
     def all(self) -> tuple[Sink, ...]:
         """For a session that begins."""
@@ -43,7 +45,16 @@ class Collectors:
 
     def gathering(self) -> tuple[Sink, ...]:
         """For a session that is read: its single events stay in its folder."""
-        return (self.timeline, self.ownership, self.hues, self.latencies, self.refusals, self.schemas, self.series)
+        return (
+            self.timeline,
+            self.ownership,
+            self.hues,
+            self.latencies,
+            self.refusals,
+            self.schemas,
+            self.lesson,
+            self.series,
+        )
 
 
 class ShownSession(QObject):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.sessions.event_text import event_line
-from broker_core.broker.occurrences import occurrences, tester
+from broker_core.broker.occurrences import BrokerState, occurrences, tester
 from broker_core.events import Event
 from broker_core.filters import Filter
 from broker_core.simulation.simulation import Simulation
@@ -21,6 +21,7 @@ class RunUntil:
     def __init__(self, simulation: Simulation, condition: Filter, until_ns: int) -> None:
         self._simulation = simulation
         self._fits = tester(condition)
+        self._state = BrokerState(simulation.broker, simulation.actors)
         self._until_ns = until_ns
         self._pending: list[Event] = []
         self.found: Event | None = None
@@ -43,7 +44,7 @@ class RunUntil:
 
     def _look(self) -> bool:
         for event in self._pending:
-            if any(self._fits(moment) for moment in occurrences(event, self._simulation.broker)):
+            if any(self._fits(each) for each in occurrences(event, self._state)):
                 self.found = event
                 break
         self._pending.clear()

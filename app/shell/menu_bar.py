@@ -81,7 +81,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         tuple(f"show_{panel.name}" for panel in PANELS),
         ("my_actions",),
         ("inspect_back", "inspect_forward"),
-        ("toggle_left", "toggle_right", "toggle_bottom"),
+        ("toggle_lesson", "toggle_left", "toggle_right", "toggle_bottom"),
         ("zoom_in", "zoom_out", "zoom_fit"),
         ("type_larger", "type_smaller", "theme", "present"),
     ),
@@ -90,7 +90,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("layout_choose", "layout_save", "layout_forget"),
         ("arrange", "arrange_reset"),
     ),
-    "Help": (("help_panel", "help_canvas", "help_filters", "help_keys"), ("about",)),
+    "Help": (("next_lesson", "lesson_over"), ("help_panel", "help_canvas", "help_filters", "help_keys"), ("about",)),
 }
 
 # A line, a command, or a menu within a menu: its title and what it holds.

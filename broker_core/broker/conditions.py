@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
-from broker_core.broker.occurrences import Occurrence, occurrences, tester
+from broker_core.broker.occurrences import BrokerState, Occurrence, occurrences, tester
 from broker_core.events import Event, EventStream
 from broker_core.filters import Field, Fields, Filter
 from broker_core.plurals import counted
@@ -53,6 +53,7 @@ class Conditions:
 
     def __init__(self, broker: Broker, events: EventStream, timers: Timers) -> None:
         self._broker = broker
+        self._state = BrokerState(broker)
         self._events = events
         self._timers = timers
         self.waiting: dict[Reply[Found], _Waiting] = {}
@@ -156,7 +157,7 @@ class Conditions:
                     (
                         f"{event.kind} in {event.topic or event.group or 'the broker'}"
                         for event in news
-                        if any(happens(each) for each in occurrences(event, self._broker))
+                        if any(happens(each) for each in occurrences(event, self._state))
                     ),
                     None,
                 )

@@ -1,119 +1,348 @@
-"""Events, and the state right after them, as filters ask for both."""
+"""Events, and the state right after them, as filters ask for both.
+
+Run-until, waits, lessons and alerts read the same fields. A state is that of a running broker, or of a snapshot.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.filters import Field, Fields, Filter
-from broker_core.filters.field import folded
+from broker_core.filters.field import called, folded
+from broker_core.snapshots import Snapshot, total_lag
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
 
+class State(Protocol):
+    """The state of a broker, asked for one thing at a time; None where there is no such thing."""
+
+    def readers(self, topic: str) -> Sequence[str]:
+        """The groups that read a topic."""
+
+    def is_queue(self, name: str) -> bool:
+        """Whether there is a queue of that name."""
+
+    def lag(self, group: str, topic: str = "") -> int | None:
+        """Messages that a group has not committed, of one topic or of all that it reads."""
+
+    def counts(self, queue: str) -> Mapping[str, int] | None:
+        """`ready`, `delayed`, `in_flight` and `dead` of a queue, in messages."""
+
+    def state_of(self, name: str) -> str | None:
+        """The state word of a group or of a client."""
+
+    def members(self, group: str) -> int | None:
+        """How many members a group has."""
+
+    def transactions(self) -> int:
+        """How many transactions are open."""
+
+
+class Client(Protocol):
+    """A client in the same process, whose state is known."""
+
+    state: str
+
+
+class BrokerState:
+    """That of a running broker, with the clients in the same process."""
+
+    def __init__(self, broker: Broker, clients: Mapping[str, Client] | None = None) -> None:
+        self._broker = broker
+        self._clients: Mapping[str, Client] = {} if clients is None else clients
+
+    def readers(self, topic: str) -> Sequence[str]:
+        return self._broker.groups.readers(topic)
+
+    def is_queue(self, name: str) -> bool:
+        return name in self._broker.queues.names()
+
+    def lag(self, group: str, topic: str = "") -> int | None:
+        broker = self._broker
+        if topic:
+            topics = [topic] if topic in broker.topics.names() else []
+        else:
+            topics = [name for name in broker.topics.names() if group in broker.groups.readers(name)]
+        found = [self._lag_in(group, name) for name in topics]
+        known = [lag for lag in found if lag is not None]
+        return sum(known) if known else None
+
+    def _lag_in(self, group: str, topic: str) -> int | None:
+        broker, found = self._broker, None
+        for partition in range(broker.logs.partition_count(topic)):
+            start = broker.groups.committed(group, topic, partition)
+            if start is None:
+                start = broker.fetches.start(group, topic, partition)
+            if start is not None:
+                log = broker.logs.partition(topic, partition)
+                found = (found or 0) + log.messages_between(min(start, log.end_offset), log.end_offset)
+        return found
+
+    def counts(self, queue: str) -> Mapping[str, int] | None:
+        if not self.is_queue(queue):
+            return None
+        found = self._broker.queues.queue(queue)
+        return {
+            "ready": found.ready,
+            "delayed": found.delayed,
+            "in_flight": found.in_flight,
+            "dead": found.dead_letters.count(queue),
+        }
+
+    def state_of(self, name: str) -> str | None:
+        client = self._clients.get(name)
+        if client is not None:
+            return client.state
+        groups = self._broker.groups
+        return str(groups.state(name).value) if name in groups.groups() else None
+
+    def members(self, group: str) -> int | None:
+        groups = self._broker.groups
+        return len(groups.clients(group)) if group in groups.groups() else None
+
+    def transactions(self) -> int:
+        return len(self._broker.transactions.views())
+
+
+class SnapshotState:
+    """That of a snapshot: the same in a live session and in its recording."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._groups = {group.name: group for group in snapshot.groups}
+        self._queues = {queue.name: queue for queue in snapshot.queues}
+
+    def readers(self, topic: str) -> Sequence[str]:
+        return [group.name for group in self._snapshot.groups if topic in group.topics]
+
+    def is_queue(self, name: str) -> bool:
+        return name in self._queues
+
+    def lag(self, group: str, topic: str = "") -> int | None:
+        found = self._groups.get(group)
+        if found is None:
+            return None
+        return total_lag((at.lag, at.end_offset) for at in found.offsets if topic in {"", at.topic})
+
+    def counts(self, queue: str) -> Mapping[str, int] | None:
+        found = self._queues.get(queue)
+        if found is None:
+            return None
+        return {
+            "ready": found.ready,
+            "delayed": found.delayed,
+            "in_flight": found.in_flight,
+            "dead": found.dead,
+        }
+
+    def state_of(self, name: str) -> str | None:
+        actor = next((actor.state for actor in self._snapshot.actors if actor.name == name), None)
+        group = self._groups.get(name)
+        return actor if actor is not None or group is None else group.state
+
+    def members(self, group: str) -> int | None:
+        found = self._groups.get(group)
+        return None if found is None else len(found.members)
+
+    def transactions(self) -> int:
+        return len(self._snapshot.transactions)
+
+
 class Occurrence(NamedTuple):
-    """An event, and the group or queue whose state is asked for: a publish concerns everybody who reads."""
+    """An event and the state after it. `reader` is the group or queue that is asked about: a publish concerns all
+    that read; `event` is None where only the state is asked for.
+    """
 
-    event: Event
+    event: Event | None
     reader: str
-    broker: Broker
+    state: State
 
 
-def _lag(at: Occurrence) -> int | None:
-    """Of the group, in all partitions of the event's topic; of the queue, what is not finished."""
-    broker, topic = at.broker, at.event.topic
-    if at.reader in broker.queues.names():
-        return _depth(at)
-    if not at.reader or topic not in broker.topics.names():
+def occurrences(event: Event, state: State) -> Iterator[Occurrence]:
+    """The event itself, and, of a publish, once for each that reads it."""
+    yield Occurrence(event, event.group, state)
+    if event.kind is EventKind.PUBLISHED:
+        for group in state.readers(event.topic):
+            yield Occurrence(event, group, state)
+        if state.is_queue(event.topic):
+            yield Occurrence(event, event.topic, state)
+
+
+# -- the fields
+
+_Get = Callable[[Occurrence], Any]
+
+
+def _of_event(name: str) -> _Get:
+    return lambda at: None if at.event is None else getattr(at.event, name)
+
+
+def _is_kind(kind: EventKind) -> _Get:
+    return lambda at: at.event is not None and at.event.kind is kind
+
+
+def _action(at: Occurrence) -> str | None:
+    """The name of an action of the user."""
+    if at.event is None or at.event.kind is not EventKind.USER_ACTION:
         return None
-    found = None
-    for partition in range(broker.logs.partition_count(topic)):
-        start = broker.groups.committed(at.reader, topic, partition)
-        if start is None:
-            start = broker.fetches.start(at.reader, topic, partition)
-        if start is not None:
-            log = broker.logs.partition(topic, partition)
-            found = (found or 0) + log.messages_between(min(start, log.end_offset), log.end_offset)
-    return found
+    return str((at.event.detail or {}).get("action", ""))
 
 
-def _queue(at: Occurrence) -> Any:
-    broker = at.broker
-    for name in (at.reader, at.event.group, at.event.topic):
-        if name in broker.queues.names():
-            return broker.queues.queue(name)
-    return None
+def _queue(at: Occurrence) -> str:
+    names = (at.reader,) if at.event is None else (at.reader, at.event.group, at.event.topic)
+    return next((name for name in names if name and at.state.is_queue(name)), "")
 
 
-def _depth(at: Occurrence) -> int | None:
-    queue = _queue(at)
-    if queue is not None:
-        return int(queue.ready + queue.delayed + queue.in_flight)
-    broker, topic = at.broker, at.event.topic
-    if topic not in broker.topics.names():
-        return None
-    return max(
-        (_lag(Occurrence(at.event, group, at.broker)) or 0 for group in broker.groups.readers(topic)),
-        default=0,
-    )
-
-
-def _of_queue(name: str) -> Callable[[Occurrence], int | None]:
+def _count_of(name: str) -> _Get:
     def get(at: Occurrence) -> int | None:
-        queue = _queue(at)
-        return None if queue is None else int(getattr(queue, name))
+        counts = at.state.counts(_queue(at))
+        return None if counts is None else counts[name]
 
     return get
 
 
-def _dead(at: Occurrence) -> int | None:
-    queue = _queue(at)
-    return None if queue is None else int(queue.dead_letters.count(queue.name))
+def _lag(at: Occurrence) -> int | None:
+    if at.state.is_queue(at.reader):
+        return _depth(at)
+    if not at.reader or at.event is None:
+        return None
+    return at.state.lag(at.reader, at.event.topic) if at.event.topic else None
 
 
-COLUMNS: tuple[tuple[Field, Callable[[Occurrence], Any]], ...] = (
+def _unfinished(counts: Mapping[str, int]) -> int:
+    return counts["ready"] + counts["delayed"] + counts["in_flight"]
+
+
+def _depth(at: Occurrence) -> int | None:
+    counts = at.state.counts(_queue(at))
+    if counts is not None:
+        return _unfinished(counts)
+    if at.event is None or not at.event.topic:
+        return None
+    topic = at.event.topic
+    return max((at.state.lag(group, topic) or 0 for group in at.state.readers(topic)), default=0)
+
+
+def _lag_of(state: State, name: str) -> int | None:
+    counts = state.counts(name)
+    return state.lag(name) if counts is None else _unfinished(counts)
+
+
+def _counted(which: str) -> Callable[[State, str], Any]:
+    def get(state: State, name: str) -> int | None:
+        counts = state.counts(name)
+        return None if counts is None else counts[which]
+
+    return get
+
+
+_EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
     (
         Field("kind", "text", "The kind of event: published, nacked, rebalance_started, fault..."),
-        lambda at: at.event.kind,
+        _of_event("kind"),
     ),
-    (Field("topic"), lambda at: at.event.topic),
-    (Field("partition", "number"), lambda at: at.event.partition),
-    (Field("offset", "number"), lambda at: at.event.offset),
-    (Field("key"), lambda at: at.event.key),
-    (Field("group", "text", "The group or queue; of what is published, each that reads it."), lambda at: at.reader),
-    (Field("client"), lambda at: at.event.client),
-    (Field("cause"), lambda at: at.event.cause),
-    (Field("attempt", "number"), lambda at: at.event.attempt),
-    (Field("generation", "number"), lambda at: at.event.generation),
-    (Field("count", "number", "Messages in the event."), lambda at: at.event.count),
-    (Field("size", "size"), lambda at: at.event.size_bytes),
-    (Field("time", "time", "Session time."), lambda at: at.event.time_ns),
-    (Field("lag", "number", "Messages of the topic that the group has not committed."), _lag),
-    (Field("depth", "number", "Unfinished messages of the queue, or of the slowest reader of the topic."), _depth),
-    (Field("ready", "number", "Messages ready for delivery."), _of_queue("ready")),
-    (Field("in_flight", "number", "Messages of the queue under a lease."), _of_queue("in_flight")),
-    (Field("dead", "number", "Dead letters of the queue."), _dead),
-    (Field("dlq", "flag", "A message was dead-lettered."), lambda at: at.event.kind is EventKind.DEAD_LETTERED),
-    (Field("redriven", "flag", "A message was redriven."), lambda at: at.event.kind is EventKind.REDRIVEN),
-    (Field("mine", "flag", "One of my own actions."), lambda at: at.event.kind is EventKind.USER_ACTION),
-    (Field("control", "flag", "Not about messages."), lambda at: at.event.kind not in MESSAGE_KINDS),
+    (Field("topic"), _of_event("topic")),
+    (Field("partition", "number"), _of_event("partition")),
+    (Field("offset", "number"), _of_event("offset")),
+    (Field("key"), _of_event("key")),
+    (
+        Field("group", "text", "The group or queue; of what is published, each that reads it."),
+        lambda at: at.reader or None,
+    ),
+    (Field("client"), _of_event("client")),
+    (Field("cause"), _of_event("cause")),
+    (Field("action", "text", "Of my own actions its name, as in a schedule: move_consumer, redrive..."), _action),
+    (Field("attempt", "number"), _of_event("attempt")),
+    (Field("generation", "number"), _of_event("generation")),
+    (Field("count", "number", "Messages in the event."), _of_event("count")),
+    (Field("size", "size"), _of_event("size_bytes")),
+    (Field("time", "time", "Session time."), _of_event("time_ns")),
+    (Field("dlq", "flag", "A message was dead-lettered."), _is_kind(EventKind.DEAD_LETTERED)),
+    (Field("redriven", "flag", "A message was redriven."), _is_kind(EventKind.REDRIVEN)),
+    (Field("mine", "flag", "One of my own actions."), _is_kind(EventKind.USER_ACTION)),
+    (
+        Field("control", "flag", "Not about messages."),
+        lambda at: at.event is not None and at.event.kind not in MESSAGE_KINDS,
+    ),
 )
-FIELDS = Fields(field for field, _ in COLUMNS)
+
+# A field, what it is of the thing that the event is about, and what it is of a thing that is named.
+_STATE_FIELDS: tuple[tuple[Field, _Get, Callable[[State, str], Any]], ...] = (
+    (
+        Field("lag", "number", "Messages of the topic that the group has not committed.", "billing"),
+        _lag,
+        _lag_of,
+    ),
+    (
+        Field("depth", "number", "Unfinished messages of the queue, or of the slowest reader of the topic.", "jobs"),
+        _depth,
+        _lag_of,
+    ),
+    (Field("ready", "number", "Messages ready for delivery.", "jobs"), _count_of("ready"), _counted("ready")),
+    (
+        Field("in_flight", "number", "Messages of the queue under a lease.", "jobs"),
+        _count_of("in_flight"),
+        _counted("in_flight"),
+    ),
+    (Field("dead", "number", "Dead letters of the queue.", "jobs"), _count_of("dead"), _counted("dead")),
+    (
+        Field("state", "text", "The state of the group or client: stable, blocked, crashed...", "billing"),
+        lambda at: at.state.state_of(at.reader),
+        lambda state, name: state.state_of(name),
+    ),
+    (
+        Field("members", "number", "Members of the group.", "billing"),
+        lambda at: at.state.members(at.reader),
+        lambda state, name: state.members(name),
+    ),
+    (
+        Field("transactions", "number", "Transactions that are open."),
+        lambda at: at.state.transactions(),
+        lambda state, _name: state.transactions(),
+    ),
+)
+
+FIELDS = Fields((*(field for field, _ in _EVENT_FIELDS), *(field for field, _, _ in _STATE_FIELDS)))
+#: Those that a state has without any event; each is asked of a thing by name, as in `lag("billing")`.
+STATE_FIELDS = Fields(field for field, _, _ in _STATE_FIELDS)
+_GETTERS: Mapping[str, _Get] = {
+    folded(name): get
+    for name, get in (
+        *((field.name, get) for field, get in _EVENT_FIELDS),
+        *((field.name, get) for field, get, _ in _STATE_FIELDS),
+    )
+}
+_NAMED = {field.name: get for field, _, get in _STATE_FIELDS}
+_ALONE = frozenset(field.name for field, _, _ in _STATE_FIELDS if not field.argument)
+
+
+def named_things(condition: Filter) -> tuple[str, ...]:
+    """The groups, queues, topics and clients that a condition asks for by name, as in `lag("billing")`."""
+    return tuple(dict.fromkeys(_argument(name) for name in condition.fields if _argument(name)))
+
+
+def only_state(condition: Filter) -> bool:
+    """True where a condition can be judged by the state alone, without an event."""
+    return condition.only_compares and all(_argument(name) or name in _ALONE for name in condition.fields)
 
 
 def tester(condition: Filter) -> Callable[[Occurrence], bool]:
-    """What says whether an occurrence fits `condition`."""
-    getters = {folded(field.name): get for field, get in COLUMNS}
-    return condition.tester(getters, lambda at: describe(at.event).casefold())
+    """The fast way to ask `condition`, read with `FIELDS` or `STATE_FIELDS`, of many occurrences."""
+    getters = dict(_GETTERS)
+    for name in condition.fields:
+        if argument := _argument(name):
+            field = name.partition("(")[0]
+            getters[folded(called(field, argument))] = _bound(_NAMED[field], argument)
+    return condition.tester(getters, lambda at: "" if at.event is None else describe(at.event).casefold())
 
 
-def occurrences(event: Event, broker: Broker) -> Iterator[Occurrence]:
-    """`event`, for everybody whom it concerns."""
-    yield Occurrence(event, event.group, broker)
-    if event.kind is EventKind.PUBLISHED:
-        for group in broker.groups.readers(event.topic):
-            yield Occurrence(event, group, broker)
-        if event.topic in broker.queues.names():
-            yield Occurrence(event, event.topic, broker)
+def _bound(get: Callable[[State, str], Any], name: str) -> _Get:
+    return lambda at: get(at.state, name)
+
+
+def _argument(name: str) -> str:
+    return name.partition("(")[2].removesuffix(")")

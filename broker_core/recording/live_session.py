@@ -40,9 +40,11 @@ class LiveSession:
         find_file: Callable[[str], Path],
         seed: int | None = None,
         sinks: Sequence[Sink] = (),
+        on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """Set up and start at session time 0; `sinks` get every event from the first on.
+        """Set up and start at session time 0; `sinks` get every event from the first on, and `on_keyframe`
+        every keyframe.
 
         `extra` goes into the recording's metadata.
 
@@ -83,6 +85,7 @@ class LiveSession:
         self.simulation.on_action(lambda time_ns, plain: self.actions.append(recorded_action(time_ns, plain)))
         for sink in sinks:
             self.simulation.events.attach(sink)
+        self._on_keyframe = on_keyframe
         self._cadence = Cadence()
         self._memory = MemoryPlayback()
         self.simulation.start()
@@ -99,6 +102,7 @@ class LiveSession:
             self.recorder.keyframe(snapshot)
         else:
             self._memory.keyframe(snapshot)
+        self._on_keyframe(snapshot)
         self._cadence.took(now_ns, events, time.thread_time() - started_s)
 
     def playback(self) -> Playback:

@@ -16,6 +16,8 @@ from broker_core.simulation.actions.faults import Fault
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import RegisterSchema
 from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.lesson import WindowNames
+from broker_core.simulation.lesson_references import LessonReferences
 from broker_core.simulation.scenario_names import ScenarioNames, names_of
 from broker_core.simulation.specs import Failure, ProducerSpec
 from broker_core.simulation.strict_yaml import Document, YamlError
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
 Place = tuple[str | int, ...]
 
 
-def check_references(scenario: Scenario, document: Document) -> None:
+def check_references(scenario: Scenario, document: Document, window: WindowNames | None = None) -> None:
     """Raises `YamlError` with the line of the first thing that is wrong."""
     _References(scenario, document).check()
+    if scenario.lesson is not None:
+        LessonReferences(scenario, document, window).check(scenario.lesson)
 
 
 class _References:

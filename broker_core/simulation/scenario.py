@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from broker_core.simulation.action_words import in_words_of_today, with_known_assignor
+from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import check_references
 from broker_core.simulation.scenario_errors import fault
 from broker_core.simulation.specs import (
@@ -31,7 +32,10 @@ class ScenarioError(Exception):
 
 
 class Scenario(Strict, frozen=True, kw_only=True):
-    """Everything that runs, and what a person should watch and try."""
+    """Everything that runs, and what a person should watch and try.
+
+    The steps of a `lesson` tick themselves; `watch` and `try` are what there is to see and to do besides.
+    """
 
     title: str
     about: str
@@ -50,23 +54,27 @@ class Scenario(Strict, frozen=True, kw_only=True):
     workers: tuple[WorkerSpec, ...] = ()
     subscribers: tuple[SubscriberSpec, ...] = ()
     schedule: tuple[Scheduled, ...] = ()
+    lesson: Lesson | None = None
 
 
-def load_scenario(path: Path) -> tuple[Scenario, str]:
-    """The scenario in the file and its text. Raises `ScenarioError`."""
+def load_scenario(path: Path, window: WindowNames | None = None) -> tuple[Scenario, str]:
+    """The scenario in the file and its text; `window` as for `parse_scenario`. Raises `ScenarioError`."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"The scenario {path} cannot be read: {error}.") from error
-    return parse_scenario(text, path.name), text
+    return parse_scenario(text, path.name, window), text
 
 
-def parse_scenario(text: str, source: str = "scenario") -> Scenario:
-    """The scenario that `text` describes. Raises `ScenarioError`; `source` is how messages call it."""
+def parse_scenario(text: str, source: str = "scenario", window: WindowNames | None = None) -> Scenario:
+    """The scenario that `text` describes. Raises `ScenarioError`; `source` is how messages call it.
+
+    The commands, panels and scenarios that its lesson names are checked against `window`, where it is given.
+    """
     try:
         document = Document(text)
         scenario = _convert(document)
-        check_references(scenario, document)
+        check_references(scenario, document, window)
     except YamlError as error:
         raise ScenarioError(f"{source}, {error}") from error
     return scenario

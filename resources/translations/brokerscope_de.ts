@@ -230,8 +230,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
   </message>
   <message>
+   <source>A build that fails three times goes to the dead letters.</source>
+   <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
+  </message>
+  <message>
    <source>A command, a name, a key, a message (orders/3/17) or a time (00:31)</source>
    <translation>Befehl, Name, Schlüssel, Nachricht (orders/3/17) oder Zeit (00:31)</translation>
+  </message>
+  <message>
+   <source>A commit of more than 2,000 lines fails each time. The message waits, a second, then two, before it is delivered again; others overtake it.</source>
+   <translation>Ein Commit mit mehr als 2.000 Zeilen schlägt jedes Mal fehl. Die Nachricht wartet eine Sekunde, dann zwei, bevor sie wieder zugestellt wird; andere überholen sie.</translation>
   </message>
   <message>
    <source>A condition is needed.</source>
@@ -244,6 +252,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A dead letter, as all here.</source>
    <translation>Ein Dead Letter, wie alle hier.</translation>
+  </message>
+  <message>
+   <source>A deployment restarts one consumer after the other, each in 30 seconds. What must the session timeout be?</source>
+   <translation>Ein Deployment startet einen Consumer nach dem anderen neu, jeden in 30 Sekunden. Wie lang muss das Session-Timeout sein?</translation>
   </message>
   <message>
    <source>A desktop workbench for message brokers. Apache License 2.0.</source>
@@ -262,12 +274,28 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Gruppe, in die Consumer wechseln können.</translation>
   </message>
   <message>
+   <source>A group has a lag of 500 messages. Is that too much?</source>
+   <translation>Eine Gruppe hat einen Rückstand von 500 Nachrichten. Ist das zu viel?</translation>
+  </message>
+  <message>
    <source>A group that reads the same by the same assignor, without members yet.</source>
    <translation>Eine Gruppe, die dasselbe mit demselben Assignor liest, noch ohne Mitglieder.</translation>
   </message>
   <message>
+   <source>A higher limit gains time, not throughput. In the end the same share of messages is turned away, and those that wait are older.</source>
+   <translation>Eine höhere Grenze gewinnt Zeit, keinen Durchsatz. Am Ende wird derselbe Anteil der Nachrichten abgewiesen, und die wartenden sind älter.</translation>
+  </message>
+  <message>
    <source>A history has no figure of this.</source>
    <translation>Ein Verlauf hat davon keine Kennzahl.</translation>
+  </message>
+  <message>
+   <source>A key always goes to the same partition, and a partition has one owner in a group. So the orders of one customer are packed in order. Between partitions there is no order.</source>
+   <translation>Ein Schlüssel kommt immer in dieselbe Partition, und eine Partition hat in einer Gruppe einen Besitzer. So werden die Bestellungen eines Kunden der Reihe nach gepackt. Zwischen Partitionen gibt es keine Reihenfolge.</translation>
+  </message>
+  <message>
+   <source>A key of customer and hour spreads the load. What is given up for it?</source>
+   <translation>Ein Schlüssel aus Kunde und Stunde verteilt die Last. Was wird dafür aufgegeben?</translation>
   </message>
   <message>
    <source>A large table of dead letters.</source>
@@ -284,6 +312,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A message as JSON, such as {"id": 1}</source>
    <translation>Eine Nachricht als JSON, etwa {"id": 1}</translation>
+  </message>
+  <message>
+   <source>A message fails at an indexer.</source>
+   <translation>Eine Nachricht schlägt bei einem Indexer fehl.</translation>
   </message>
   <message>
    <source>A message is delivered again after a nack or an expired lease, after a crash or a rebalance before its commit, and after a reset of offsets.</source>
@@ -326,12 +358,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Producer für ein Topic oder eine Queue.</translation>
   </message>
   <message>
+   <source>A queue has no partitions to own. Whoever is free takes the next message on a lease; the ring around it is the time that is left.</source>
+   <translation>Eine Queue hat keine Partitionen, die jemand besitzt. Wer frei ist, nimmt die nächste Nachricht auf eine Lease; der Ring um sie ist die Zeit, die bleibt.</translation>
+  </message>
+  <message>
    <source>A queue of all that a topic gets.</source>
    <translation>Eine Queue mit allem, was ein Topic bekommt.</translation>
   </message>
   <message>
    <source>A queue with the same settings and limits, and without its messages.</source>
    <translation>Eine Queue mit denselben Einstellungen und Grenzen, ohne ihre Nachrichten.</translation>
+  </message>
+  <message>
+   <source>A recorded session is only looked at.</source>
+   <translation>Eine aufgezeichnete Sitzung wird nur angesehen.</translation>
   </message>
   <message>
    <source>A recording holds the events of messages, not the messages.</source>
@@ -378,8 +418,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein mitgeliefertes ist wieder, wie es war.</translation>
   </message>
   <message>
+   <source>A single customer sends half of all orders. Do more packers help?</source>
+   <translation>Ein einziger Kunde schickt die Hälfte aller Bestellungen. Helfen mehr Packer?</translation>
+  </message>
+  <message>
    <source>A small one to begin with.</source>
    <translation>Ein kleines für den Anfang.</translation>
+  </message>
+  <message>
+   <source>A static member that leaves keeps its place until its session times out, here ten seconds. Until then nobody reads its partitions.</source>
+   <translation>Ein statisches Mitglied, das geht, behält seinen Platz, bis seine Session abläuft, hier zehn Sekunden. Bis dahin liest niemand seine Partitionen.</translation>
   </message>
   <message>
    <source>A time is mm:ss, or a number of seconds.</source>
@@ -412,6 +460,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A worker for a queue.</source>
    <translation>Ein Worker für eine Queue.</translation>
+  </message>
+  <message>
+   <source>A worker takes a build on a lease. Where it fails, the build waits half a second and is delivered again; after the third attempt it goes to the dead letters, so that it stops nobody.</source>
+   <translation>Ein Worker nimmt einen Build auf eine Lease. Schlägt er fehl, wartet der Build eine halbe Sekunde und wird wieder zugestellt; nach dem dritten Versuch kommt er zu den Dead Letters, damit er niemanden aufhält.</translation>
   </message>
   <message>
    <source>API</source>
@@ -512,6 +564,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>After</source>
    <translation>Nachher</translation>
+  </message>
+  <message>
+   <source>After a crash, what was polled and not committed is lost or comes again. With fewer messages in a poll there is less of it; but there are more commits.</source>
+   <translation>Nach einem Absturz ist verloren oder kommt wieder, was geholt und nicht committet war. Mit weniger Nachrichten je Poll ist es weniger; dafür gibt es mehr Commits.</translation>
+  </message>
+  <message>
+   <source>After its third attempt it goes to the dead letters.</source>
+   <translation>Nach ihrem dritten Versuch kommt sie zu den Dead Letters.</translation>
   </message>
   <message>
    <source>After {words} comes a value.</source>
@@ -643,7 +703,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>As it was at {time}.</source>
-   <translation>Wie es um {time} war.</translation>
+   <translation>So war es bei {time}.</translation>
   </message>
   <message>
    <source>As sticky; partitions that stay are read during the rebalance.</source>
@@ -652,6 +712,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>As the system</source>
    <translation>Wie das System</translation>
+  </message>
+  <message>
+   <source>Ask whether anything was lost (Ctrl+Shift+L).</source>
+   <translation>Fragen, ob etwas verloren ging (Strg+Umschalt+L).</translation>
   </message>
   <message>
    <source>Assignments</source>
@@ -670,6 +734,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Um</translation>
   </message>
   <message>
+   <source>At most once, at least once, effectively once</source>
+   <translation>Höchstens einmal, mindestens einmal, im Ergebnis einmal</translation>
+  </message>
+  <message>
    <source>At most {count} sessions can be compared; show their trend instead.</source>
    <translation>Höchstens {count} Sitzungen lassen sich vergleichen; stattdessen ihren Verlauf zeigen.</translation>
   </message>
@@ -684,6 +752,30 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At opening</source>
    <translation>Beim Öffnen</translation>
+  </message>
+  <message>
+   <source>At second 20 painter-2 dies with a message in its hands.</source>
+   <translation>In Sekunde 20 stirbt painter-2 mit einer Nachricht in der Hand.</translation>
+  </message>
+  <message>
+   <source>At second 20 stranger-1 and regular-1 are killed.</source>
+   <translation>In Sekunde 20 werden stranger-1 und regular-1 beendet.</translation>
+  </message>
+  <message>
+   <source>At second 20 the reader of each group crashes.</source>
+   <translation>In Sekunde 20 stürzt der Leser jeder Gruppe ab.</translation>
+  </message>
+  <message>
+   <source>At second 25 regular-1 is back, without a rebalance.</source>
+   <translation>In Sekunde 25 ist regular-1 zurück, ohne Rebalance.</translation>
+  </message>
+  <message>
+   <source>At second 4 all five queues are full.</source>
+   <translation>In Sekunde 4 sind alle fünf Queues voll.</translation>
+  </message>
+  <message>
+   <source>At second 60 clerk-1 slows down to a third.</source>
+   <translation>In Sekunde 60 arbeitet clerk-1 nur noch mit einem Drittel der Geschwindigkeit.</translation>
   </message>
   <message>
    <source>At this moment the message is not published yet.</source>
@@ -740,6 +832,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Backpressure</source>
    <translation>Backpressure</translation>
+  </message>
+  <message>
+   <source>Backpressure policies</source>
+   <translation>Regeln des Rückstaus</translation>
   </message>
   <message>
    <source>Balanced, and keeps as many partitions as possible with their owners.</source>
@@ -906,6 +1002,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeichenfläche</translation>
   </message>
   <message>
+   <source>Canvas and panels show the session as it was. The session goes on meanwhile, and is recorded.</source>
+   <translation>Zeichenfläche und Tafeln zeigen die Sitzung, wie sie war. Die Sitzung geht derweil weiter und wird aufgezeichnet.</translation>
+  </message>
+  <message>
    <source>Canvas and scenario, nothing else.</source>
    <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
   </message>
@@ -1034,6 +1134,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Irgendetwas anklicken: auf der Zeichenfläche, eine Tabellenzeile, eine Karte. Hier stehen dann die Einzelheiten.</translation>
   </message>
   <message>
+   <source>Click on the timeline, a few seconds back.</source>
+   <translation>Auf die Zeitleiste klicken, einige Sekunden zurück.</translation>
+  </message>
+  <message>
    <source>Click or drag to go back in the session; Left and Right go by a second.</source>
    <translation>Klicken oder ziehen, um in der Sitzung zurückzugehen; Links und Rechts gehen um eine Sekunde.</translation>
   </message>
@@ -1084,6 +1188,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Colour: lag up to {count}. Foot: owner. Hatched: no reader.</source>
    <translation>Farbe: Lag bis {count}. Fuß: Eigentümer. Schraffiert: kein Leser.</translation>
+  </message>
+  <message>
+   <source>Come back to the present (Alt+Right).</source>
+   <translation>In die Gegenwart zurückkehren (Alt+Rechts).</translation>
   </message>
   <message>
    <source>Comes of</source>
@@ -1256,6 +1364,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Counting...</source>
    <translation>Wird gezählt...</translation>
+  </message>
+  <message>
+   <source>Crash painter-1 too. Select it and press Ctrl+Alt+X.</source>
+   <translation>Auch painter-1 abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
+  </message>
+  <message>
+   <source>Crash poster-1 while it works. Select it and press Ctrl+Alt+X.</source>
+   <translation>poster-1 bei der Arbeit abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
   </message>
   <message>
    <source>Crash {name}</source>
@@ -1530,12 +1646,56 @@ Wanduhrzeit {wall}</translation>
    <translation>Fertig</translation>
   </message>
   <message>
+   <source>Done at {time}</source>
+   <translation>Erledigt bei {time}</translation>
+  </message>
+  <message>
+   <source>Done by {event}</source>
+   <translation>Erledigt durch {event}</translation>
+  </message>
+  <message>
+   <source>Done in an earlier session.</source>
+   <translation>In einer früheren Sitzung erledigt.</translation>
+  </message>
+  <message>
    <source>Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.</source>
    <translation>Einen Kasten ziehen, um ihn zu verschieben, oder Umschalt und eine Pfeiltaste drücken. Consumer bleiben dabei in ihren Gruppen.</translation>
   </message>
   <message>
    <source>Drag boxes; Shift and arrows.</source>
    <translation>Kästen ziehen; Umschalt und Pfeile.</translation>
+  </message>
+  <message>
+   <source>Drag helper-3 to the bench.</source>
+   <translation>helper-3 auf die Bank ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag indexer-4 from the bench into the group indexers.</source>
+   <translation>indexer-4 von der Bank in die Gruppe indexers ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag packer-2 to the bench.</source>
+   <translation>packer-2 auf die Bank ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag ranger-3 to the bench.</source>
+   <translation>ranger-3 auf die Bank ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag regular-2 to the bench.</source>
+   <translation>regular-2 auf die Bank ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag spare-1 into the group clerks.</source>
+   <translation>spare-1 in die Gruppe clerks ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag spare-1 into the group counters.</source>
+   <translation>spare-1 in die Gruppe counters ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag sticker-3 to the bench.</source>
+   <translation>sticker-3 auf die Bank ziehen.</translation>
   </message>
   <message>
    <source>Dragging moves consumers again.</source>
@@ -1590,6 +1750,18 @@ Wanduhrzeit {wall}</translation>
    <translation>{name} verdoppeln</translation>
   </message>
   <message>
+   <source>Each burst is a tooth in the chart of lag. How high the next one begins says whether the group keeps up.</source>
+   <translation>Jeder Schub ist ein Zacken im Diagramm des Rückstands. Wie hoch der nächste beginnt, sagt, ob die Gruppe mitkommt.</translation>
+  </message>
+  <message>
+   <source>Each gauge says how full a queue is, who is blocked since when, and how many messages were turned away.</source>
+   <translation>Jede Anzeige sagt, wie voll eine Queue ist, wer seit wann blockiert ist und wie viele Nachrichten abgewiesen wurden.</translation>
+  </message>
+  <message>
+   <source>Each has messages in hand. After the session timeout of six seconds each is a member again, and reads on from what its group has committed.</source>
+   <translation>Jeder hat Nachrichten in der Hand. Nach dem Session-Timeout von sechs Sekunden ist jeder wieder Mitglied und liest ab dem weiter, was seine Gruppe committet hat.</translation>
+  </message>
+  <message>
    <source>Each partition appears here with its owner in every group, as soon as there is a topic that a group reads.</source>
    <translation>Jede Partition erscheint hier mit ihrem Besitzer in jeder Gruppe, sobald es ein Topic gibt, das eine Gruppe liest.</translation>
   </message>
@@ -1602,8 +1774,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Punkt ist das Mittel der {time} davor.</translation>
   </message>
   <message>
+   <source>Each producer sends ten messages a second, each worker does five. The policy of wait lets the producer wait, so nothing is lost, and the producer is slowed down. refuse and newest turn new messages away; only the producer of refuse is told.</source>
+   <translation>Jeder Producer schickt zehn Nachrichten in der Sekunde, jeder Worker schafft fünf. Die Regel von wait lässt den Producer warten: Nichts geht verloren, und der Producer wird langsamer. refuse und newest weisen neue Nachrichten ab; nur der Producer von refuse erfährt es.</translation>
+  </message>
+  <message>
    <source>Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading paused. Drag a consumer into a group.</source>
    <translation>Jeder Rebalance lässt hier eine Karte zurück: warum, was wechselte, was blieb, und wie lange niemand las. Einen Consumer in eine Gruppe ziehen.</translation>
+  </message>
+  <message>
+   <source>Each row is a message that somebody holds, with its attempt and the time that its lease has left.</source>
+   <translation>Jede Zeile ist eine Nachricht, die jemand hält, mit ihrem Versuch und der Zeit, die ihrer Lease bleibt.</translation>
   </message>
   <message>
    <source>Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. Orange: lag, not committed yet. Letter: the owner.</source>
@@ -2034,8 +2214,20 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Erste (Sitzung)</translation>
   </message>
   <message>
+   <source>First session</source>
+   <translation>Erste Sitzung</translation>
+  </message>
+  <message>
    <source>Fit to window</source>
    <translation>Ins Fenster einpassen</translation>
+  </message>
+  <message>
+   <source>Five members share eight partitions, but the hot one still has one owner. A partition is the smallest part of the load that a group can share out.</source>
+   <translation>Fünf Mitglieder teilen sich acht Partitionen, aber die heiße hat weiterhin einen Besitzer. Eine Partition ist der kleinste Teil der Last, den eine Gruppe verteilen kann.</translation>
+  </message>
+  <message>
+   <source>Fold the lesson</source>
+   <translation>Lektion einklappen</translation>
   </message>
   <message>
    <source>Folder</source>
@@ -2056,6 +2248,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Follow live (Alt+Right)</source>
    <translation>Live folgen (Alt+Rechts)</translation>
+  </message>
+  <message>
+   <source>Follow the messages from left to right: producers, topics, and groups of consumers.</source>
+   <translation>Den Nachrichten von links nach rechts folgen: Producer, Topics und Gruppen von Consumern.</translation>
   </message>
   <message>
    <source>For</source>
@@ -2088,6 +2284,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Forward in the inspector</source>
    <translation>Vor im Inspektor</translation>
+  </message>
+  <message>
+   <source>Four painters take messages from the queue.</source>
+   <translation>Vier Painter nehmen Nachrichten aus der Queue.</translation>
   </message>
   <message>
    <source>Frame {cost} ms, late {late} ms, frames dropped {dropped}</source>
@@ -2236,6 +2436,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>HTTP</translation>
   </message>
   <message>
+   <source>Half of all messages carry one key and go to one partition. Its owner processes without a pause; the other counters mostly wait.</source>
+   <translation>Die Hälfte aller Nachrichten trägt einen Schlüssel und kommt in eine Partition. Ihr Besitzer arbeitet ohne Pause; die anderen Counter warten meist.</translation>
+  </message>
+  <message>
    <source>Has all partitions to itself</source>
    <translation>Hat alle Partitionen für sich</translation>
   </message>
@@ -2280,6 +2484,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hex</translation>
   </message>
   <message>
+   <source>Hide what was seen</source>
+   <translation>Verbergen, was zu sehen war</translation>
+  </message>
+  <message>
    <source>History</source>
    <translation>Verlauf</translation>
   </message>
@@ -2298,6 +2506,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Holds</source>
    <translation>Hält</translation>
+  </message>
+  <message>
+   <source>Hot key</source>
+   <translation>Heißer Schlüssel</translation>
   </message>
   <message>
    <source>Hot keys</source>
@@ -2394,12 +2606,28 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Inspektor</translation>
   </message>
   <message>
+   <source>It accounts for every message of each group and queue.</source>
+   <translation>Das gibt über jede Nachricht jeder Gruppe und Queue Auskunft.</translation>
+  </message>
+  <message>
+   <source>It acknowledges nothing, so after four seconds its lease expired. The message is delivered to another painter, with attempt 2.</source>
+   <translation>Er bestätigt nichts, also lief seine Lease nach vier Sekunden ab. Die Nachricht wird einem anderen Painter zugestellt, mit Versuch 2.</translation>
+  </message>
+  <message>
    <source>It died of: {cause}. A redrive appends this to {origin} in its place.</source>
    <translation>Er starb an: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
   </message>
   <message>
    <source>It gets every message of the topic from now on, and hands each to one worker at a time.</source>
    <translation>Sie bekommt von nun an jede Nachricht des Topics und gibt jede an jeweils einen Worker.</translation>
+  </message>
+  <message>
+   <source>It gives partitions of the same number in all topics to the same member. Topics with the same keys and as many partitions can then be joined by one consumer alone.</source>
+   <translation>Es gibt die Partitionen gleicher Nummer in allen Topics demselben Mitglied. Topics mit denselben Schlüsseln und gleich vielen Partitionen kann dann ein Consumer allein verbinden.</translation>
+  </message>
+  <message>
+   <source>It has a name that lasts, group.instance.id. The group gives it the partitions that it had, in the same generation.</source>
+   <translation>Es hat einen bleibenden Namen, group.instance.id. Die Gruppe gibt ihm die Partitionen, die es hatte, in derselben Generation.</translation>
   </message>
   <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
@@ -2412,6 +2640,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It is ending.</source>
    <translation>Es endet.</translation>
+  </message>
+  <message>
+   <source>It is in its queue again with three new attempts. The bug is still there, so it will come back; the column Redrives counts how often.</source>
+   <translation>Sie ist wieder in ihrer Queue, mit drei neuen Versuchen. Der Fehler ist noch da, also kommt sie zurück; die Spalte Redrives zählt, wie oft.</translation>
   </message>
   <message>
    <source>It is open already.</source>
@@ -2430,6 +2662,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es trat nie ein: die Sitzung kam an ihr Ende.</translation>
   </message>
   <message>
+   <source>It owns two partitions, and nobody else may read them. Their lag no longer falls to zero in a pause.</source>
+   <translation>Ihm gehören zwei Partitionen, und niemand sonst darf sie lesen. Ihr Rückstand fällt in einer Pause nicht mehr auf null.</translation>
+  </message>
+  <message>
    <source>It reads one more.</source>
    <translation>Sie liest eines mehr.</translation>
   </message>
@@ -2442,8 +2678,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es läuft als Auftrag; diesen Dialog zu schließen hält ihn nicht an.</translation>
   </message>
   <message>
+   <source>It says what each rule would assign now, and how much it would move.</source>
+   <translation>Es sagt, was jede Regel jetzt zuweisen und wie viel sie bewegen würde.</translation>
+  </message>
+  <message>
    <source>It sends {rate} messages/s at present. A limit of its target still holds.</source>
    <translation>Er sendet zurzeit {rate} Nachrichten/s. Eine Grenze seines Ziels gilt trotzdem.</translation>
+  </message>
+  <message>
+   <source>It was appended to its queue first and removed from the dead letters after: an interrupted redrive loses nothing. Its attempts begin again; its redrives are counted.</source>
+   <translation>Er wurde erst an seine Queue angehängt und danach aus den Dead Letters entfernt: Ein unterbrochener Redrive verliert nichts. Seine Versuche beginnen von vorn; seine Redrives werden gezählt.</translation>
   </message>
   <message>
    <source>Its committed offsets stay, so that it can continue from there.</source>
@@ -2566,8 +2810,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Rückstand (s)</translation>
   </message>
   <message>
+   <source>Lag and catch-up</source>
+   <translation>Rückstand und Aufholen</translation>
+  </message>
+  <message>
    <source>Lag at the end</source>
    <translation>Rückstand am Ende</translation>
+  </message>
+  <message>
+   <source>Lag falls to zero in the pause.</source>
+   <translation>Der Rückstand fällt in der Pause auf null.</translation>
+  </message>
+  <message>
+   <source>Lag is the end of the log less what the group has committed. Orders arrive faster than two clerks can work.</source>
+   <translation>Rückstand ist das Ende des Logs minus das, was die Gruppe committet hat. Bestellungen kommen schneller, als zwei Clerks arbeiten.</translation>
+  </message>
+  <message>
+   <source>Lag rises during a burst of ten seconds.</source>
+   <translation>Der Rückstand wächst während eines Schubs von zehn Sekunden.</translation>
   </message>
   <message>
    <source>Language</source>
@@ -2620,6 +2880,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Leaves its group.</source>
    <translation>Verlässt seine Gruppe.</translation>
+  </message>
+  <message>
+   <source>Lesson</source>
+   <translation>Lektion</translation>
   </message>
   <message>
    <source>Let it finish</source>
@@ -2702,6 +2966,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lange Arbeit, mit Fortschritt.</translation>
   </message>
   <message>
+   <source>Longer than 30 seconds, with static members. The price is that the partitions of a member that has really died wait that long for a new owner.</source>
+   <translation>Länger als 30 Sekunden, mit statischen Mitgliedern. Der Preis: Die Partitionen eines Mitglieds, das wirklich tot ist, warten so lange auf einen neuen Besitzer.</translation>
+  </message>
+  <message>
    <source>Looking for it...</source>
    <translation>Wird gesucht...</translation>
   </message>
@@ -2760,6 +3028,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Members of a group.</source>
    <translation>Mitglieder einer Gruppe.</translation>
+  </message>
+  <message>
+   <source>Members of the group.</source>
+   <translation>Mitglieder der Gruppe.</translation>
   </message>
   <message>
    <source>Message</source>
@@ -3030,6 +3302,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nächstes Ereignis</translation>
   </message>
   <message>
+   <source>Next lesson</source>
+   <translation>Nächste Lektion</translation>
+  </message>
+  <message>
+   <source>Next lesson: {title}</source>
+   <translation>Nächste Lektion: {title}</translation>
+  </message>
+  <message>
    <source>No Kafka program has asked for anything.</source>
    <translation>Kein Kafka-Programm hat etwas angefragt.</translation>
   </message>
@@ -3202,6 +3482,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Noch ist keine Sitzung aufgezeichnet, also gibt es nichts zu berichten.</translation>
   </message>
   <message>
+   <source>No step is done, from time 0 on.</source>
+   <translation>Kein Schritt ist erledigt, von Zeit 0 an.</translation>
+  </message>
+  <message>
    <source>No topic has a schema.</source>
    <translation>Kein Topic hat ein Schema.</translation>
   </message>
@@ -3220,6 +3504,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No workers take from this queue.</source>
    <translation>Keine Worker nehmen aus dieser Queue.</translation>
+  </message>
+  <message>
+   <source>No. All of these orders have one key, so one partition, so one owner. More packers help only where the load lies on several partitions.</source>
+   <translation>Nein. Alle diese Bestellungen haben einen Schlüssel, also eine Partition, also einen Besitzer. Mehr Packer helfen nur, wo die Last auf mehreren Partitionen liegt.</translation>
+  </message>
+  <message>
+   <source>Nobody reads their partitions. The groups do not know it yet; they wait for the next heartbeat.</source>
+   <translation>Niemand liest ihre Partitionen. Die Gruppen wissen es noch nicht; sie warten auf den nächsten Heartbeat.</translation>
   </message>
   <message>
    <source>None</source>
@@ -3334,6 +3626,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zu Schlüssel</translation>
   </message>
   <message>
+   <source>Of my own actions its name, as in a schedule: move_consumer, redrive...</source>
+   <translation>Bei eigenen Aktionen ihr Name, wie in einem Zeitplan: move_consumer, redrive...</translation>
+  </message>
+  <message>
    <source>Offset</source>
    <translation>Offset</translation>
   </message>
@@ -3418,12 +3714,36 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Öffnen</translation>
   </message>
   <message>
+   <source>Open Backpressure.</source>
+   <translation>Rückstau öffnen.</translation>
+  </message>
+  <message>
+   <source>Open Charts.</source>
+   <translation>Diagramme öffnen.</translation>
+  </message>
+  <message>
+   <source>Open Dead letters (Ctrl+4) and select a row.</source>
+   <translation>Dead Letters öffnen (Strg+4) und eine Zeile auswählen.</translation>
+  </message>
+  <message>
+   <source>Open Dead letters (Ctrl+4), select a row, and redrive it (Ctrl+D).</source>
+   <translation>Dead Letters öffnen (Strg+4), eine Zeile auswählen und zurückschicken (Strg+D).</translation>
+  </message>
+  <message>
+   <source>Open In flight.</source>
+   <translation>Unterwegs öffnen.</translation>
+  </message>
+  <message>
    <source>Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.</source>
    <translation>Kafka im Panel Verbindungen öffnen, dann bootstrap.servers eines Programms darauf richten.</translation>
   </message>
   <message>
    <source>Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.</source>
    <translation>Kafka öffnen, dann bootstrap.servers eines eigenen Kafka-Programms darauf richten.</translation>
+  </message>
+  <message>
+   <source>Open Messages and compare the keys and partitions of some rows.</source>
+   <translation>Nachrichten öffnen und Schlüssel und Partition einiger Zeilen vergleichen.</translation>
   </message>
   <message>
    <source>Open it</source>
@@ -3492,6 +3812,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Opens it as a new session (Ctrl+Return).</source>
    <translation>Öffnet es als neue Sitzung (Strg+Eingabe).</translation>
+  </message>
+  <message>
+   <source>Opens the scenario of the next lesson.</source>
+   <translation>Öffnet das Szenario der nächsten Lektion.</translation>
   </message>
   <message>
    <source>Opens {result}</source>
@@ -3594,6 +3918,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Partitionen hinzugefügt</translation>
   </message>
   <message>
+   <source>Partitions and keys</source>
+   <translation>Partitionen und Schlüssel</translation>
+  </message>
+  <message>
    <source>Partitions assigned</source>
    <translation>Partitionen zugewiesen</translation>
   </message>
@@ -3656,6 +3984,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Place</source>
    <translation>Ort</translation>
+  </message>
+  <message>
+   <source>Poison message</source>
+   <translation>Giftige Nachricht</translation>
   </message>
   <message>
    <source>Port of the listener {name}</source>
@@ -3854,6 +4186,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Beenden</translation>
   </message>
   <message>
+   <source>Range goes topic by topic, so ranger-1 has four partitions and the others two each. The sticky rules balance over both topics. The first has three, the second three, the third two.</source>
+   <translation>Range geht Topic für Topic vor, also hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln gleichen über beide Topics aus: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
+  </message>
+  <message>
+   <source>Range shares everything out anew. Partitions also move between members that stay; the card says which.</source>
+   <translation>Range verteilt alles neu. Partitionen wechseln auch zwischen Mitgliedern, die bleiben; die Karte sagt, welche.</translation>
+  </message>
+  <message>
+   <source>Range versus sticky</source>
+   <translation>Range gegen Sticky</translation>
+  </message>
+  <message>
    <source>Rate</source>
    <translation>Rate</translation>
   </message>
@@ -4032,6 +4376,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Redrive dead letters to see here what became of each message.</source>
    <translation>Dead Letters zurückspielen: hier steht dann, was aus jedem wurde.</translation>
+  </message>
+  <message>
+   <source>Redrive it (Ctrl+D).</source>
+   <translation>Sie zurückschicken (Strg+D).</translation>
   </message>
   <message>
    <source>Redrive now</source>
@@ -4222,12 +4570,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Steigend</translation>
   </message>
   <message>
+   <source>Rows of orders with the same key have the same partition, which is computed from the key. Readings have no key; they are spread over all partitions.</source>
+   <translation>Zeilen von orders mit demselben Schlüssel haben dieselbe Partition; sie wird aus dem Schlüssel berechnet. readings hat keine Schlüssel; sie werden über alle Partitionen verteilt.</translation>
+  </message>
+  <message>
    <source>Rules</source>
    <translation>Regeln</translation>
   </message>
   <message>
    <source>Run</source>
    <translation>Starten</translation>
+  </message>
+  <message>
+   <source>Run fast (F6) up to second 60, then at normal speed again (F5).</source>
+   <translation>Schnell laufen lassen (F6) bis Sekunde 60, dann wieder normal (F5).</translation>
   </message>
   <message>
    <source>Run the scenario (F5) or step (F4): every event stands here, in order.</source>
@@ -4478,6 +4834,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Eine Nachricht wählen, um sie hier zu lesen.</translation>
   </message>
   <message>
+   <source>Select a partition of orders.</source>
+   <translation>Eine Partition von orders auswählen.</translation>
+  </message>
+  <message>
    <source>Select a queue on the canvas first.</source>
    <translation>Erst eine Queue auf der Zeichenfläche wählen.</translation>
   </message>
@@ -4504,6 +4864,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Select messages in flight first.</source>
    <translation>Erst Nachrichten in Arbeit wählen.</translation>
+  </message>
+  <message>
+   <source>Select the group ranged and compare the assignors (Ctrl+Alt+A).</source>
+   <translation>Die Gruppe ranged auswählen und die Assignoren vergleichen (Strg+Alt+A).</translation>
+  </message>
+  <message>
+   <source>Select the partition whose orange part is the largest.</source>
+   <translation>Die Partition auswählen, deren oranger Teil am größten ist.</translation>
+  </message>
+  <message>
+   <source>Select the queue refuse and change its limits (Ctrl+Alt+M).</source>
+   <translation>Die Queue refuse auswählen und ihre Grenzen ändern (Strg+Alt+M).</translation>
   </message>
   <message>
    <source>Select two of them (with Ctrl). The upper one is compared with the lower one.</source>
@@ -4572,6 +4944,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Sitzungszeit ändert sich nicht.</translation>
   </message>
   <message>
+   <source>Session time runs ten times as fast. What happens in it is the same.</source>
+   <translation>Die Sitzungszeit läuft zehnmal so schnell. Was in ihr geschieht, ist dasselbe.</translation>
+  </message>
+  <message>
    <source>Session time {time}</source>
    <translation>Sitzungszeit {time}</translation>
   </message>
@@ -4636,8 +5012,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Weniger zeigen</translation>
   </message>
   <message>
+   <source>Show me where</source>
+   <translation>Zeigen, wo</translation>
+  </message>
+  <message>
    <source>Show session folder</source>
    <translation>Ordner der Sitzung zeigen</translation>
+  </message>
+  <message>
+   <source>Show the answer</source>
+   <translation>Antwort zeigen</translation>
   </message>
   <message>
    <source>Show the one that stayed</source>
@@ -4774,6 +5158,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Mit neuem Seed neu starten</translation>
   </message>
   <message>
+   <source>Start the lesson over</source>
+   <translation>Lektion von vorn beginnen</translation>
+  </message>
+  <message>
    <source>Started</source>
    <translation>Begonnen</translation>
   </message>
@@ -4806,6 +5194,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Statisches Mitglied: behält seinen Platz über einen Neustart</translation>
   </message>
   <message>
+   <source>Static members</source>
+   <translation>Statische Mitglieder</translation>
+  </message>
+  <message>
    <source>Stays</source>
    <translation>Bleibt</translation>
   </message>
@@ -4820,6 +5212,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Stepped to {event}</source>
    <translation>Ein Schritt bis {event}</translation>
+  </message>
+  <message>
+   <source>Sticky moves only the partitions of the member that left. But all members stop during the rebalance.</source>
+   <translation>Sticky bewegt nur die Partitionen des Mitglieds, das ging. Aber alle Mitglieder stehen während des Rebalance.</translation>
   </message>
   <message>
    <source>Stop</source>
@@ -5028,6 +5424,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Was in {name} geschrieben wurde, steht in keiner Datei.</translation>
   </message>
   <message>
+   <source>The clerks catch up, because on average they are faster than the shop. The archive reads the same messages at its own pace, and neither holds up the other.</source>
+   <translation>Die Clerks holen auf, denn im Mittel sind sie schneller als der Shop. Das Archiv liest dieselben Nachrichten in eigenem Tempo, und keiner hält den anderen auf.</translation>
+  </message>
+  <message>
+   <source>The command is in the palette (Ctrl+P): {name}</source>
+   <translation>Der Befehl steht in der Palette (Strg+P): {name}</translation>
+  </message>
+  <message>
    <source>The connection has ended already.</source>
    <translation>Sie ist schon zu Ende.</translation>
   </message>
@@ -5040,8 +5444,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Was ein Bild dieses Fensters kostet.</translation>
   </message>
   <message>
+   <source>The details say when each attempt was made, by whom, and how it failed.</source>
+   <translation>Die Einzelheiten sagen, wann jeder Versuch war, von wem und wie er fehlschlug.</translation>
+  </message>
+  <message>
    <source>The disk is full already.</source>
    <translation>Die Platte ist schon voll.</translation>
+  </message>
+  <message>
+   <source>The figure alone does not say. 500 messages that are worked off in ten seconds are fine; a lag that rises on average never ends. Look at its direction, and at the time that the last committed message is old.</source>
+   <translation>Die Zahl allein sagt es nicht. 500 Nachrichten, die in zehn Sekunden abgearbeitet sind, sind in Ordnung; ein Rückstand, der im Mittel wächst, endet nie. Wichtig sind seine Richtung und das Alter der letzten committeten Nachricht.</translation>
   </message>
   <message>
    <source>The filter matches none.</source>
@@ -5088,12 +5500,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Ordner der Aufzeichnung.</translation>
   </message>
   <message>
+   <source>The group dynamic rebalances.</source>
+   <translation>Die Gruppe dynamic hat einen Rebalance.</translation>
+  </message>
+  <message>
    <source>The group or queue; of what is published, each that reads it.</source>
    <translation>Die Gruppe oder Queue; bei Gesendetem jede, die es liest.</translation>
   </message>
   <message>
    <source>The group or the queue.</source>
    <translation>Die Gruppe oder die Queue.</translation>
+  </message>
+  <message>
+   <source>The group rebalanced. Its members gave up their partitions, joined again, and the leader shared the partitions out. The card at the right says what moved, and how long nobody read.</source>
+   <translation>Die Gruppe hatte einen Rebalance. Ihre Mitglieder gaben ihre Partitionen ab, traten wieder bei, und der Leader verteilte die Partitionen. Die Karte rechts sagt, was wechselte und wie lange niemand las.</translation>
   </message>
   <message>
    <source>The group uses {assignor} already.</source>
@@ -5112,6 +5532,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Wer ihn bei irgendeinem Versuch hielt.</translation>
   </message>
   <message>
+   <source>The inspector lists the keys of its last messages. The first has nearly all of them.</source>
+   <translation>Der Inspektor nennt die Schlüssel ihrer letzten Nachrichten. Der erste hat fast alle.</translation>
+  </message>
+  <message>
+   <source>The inspector says who owns it, since when, and how many messages it holds.</source>
+   <translation>Der Inspektor sagt, wem sie gehört, seit wann und wie viele Nachrichten sie hält.</translation>
+  </message>
+  <message>
    <source>The key</source>
    <translation>Der Schlüssel</translation>
   </message>
@@ -5120,8 +5548,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
   </message>
   <message>
+   <source>The lag goes on rising.</source>
+   <translation>Der Rückstand wächst weiter.</translation>
+  </message>
+  <message>
    <source>The lag of now against that of two seconds ago.</source>
    <translation>Der Rückstand jetzt gegen den vor zwei Sekunden.</translation>
+  </message>
+  <message>
+   <source>The lag of the counters rises.</source>
+   <translation>Der Rückstand der Counter wächst.</translation>
   </message>
   <message>
    <source>The language changes when Brokerscope is started again.</source>
@@ -5166,6 +5602,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The lease ends at:</source>
    <translation>Die Lease endet um:</translation>
+  </message>
+  <message>
+   <source>The lease expires while the worker still works. Another worker gets the message as well, and the work is done twice; the acknowledgement of the first one is refused.</source>
+   <translation>Die Lease läuft ab, während der Worker noch arbeitet. Ein anderer Worker bekommt die Nachricht auch, und die Arbeit wird zweimal getan; die Bestätigung des ersten wird abgewiesen.</translation>
   </message>
   <message>
    <source>The lease is extended by its full length.</source>
@@ -5224,6 +5664,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die ältesten darüber hinaus werden entfernt, nie eine, die jemand benannt, mit Lesezeichen versehen, geöffnet oder benutzt hat.</translation>
   </message>
   <message>
+   <source>The order of all messages of a customer. Messages of one hour stay in order; those of two hours may be in two partitions, with two owners.</source>
+   <translation>Die Reihenfolge aller Nachrichten eines Kunden. Die Nachrichten einer Stunde bleiben in Reihenfolge; die zweier Stunden können in zwei Partitionen liegen, mit zwei Besitzern.</translation>
+  </message>
+  <message>
+   <source>The other members of its group, and nobody else. They get its partitions when the session timeout of indexer-2 has passed and the group has rebalanced. Until then nobody reads them, and their lag rises.</source>
+   <translation>Die anderen Mitglieder seiner Gruppe und niemand sonst. Sie bekommen seine Partitionen, wenn das Session-Timeout von indexer-2 abgelaufen ist und die Gruppe einen Rebalance hatte. Bis dahin liest sie niemand, und ihr Rückstand wächst.</translation>
+  </message>
+  <message>
    <source>The other {more} were not tried.</source>
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
@@ -5234,6 +5682,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The panel Dead letters (Ctrl+4) lists them; open it first.</source>
    <translation>Sieh sie dir zuerst an: Die Ansicht Dead Letters (Strg+4) zeigt, welche es sind.</translation>
+  </message>
+  <message>
+   <source>The panel {name} is hidden: View, Panels shows it.</source>
+   <translation>Die Tafel {name} ist verborgen: Ansicht, Tafeln zeigt sie.</translation>
   </message>
   <message>
    <source>The partition ends at {end}.</source>
@@ -5256,6 +5708,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was vorher zu sehen war.</translation>
   </message>
   <message>
+   <source>The readers are back at work.</source>
+   <translation>Die Leser arbeiten wieder.</translation>
+  </message>
+  <message>
    <source>The records of a topic or queue.</source>
    <translation>Was ein Topic oder eine Queue hält.</translation>
   </message>
@@ -5270,6 +5726,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The remaining messages stay dead letters.</source>
    <translation>Der Rest bleibt, wo er ist.</translation>
+  </message>
+  <message>
+   <source>The repair. A redrive without it fails as often again, and takes the time of the workers. Try it with one message, then redrive the others at a limited rate.</source>
+   <translation>Die Reparatur. Ein Redrive ohne sie schlägt genauso oft wieder fehl und kostet die Zeit der Worker. Erst mit einer Nachricht versuchen, dann die anderen mit begrenzter Rate zurückschicken.</translation>
   </message>
   <message>
    <source>The report is written: {page}</source>
@@ -5336,8 +5796,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Zustand einer Gruppe: Stable, Empty, PreparingRebalance, CompletingRebalance.</translation>
   </message>
   <message>
+   <source>The state of the group or client: stable, blocked, crashed...</source>
+   <translation>Der Zustand der Gruppe oder des Clients: stable, blocked, crashed...</translation>
+  </message>
+  <message>
    <source>The state of the group.</source>
    <translation>Der Zustand der Gruppe.</translation>
+  </message>
+  <message>
+   <source>The steps of the lesson.</source>
+   <translation>Die Schritte der Lektion.</translation>
   </message>
   <message>
    <source>The tabs at the bottom.</source>
@@ -5556,6 +6024,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist kein regulärer Ausdruck, den RE2 lesen kann.</translation>
   </message>
   <message>
+   <source>This is the last lesson.</source>
+   <translation>Das ist die letzte Lektion.</translation>
+  </message>
+  <message>
    <source>This is the last size of type.</source>
    <translation>Das ist die letzte Schriftgröße.</translation>
   </message>
@@ -5596,6 +6068,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieses Szenario kann laufen.</translation>
   </message>
   <message>
+   <source>This scenario has no lesson.</source>
+   <translation>Dieses Szenario hat keine Lektion.</translation>
+  </message>
+  <message>
    <source>This session is not recorded, and its first events are not in memory any more.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet, und ihre ersten Ereignisse sind nicht mehr im Speicher.</translation>
   </message>
@@ -5618,6 +6094,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Those that do not</source>
    <translation>Solche, die nicht passen</translation>
+  </message>
+  <message>
+   <source>Thousands of dead letters have one cause. What comes first, a redrive or a repair?</source>
+   <translation>Tausende Dead Letters haben eine Ursache. Was kommt zuerst: Redrive oder Reparatur?</translation>
+  </message>
+  <message>
+   <source>Three groups read the same payments.</source>
+   <translation>Drei Gruppen lesen dieselben Zahlungen.</translation>
+  </message>
+  <message>
+   <source>Three groups share out the same eight partitions by three rules.</source>
+   <translation>Drei Gruppen verteilen dieselben acht Partitionen nach drei Regeln.</translation>
+  </message>
+  <message>
+   <source>Three indexers share the six partitions of commits. A partition has one owner in a group; its letter says who. The orange part of a partition is its lag, what the group has not committed yet.</source>
+   <translation>Drei Indexer teilen sich die sechs Partitionen von commits. Eine Partition hat in einer Gruppe einen Besitzer; ihr Buchstabe sagt, wen. Der orange Teil einer Partition ist ihr Rückstand: was die Gruppe noch nicht committet hat.</translation>
   </message>
   <message>
    <source>Throughput</source>
@@ -5666,6 +6158,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>To</source>
    <translation>An</translation>
+  </message>
+  <message>
+   <source>To do</source>
+   <translation>Zu tun</translation>
+  </message>
+  <message>
+   <source>To let the producer wait. It costs the time of the producer, and its own callers must be able to wait as well; else messages are lost there.</source>
+   <translation>Den Producer warten zu lassen. Es kostet die Zeit des Producers, und seine eigenen Aufrufer müssen auch warten können; sonst gehen Nachrichten dort verloren.</translation>
   </message>
   <message>
    <source>To session time</source>
@@ -5744,6 +6244,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Transaktionen</translation>
   </message>
   <message>
+   <source>Transactions that are open.</source>
+   <translation>Transaktionen, die offen sind.</translation>
+  </message>
+  <message>
    <source>Trend</source>
    <translation>Trend</translation>
   </message>
@@ -5762,6 +6266,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Trying it without doing it...</source>
    <translation>Probe, ohne es zu tun...</translation>
+  </message>
+  <message>
+   <source>Two packers share the four partitions of orders.</source>
+   <translation>Zwei Packer teilen sich die vier Partitionen von orders.</translation>
+  </message>
+  <message>
+   <source>Two painters are not enough, and the queue grows. No message is lost; each waits for somebody who is free.</source>
+   <translation>Zwei Painter reichen nicht, und die Queue wächst. Keine Nachricht geht verloren; jede wartet auf jemanden, der frei ist.</translation>
   </message>
   <message>
    <source>Undo</source>
@@ -5786,6 +6298,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Unfinished messages of the queue, or of the slowest reader of the topic.</source>
    <translation>Was die Queue oder der langsamste Leser des Topics noch nicht erledigt hat.</translation>
+  </message>
+  <message>
+   <source>Unfold the lesson</source>
+   <translation>Lektion ausklappen</translation>
   </message>
   <message>
    <source>Unmodified Kafka clients can connect.</source>
@@ -5896,12 +6412,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was geschieht</translation>
   </message>
   <message>
+   <source>What happens when a lease is shorter than the work takes?</source>
+   <translation>Was geschieht, wenn eine Lease kürzer ist, als die Arbeit dauert?</translation>
+  </message>
+  <message>
    <source>What holds producers back.</source>
    <translation>Was Producer aufhält.</translation>
   </message>
   <message>
    <source>What holds producers back: the depth of a topic or queue against its limit, the rate against its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy can be changed below each gauge while the session runs.</source>
    <translation>Was Producer aufhält: die Tiefe eines Topics oder einer Queue gegen ihre Grenze, die Rate gegen ihre Tokens. Die **Regel** sagt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser ist genannt. Die Zeilen oben folgen jedem blockierten Producer bis zu dem, worauf er am Ende wartet; ein Glied anklicken zeigt es auf der Zeichenfläche. Grenze, Rate und Regel lassen sich unter jeder Anzeige im Lauf ändern.</translation>
+  </message>
+  <message>
+   <source>What is a reason to use range?</source>
+   <translation>Welchen Grund gibt es, Range zu benutzen?</translation>
+  </message>
+  <message>
+   <source>What it has in hand and has not committed comes again after it has joined.</source>
+   <translation>Was er in der Hand hat und nicht committet hat, kommt wieder, nachdem er beigetreten ist.</translation>
   </message>
   <message>
    <source>What lasts</source>
@@ -5948,6 +6476,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was zurückgespielt wurde</translation>
   </message>
   <message>
+   <source>What was seen</source>
+   <translation>Was zu sehen war</translation>
+  </message>
+  <message>
    <source>What will change</source>
    <translation>Was sich ändern wird</translation>
   </message>
@@ -5988,6 +6520,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wo ein Consumer weiterliest.</translation>
   </message>
   <message>
+   <source>Where one key is too much for one consumer, only another key, or faster work, helps.</source>
+   <translation>Wo ein Schlüssel für einen Consumer zu viel ist, hilft nur ein anderer Schlüssel oder schnellere Arbeit.</translation>
+  </message>
+  <message>
    <source>Where the new group starts</source>
    <translation>Wo die neue Gruppe beginnt</translation>
   </message>
@@ -6012,12 +6548,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Welche Ereignisse</translation>
   </message>
   <message>
+   <source>Which policy loses nothing, and what does it cost?</source>
+   <translation>Welche Regel verliert nichts, und was kostet sie?</translation>
+  </message>
+  <message>
    <source>Who had it before that.</source>
    <translation>Wer sie davor hatte.</translation>
   </message>
   <message>
    <source>Why</source>
    <translation>Warum</translation>
+  </message>
+  <message>
+   <source>Why does a smaller max_poll_messages lose less and repeat less?</source>
+   <translation>Warum verliert und wiederholt ein kleineres max_poll_messages weniger?</translation>
   </message>
   <message>
    <source>With a dry run and a rate.</source>
@@ -6032,12 +6576,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Mit dem, was darin von Hand getan wurde.</translation>
   </message>
   <message>
+   <source>With the cooperative rule members go on reading what they keep. The card says how long nobody read which partition.</source>
+   <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Karte sagt, wie lange niemand welche Partition las.</translation>
+  </message>
+  <message>
+   <source>Without a limit it would come back for ever, and take the time of an indexer each time.</source>
+   <translation>Ohne Grenze käme sie immer wieder und kostete jedes Mal die Zeit eines Indexers.</translation>
+  </message>
+  <message>
    <source>Words, or conditions as in lag &gt; 100. Down opens the help, Escape clears.</source>
    <translation>Wörter oder Bedingungen wie in lag &gt; 100. Pfeil nach unten öffnet die Hilfe, Esc leert.</translation>
   </message>
   <message>
    <source>Words, or conditions such as lag &gt; 100, kind = group.</source>
    <translation>Wörter oder Bedingungen wie lag &gt; 100, kind = group.</translation>
+  </message>
+  <message>
+   <source>Work queue</source>
+   <translation>Arbeits-Queue</translation>
   </message>
   <message>
    <source>Worker</source>
@@ -6078,6 +6634,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Written to {page}; {words}</source>
    <translation>Geschrieben nach {page}; {words}</translation>
+  </message>
+  <message>
+   <source>You can step (F4), run (F5) and run fast (F6). Ctrl+P finds every command.</source>
+   <translation>Die Zeit läuft in Schritten (F4), normal (F5) und schnell (F6). Strg+P findet jeden Befehl.</translation>
   </message>
   <message>
    <source>Zoom in</source>
@@ -6304,6 +6864,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>blockiert Producer</translation>
   </message>
   <message>
+   <source>booker commits before it works, poster after it, and clearer keeps its offset and its effects in one transaction of its database.</source>
+   <translation>booker committet vor der Arbeit, poster danach, und clearer hält Offset und Wirkung in einer Transaktion seiner Datenbank.</translation>
+  </message>
+  <message>
+   <source>booker goes on behind the messages that it had in hand; these are lost. poster reads them again; some are done twice. clearer reads them again, too, and finds in its database which it has done.</source>
+   <translation>booker macht hinter den Nachrichten weiter, die er in der Hand hatte; diese sind verloren. poster liest sie noch einmal; manche werden zweimal getan. Auch clearer liest sie noch einmal und findet in seiner Datenbank, welche er getan hat.</translation>
+  </message>
+  <message>
    <source>browse them</source>
    <translation>ansehen</translation>
   </message>
@@ -6326,6 +6894,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>caught up</source>
    <translation>aufgeholt</translation>
+  </message>
+  <message>
+   <source>clerk-1 keeps fewer partitions, so less of the load lies on it. What is behind already is caught up slowly.</source>
+   <translation>clerk-1 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
   </message>
   <message>
    <source>closed</source>
@@ -6522,6 +7094,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>in the key, the value or a header</source>
    <translation>im Schlüssel, im Wert oder in einem Header</translation>
+  </message>
+  <message>
+   <source>indexer-2 crashes. Who reads its partitions, and from when on?</source>
+   <translation>indexer-2 stürzt ab. Wer liest seine Partitionen, und ab wann?</translation>
   </message>
   <message>
    <source>it fails: given back, or passed over</source>
@@ -6832,6 +7408,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>älter als {time}</translation>
   </message>
   <message>
+   <source>oldest and urgent evict messages that have waited.</source>
+   <translation>oldest und urgent verdrängen Nachrichten, die gewartet haben.</translation>
+  </message>
+  <message>
+   <source>oldest evicts what has waited longest, so that what it has is new. urgent evicts a less urgent message, so that an urgent one always finds room.</source>
+   <translation>oldest verdrängt, was am längsten gewartet hat; was es hat, ist also neu. urgent verdrängt eine weniger dringende Nachricht, damit eine dringende immer Platz findet.</translation>
+  </message>
+  <message>
    <source>on average</source>
    <translation>im Mittel</translation>
   </message>
@@ -6854,6 +7438,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>p99 &lt; 200 ms, or lag("billing") &lt; 100: one a line; the report says what holds</source>
    <translation>p99 &lt; 200 ms oder lag("billing") &lt; 100: je Zeile eine; der Bericht sagt, was gilt</translation>
+  </message>
+  <message>
+   <source>packer-1 owns all four partitions and goes on where packer-2 has committed. No orders of a customer change places, since a key did not change its partition.</source>
+   <translation>packer-1 besitzt alle vier Partitionen und macht weiter, wo packer-2 committet hat. Keine Bestellungen eines Kunden tauschen ihre Plätze, denn kein Schlüssel wechselte die Partition.</translation>
   </message>
   <message>
    <source>priority levels; 0 is the most urgent</source>
@@ -6982,6 +7570,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>stopped</source>
    <translation>gestoppt</translation>
+  </message>
+  <message>
+   <source>stranger-1 came back as a new member. The group waited until the session of the old one timed out, and all members stood still for five seconds.</source>
+   <translation>stranger-1 kam als neues Mitglied zurück. Die Gruppe wartete, bis die Session des alten ablief, und alle Mitglieder standen fünf Sekunden still.</translation>
   </message>
   <message>
    <source>subscriber</source>
@@ -7444,6 +8036,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{done:,} von {whole:,} Ereignissen</translation>
   </message>
   <message>
+   <source>{done} of {count}</source>
+   <translation>{done} von {count}</translation>
+  </message>
+  <message>
    <source>{done} of {total} parts</source>
    <translation>{done} von {total} Teilen</translation>
   </message>
@@ -7604,6 +8200,10 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{name} is not base64.</source>
    <translation>{name} ist kein Base64.</translation>
+  </message>
+  <message>
+   <source>{name} is not on the canvas now.</source>
+   <translation>{name} ist jetzt nicht auf der Zeichenfläche.</translation>
   </message>
   <message>
    <source>{name} is rebalancing</source>
@@ -7774,6 +8374,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{state}, {members}, reads {topics}</source>
    <translation>{state}, {members}, liest {topics}</translation>
+  </message>
+  <message>
+   <source>{state}: {step}</source>
+   <translation>{state}: {step}</translation>
   </message>
   <message>
    <source>{subject}, version {version}</source>

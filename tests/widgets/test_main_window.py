@@ -24,6 +24,7 @@ from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
+from widgets.panels.lesson import LessonPanel
 from widgets.panels.log_on_disk import LOOKS as SEGMENT_LOOKS
 from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.panels.messages import LOOKS as MESSAGE_LOOKS
@@ -77,7 +78,7 @@ def parts():
         JobsPanel(),
         ReportPanel(model(REPORT_LOOKS)),
     )
-    return Parts(QWidget(), Navigator(), InspectorPanel(), RebalancesPanel(), panels)
+    return Parts(QWidget(), Navigator(), LessonPanel(), InspectorPanel(), RebalancesPanel(), panels)
 
 
 def actions():

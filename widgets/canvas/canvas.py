@@ -164,6 +164,17 @@ class Canvas(PointerView):
         if box is not None and not self.follows:
             self.ensureVisible(QRectF(*box), 16, 16)
 
+    def place_of(self, item_id: str) -> QRect | None:
+        """Where an id is drawn in the viewport, brought into sight; None where it is not drawn."""
+        box = self._stage.box_of(item_id)
+        if box is None:
+            return None
+        where = self.mapFromScene(QRectF(*box)).boundingRect()
+        if not self.viewport().rect().intersects(where):
+            self.ensureVisible(QRectF(*box), 16, 16)
+            where = self.mapFromScene(QRectF(*box)).boundingRect()
+        return where.intersected(self.viewport().rect())
+
     def draws(self, item_id: str) -> bool:
         """Whether there is anything with that id on the canvas."""
         return self._stage.box_of(item_id) is not None

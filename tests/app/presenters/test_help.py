@@ -72,10 +72,10 @@ def test_keys_are_those_of_the_registry(hand: Hand) -> None:
 def test_the_first_hint_comes_once_and_can_be_sent_away(
     open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hand = open_workbench(hints=True)
+    hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
     assert hint.isVisible()
-    assert "Drag indexer-4" in hint.sentence.text()
+    assert "Drag spare-1" in hint.sentence.text()
     hand.workbench.window.parts.navigator.filter_field.setFocus()
     hand.qtbot.mouseClick(hint.dismiss, Qt.MouseButton.LeftButton)
     assert not hint.isVisible()
@@ -85,10 +85,10 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
 
 
 def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Callable[..., Hand]) -> None:
-    hand = open_workbench(hints=True)
+    hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
     hint.show_message("A session was not closed.", "Open it")
-    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("spare-1", "readers"))
     hand.show()
     assert hint.sentence.text() == "A session was not closed.", "what has nothing to do with it stays"
     hint.dismiss.click()
@@ -96,7 +96,7 @@ def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Calla
 
 
 def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> None:
-    hand = open_workbench(hints=True)
+    hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
     hint.show_message("A session was not closed.", "Open it")
     hand.workbench.controller.open(find_scenario("work-queue"))
@@ -105,7 +105,7 @@ def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> No
 
 
 def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_workbench: Callable[..., Hand]) -> None:
-    hand = open_workbench(hints=True)
+    hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
     taken: list[str] = []
     hint.show_message("A session was not closed.", "Open it", lambda: taken.append("opened"))

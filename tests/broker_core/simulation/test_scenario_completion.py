@@ -72,7 +72,15 @@ def test_blocks_are_followed_by_their_indents(indent: str) -> None:
     assert choices(f"{begun}{indent}  |") == ["after_events:"]
     assert choices(f"{begun}{indent}- |")[:2] == ["at_s:", "do:"]
     # Back at the outermost: what is not there yet, what must be there first.
-    assert choices(f"{begun}|") == ["watch:", "try:", "seed:", "durability:", "rebalance_delay_ms:", "schemas:"]
+    assert choices(f"{begun}|") == [
+        "watch:",
+        "try:",
+        "seed:",
+        "durability:",
+        "rebalance_delay_ms:",
+        "schemas:",
+        "lesson:",
+    ]
 
 
 def test_what_must_be_there_comes_first_and_says_so() -> None:

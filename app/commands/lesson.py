@@ -1,0 +1,200 @@
+"""The lesson beside the canvas: it follows the session and the window, points at what to click, and keeps progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QPoint, QRect
+
+from app.commands.context import CommandContext
+from app.commands.registry import Command
+from app.environment.paths import shipped_scenarios
+from app.presenters.lesson import done_texts, lesson_facts
+from app.presenters.panels import PANELS
+from broker_core.simulation.lesson import PointAt, WindowNames
+from broker_core.simulation.scenario import ScenarioError, load_scenario
+from widgets.i18n import tr
+from widgets.ring import Place
+
+
+class LessonHandlers(QObject):
+    """The panel *Lesson*, and its commands."""
+
+    COMMANDS = (
+        Command("toggle_lesson", "Lesson", "View", "Ctrl+Alt+J", "", "The steps of the lesson.", checkable=True),
+        Command("next_lesson", "Next lesson", "Help", "", "chevron-right", "Opens the scenario of the next lesson."),
+        Command("lesson_over", "Start the lesson over", "Help", "", "restart", "No step is done, from time 0 on."),
+    )
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._panel = context.window.parts.lesson
+        self._next: Path | None = None
+        self._next_title = self._name = ""
+        self._kept: frozenset[str] = frozenset()
+        self._current = -1
+        bind = context.registry.bind
+        bind("toggle_lesson", self._toggle, self._why_no_lesson)
+        bind("next_lesson", self.open_next, self._why_no_next)
+        bind("lesson_over", self.start_over, self._why_not_over)
+        context.registry.triggered.connect(self._did)
+        context.controller.opened.connect(self._opened)
+        context.views.refreshed.connect(self._refresh)
+        context.controller.travel.turned.connect(self._travelled)
+        self._panel.pointWanted.connect(self.point)
+        self._panel.nextWanted.connect(lambda: context.registry.trigger("next_lesson"))
+        self._panel.startOverWanted.connect(lambda: context.registry.trigger("lesson_over"))
+        self._panel.folded.connect(self._folded)
+        self._panel.set_folded(context.settings.lesson_folded)
+
+    # -- why not
+
+    def _why_no_lesson(self) -> str:
+        return "" if self._context.controller.collectors.lesson.lesson else tr("This scenario has no lesson.")
+
+    def _why_no_next(self) -> str:
+        return self._why_no_lesson() or ("" if self._next is not None else tr("This is the last lesson."))
+
+    def _why_not_over(self) -> str:
+        if why := self._why_no_lesson():
+            return why
+        return "" if self._context.controller.stored is None else tr("A recorded session is only looked at.")
+
+    # -- one session after another
+
+    def _opened(self) -> None:
+        """Another session: its lesson, what was done of it before, and the lesson that follows."""
+        context, controller = self._context, self._context.controller
+        lesson = controller.collectors.lesson.lesson
+        self._name = controller.path.stem if controller.path is not None else ""
+        self._kept = context.settings.lesson_progress(self._name)
+        self._next, self._next_title, self._current = None, "", -1
+        if lesson is not None and lesson.next:
+            self._next = next((path for path in _beside(controller.path) if path.stem == lesson.next), None)
+        if self._next is not None:
+            try:
+                self._next_title = tr(load_scenario(self._next)[0].title)
+            except ScenarioError:  # a teacher's file that is wrong has an editor that says so
+                self._next = None
+        context.window.ring.clear()
+        context.window.right.show_lesson(lesson is not None)
+        context.registry.set_checked("toggle_lesson", lesson is not None and not self._panel.is_folded)
+
+    def _refresh(self) -> None:
+        """What the session has done since; live, it is kept, and the next thing to do is pointed at."""
+        context, controller = self._context, self._context.controller
+        collector, scenario = controller.collectors.lesson, controller.scenario
+        lesson = collector.lesson
+        if lesson is None or scenario is None:
+            self._panel.set_facts(None)
+            return
+        live = controller.stored is None
+        if live:
+            if context.views.selected:
+                collector.selected(context.views.selected, controller.end_ns)
+            self._keep(self._kept | done_texts(lesson, collector))
+        now = live and not controller.travel.looking_back
+        facts = lesson_facts(
+            tr(scenario.title),
+            collector,
+            by_ns=None if now else controller.snapshot.time_ns,
+            kept=self._kept,
+            next_title=self._next_title,
+        )
+        self._panel.set_facts(facts)
+        current = next((number for number, step in enumerate(facts.steps) if step.current), -1) if facts else -1
+        if current != self._current:
+            self._current = current
+            context.window.ring.clear()
+
+    def _keep(self, done: frozenset[str]) -> None:
+        if done != self._kept:
+            self._kept = done
+            self._context.settings.keep_lesson_progress(self._name, done)
+
+    def _did(self, command: str) -> None:
+        controller = self._context.controller
+        if controller.stored is None:
+            controller.collectors.lesson.did(command, controller.end_ns)
+
+    def _travelled(self) -> None:
+        """A click on the timeline goes to a moment, as the command does."""
+        if self._context.controller.travel.looking_back:
+            self._did("go_to")
+
+    # -- commands
+
+    def _toggle(self) -> None:
+        self._panel.set_folded(not self._panel.is_folded)
+        if not self._panel.is_folded:
+            self._context.window.toggle_right(True)
+
+    def _folded(self, on: bool) -> None:
+        self._context.settings.lesson_folded = on
+        self._context.registry.set_checked("toggle_lesson", not on)
+
+    def open_next(self) -> None:
+        """Open the scenario of the next lesson, running."""
+        assert self._next is not None
+        self._context.open_scenario(self._next)
+
+    def start_over(self) -> None:
+        """Forget what was done, and start the scenario again."""
+        self._context.settings.keep_lesson_progress(self._name, frozenset())
+        self._context.attempt(self._context.controller.restart)
+
+    # -- where to click
+
+    def point(self, number: int) -> bool:
+        """Draw a ring around what a step points at; False where it is nowhere, and the status bar says so."""
+        lesson = self._context.controller.collectors.lesson.lesson
+        at = lesson.steps[number].point_at if lesson is not None else None
+        if at is None:
+            return False
+        found = self._context.window.ring.show_at(self._place(at))
+        if not found:
+            self._context.show_message(self._where_in_words(at))
+        return found
+
+    def _place(self, at: PointAt) -> Place:
+        window, canvas = self._context.window, self._context.canvas
+        if at.command:
+            action = self._context.registry.action(at.command)
+            return lambda: window.place_of_action(action)
+        if at.panel:
+            return lambda: window.place_of_tab(at.panel)
+
+        def on_canvas() -> QRect | None:
+            where = canvas.place_of(at.object)
+            viewport = canvas.viewport()
+            return None if where is None else QRect(viewport.mapTo(window, QPoint(where.topLeft())), where.size())
+
+        return on_canvas
+
+    def _where_in_words(self, at: PointAt) -> str:
+        if at.object:
+            return tr("{name} is not on the canvas now.", name=at.object.partition(":")[2] or at.object)
+        if at.panel:
+            return tr(
+                "The panel {name} is hidden: View, Panels shows it.", name=self._context.window.panel(at.panel).title
+            )
+        return tr(
+            "The command is in the palette (Ctrl+P): {name}", name=self._context.registry.action(at.command).text()
+        )
+
+
+def _beside(path: Path | None) -> Iterable[Path]:
+    """Where the next lesson may be: beside the scenario, else among those that come with the program."""
+    beside = [] if path is None else sorted(path.resolve().parent.glob("*.y*ml"))
+    return (*beside, *shipped_scenarios())
+
+
+def window_names(commands: Iterable[Command], scenario: Path | None = None) -> WindowNames:
+    """What a lesson may name: these commands, the panels, and the scenarios beside it or that come with the program."""
+    return WindowNames(
+        frozenset(command.id for command in commands),
+        frozenset(panel.name for panel in PANELS),
+        frozenset(path.stem for path in _beside(scenario)),
+    )

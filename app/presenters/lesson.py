@@ -1,0 +1,75 @@
+"""The lesson of the session, as the panel shows it: which steps were done by a moment, and which comes next."""
+
+from __future__ import annotations
+
+from app.sessions.collectors.lesson import LessonCollector
+from broker_core.simulation.lesson import Lesson, Step
+from widgets.formats import session_time
+from widgets.i18n import tr
+from widgets.panels.lesson import LessonFacts, StepFacts
+
+
+def lesson_facts(
+    title: str,
+    collector: LessonCollector,
+    *,
+    by_ns: int | None,
+    kept: frozenset[str] = frozenset(),
+    next_title: str = "",
+) -> LessonFacts | None:
+    """The steps as they were at session time `by_ns`; None is now, when what was done earlier (`kept`) counts as well.
+
+    None where the session has no lesson.
+    """
+    lesson = collector.lesson
+    if lesson is None:
+        return None
+    done = done_steps(lesson, collector, by_ns)
+    if by_ns is None:
+        done |= {number for number, step in enumerate(lesson.steps) if step.text in kept}
+    current = next((number for number in range(len(lesson.steps)) if number not in done), -1)
+    steps = tuple(
+        StepFacts(
+            shown(step.text),
+            shown(step.seen),
+            number in done,
+            _by(collector, number) if number in done else "",
+            number == current,
+            step.point_at is not None,
+        )
+        for number, step in enumerate(lesson.steps)
+    )
+    question = lesson.question
+    return LessonFacts(
+        title,
+        steps,
+        "" if question is None else shown(question.text),
+        "" if question is None else shown(question.answer),
+        next_title,
+        "" if by_ns is None else tr("As it was at {time}.", time=session_time(by_ns)),
+    )
+
+
+def shown(text: str) -> str:
+    """A text of a lesson on one line, in the language of the program where the lesson comes with it."""
+    return tr(" ".join(text.split()))
+
+
+def done_steps(lesson: Lesson, collector: LessonCollector, by_ns: int | None = None) -> set[int]:
+    """The numbers of the steps that this session has done, by a session time where it is given."""
+    found = ((number, collector.done[number]) for number in range(len(lesson.steps)))
+    return {number for number, done in found if done is not None and (by_ns is None or done.time_ns <= by_ns)}
+
+
+def done_texts(lesson: Lesson, collector: LessonCollector) -> frozenset[str]:
+    """What of a lesson this session has done: as it is kept."""
+    steps: tuple[Step, ...] = lesson.steps
+    return frozenset(steps[number].text for number in done_steps(lesson, collector))
+
+
+def _by(collector: LessonCollector, number: int) -> str:
+    done = collector.done[number]
+    if done is None:
+        return tr("Done in an earlier session.")
+    at = session_time(done.time_ns)
+    return tr("Done by {event}", event=done.by) if done.by else tr("Done at {time}", time=at)

@@ -1,0 +1,135 @@
+"""Lessons are played as a person would: by drags, keys and commands in the window; and every step ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.commands.families import COMMANDS
+from app.commands.lesson import LessonHandlers, window_names
+from app.environment.paths import find_scenario, shipped_scenarios
+from broker_core.clock import NS_PER_S
+from broker_core.simulation.scenario import load_scenario
+from tests.app.conftest import Hand
+from tests.app.sessions.test_travel_window import arrive
+from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.lesson import LessonFacts
+
+
+@pytest.fixture(autouse=True)
+def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
+
+
+def shown(hand: Hand) -> LessonFacts:
+    facts = hand.workbench.window.parts.lesson.facts()
+    assert facts is not None
+    return facts
+
+
+def done(hand: Hand) -> list[int]:
+    return [number for number, step in enumerate(shown(hand).steps) if step.done]
+
+
+def pass_seconds(hand: Hand, seconds: int) -> None:
+    """A second at a time, as keyframes come in a session that runs."""
+    for _ in range(seconds):
+        hand.pass_time(1)
+
+
+def redrive_one(hand: Hand) -> None:
+    hand.workbench.registry.trigger("show_dead_letters")
+    hand.show()
+    panel = hand.workbench.window.tab(DeadLettersPanel)
+    panel.table.selectRow(0)
+    assert hand.workbench.registry.trigger("redrive_selected")
+    hand.show()
+
+
+def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    panel = hand.workbench.window.parts.lesson
+    assert panel.isVisible() and len(panel.rows()) == 6 and done(hand) == []
+    pass_seconds(hand, 4)
+    assert done(hand) == [0]
+    hand.drag("indexer-4", hand.place("group:indexers"))
+    assert done(hand) == [0], "it has not joined yet"
+    pass_seconds(hand, 4)
+    assert done(hand) == [0, 1]
+    assert panel.rows()[1].seen.isVisible()
+    pass_seconds(hand, 7)
+    assert done(hand) == [0, 1, 2]
+    redrive_one(hand)
+    assert done(hand) == [0, 1, 2, 3]
+    hand.workbench.controller.travel.to(3 * NS_PER_S)
+    arrive(hand)
+    assert done(hand) == [0], "as it was at that moment"
+    assert panel.note.text() == "As it was at 00:03.000."
+    hand.workbench.registry.trigger("follow_live")
+    arrive(hand)
+    assert done(hand) == [0, 1, 2, 3, 4, 5]
+    assert panel.question.isVisible()
+    hand.qtbot.mouseClick(panel.next, Qt.MouseButton.LeftButton)
+    assert hand.workbench.controller.path == find_scenario("partitions-and-keys")
+
+
+def test_progress_is_kept_and_can_be_forgotten(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench()
+    pass_seconds(hand, 4)
+    hand.workbench.controller.open(find_scenario("rate-limits"))
+    hand.show()
+    assert hand.workbench.window.parts.lesson.isHidden(), "it has no lesson"
+    assert hand.workbench.registry.reason("next_lesson") == "This scenario has no lesson."
+    hand.workbench.controller.open(find_scenario("first-session"))
+    hand.show()
+    assert done(hand) == [0]
+    assert shown(hand).steps[0].by == "Done in an earlier session."
+    hand.workbench.registry.trigger("lesson_over")
+    hand.workbench.controller.pause()
+    hand.show()
+    assert done(hand) == []
+
+
+def test_a_recorded_session_shows_its_steps_and_adds_nothing(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench(record=True)
+    controller = hand.workbench.controller
+    pass_seconds(hand, 12)
+    folder = controller.folder
+    assert folder is not None
+    controller.stop()
+    hand.workbench.settings.keep_lesson_progress("first-session", frozenset())
+    controller.open_session(folder, 12 * NS_PER_S)
+    hand.qtbot.waitUntil(lambda: controller.collectors.lesson.done[2] is not None, timeout=20_000)
+    arrive(hand)
+    assert done(hand) == [0, 2]
+    hand.workbench.registry.trigger("show_dead_letters")
+    controller.travel.to(2 * NS_PER_S)
+    arrive(hand)
+    assert done(hand) == [0]
+    assert hand.workbench.settings.lesson_progress("first-session") == frozenset()
+
+
+def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench()
+    window, lessons = hand.workbench.window, hand.workbench.family(LessonHandlers)
+    pass_seconds(hand, 3)
+    hand.qtbot.mouseClick(window.parts.lesson.rows()[1].point, Qt.MouseButton.LeftButton)
+    around = window.ring.around
+    assert around is not None
+    consumer = hand.canvas.viewport().mapTo(window, hand.place("consumer:indexer-4"))
+    assert around.contains(consumer)
+    hand.drag("indexer-4", hand.place("group:indexers"))
+    pass_seconds(hand, 3)
+    assert window.ring.around is None, "the step is done"
+    assert lessons.point(3), "the tab Dead letters"
+    window.toggle_bottom(False)
+    assert not lessons.point(3)
+    assert "hidden" in window.status.last_action.whole()
+
+
+@pytest.mark.parametrize("path", shipped_scenarios(), ids=lambda path: path.stem)
+def test_what_a_shipped_lesson_names_is_there(path: Path) -> None:
+    load_scenario(path, window_names(COMMANDS, path))

@@ -1,0 +1,86 @@
+"""The panel of a lesson: what it shows of its steps, and what its buttons ask for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QWidget
+from pytestqt.qtbot import QtBot
+
+from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
+from widgets.right_side import RightSide
+
+FIRST = StepFacts("Watch the lag.", "It rises.", done=True, by="Done at 00:03")
+SECOND = StepFacts("Drag a consumer.", "The group rebalanced.", current=True, can_point=True)
+THIRD = StepFacts("Redrive a dead letter.", "It came back.")
+FACTS = LessonFacts("T", (FIRST, SECOND, THIRD), "Why?", "Because.", "Hot key")
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> LessonPanel:
+    panel = LessonPanel()
+    qtbot.addWidget(panel)
+    panel.resize(300, 400)
+    panel.show()
+    panel.set_facts(FACTS)
+    return panel
+
+
+def test_the_current_step_alone_can_be_pointed_at(panel: LessonPanel, qtbot: QtBot) -> None:
+    assert [row.point.isVisible() for row in panel.rows()] == [False, True, False]
+    with qtbot.waitSignal(panel.pointWanted, timeout=1_000) as asked:
+        qtbot.mouseClick(panel.rows()[1].point, Qt.MouseButton.LeftButton)
+    assert asked.args == [1]
+    assert panel.count_label.text() == "1 of 3"
+
+
+def test_what_was_seen_is_told_of_the_step_done_last_and_of_others_by_a_click(panel: LessonPanel, qtbot: QtBot) -> None:
+    first, second, third = panel.rows()
+    assert first.seen.isVisible() and not second.seen.isVisible() and not third.seen.isVisible()
+    panel.set_facts(
+        replace(FACTS, steps=(FIRST, replace(SECOND, done=True, current=False), replace(THIRD, current=True)))
+    )
+    assert not first.seen.isVisible() and second.seen.isVisible()
+    qtbot.mouseClick(first.more, Qt.MouseButton.LeftButton)
+    assert first.seen.isVisible()
+    panel.set_facts(FACTS)
+    assert not second.seen.isVisible(), "of what is not done nothing is told"
+
+
+def test_the_question_comes_after_the_last_step_and_its_answer_when_asked(panel: LessonPanel, qtbot: QtBot) -> None:
+    assert not panel.question.isVisible()
+    done = tuple(replace(step, done=True, current=False) for step in FACTS.steps)
+    panel.set_facts(replace(FACTS, steps=done))
+    assert panel.question.isVisible() and not panel.answer.isVisible()
+    qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
+    assert panel.answer.isVisible() and not panel.show_answer.isVisible()
+    assert panel.next.text() == "Next lesson: Hot key"
+    with qtbot.waitSignal(panel.nextWanted, timeout=1_000):
+        qtbot.mouseClick(panel.next, Qt.MouseButton.LeftButton)
+    panel.set_facts(replace(FACTS, title="Another"))
+    assert not panel.answer.isVisible()
+
+
+def test_names_are_never_markup(panel: LessonPanel) -> None:
+    panel.set_facts(replace(FACTS, steps=(replace(FIRST, text="<b>x</b>"),)))
+    assert panel.rows()[0].text.text() == "<b>x</b>"
+    assert panel.rows()[0].text.textFormat() == Qt.TextFormat.PlainText
+
+
+def test_the_lesson_leaves_room_and_folds_to_its_title(qtbot: QtBot) -> None:
+    panel, below = LessonPanel(), QSplitter(Qt.Orientation.Vertical)
+    below.addWidget(QWidget())
+    side = RightSide(panel, below)
+    qtbot.addWidget(side)
+    side.resize(300, 300)
+    side.show()
+    assert below.height() == 300, "without a lesson all is for what is below"
+    side.show_lesson(True)
+    panel.set_facts(replace(FACTS, steps=tuple(replace(THIRD, text=f"Step {number}") for number in range(20))))
+    assert 0 < panel.height() < 200
+    assert below.geometry().top() >= panel.geometry().bottom()
+    panel.set_folded(True)
+    assert panel.height() < 60
+    assert below.geometry().bottom() == side.rect().bottom()

@@ -1,0 +1,319 @@
+"""The lesson of the open scenario: its steps as a checklist that ticks itself, one question, and the next lesson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from widgets.bytes_text import contained
+from widgets.facts import let_wrap, plain_label, set_plain_tip, set_role
+from widgets.i18n import mark, tr
+from widgets.icons import icon, icon_pixmap
+from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.soft_area import FADE_PIXELS, SoftArea
+from widgets.theme import current_theme
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """A step as texts: what to watch or try, what was seen, and by what it was done; `can_point`: it names a place."""
+
+    text: str
+    seen: str = ""
+    done: bool = False
+    by: str = ""
+    current: bool = False
+    can_point: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LessonFacts:
+    """A lesson as texts. `next_title` is that of the next lesson, "" for none; `note` says of which moment it tells."""
+
+    title: str
+    steps: tuple[StepFacts, ...]
+    question: str = ""
+    answer: str = ""
+    next_title: str = ""
+    note: str = ""
+
+    @property
+    def done(self) -> int:
+        """How many steps are done."""
+        return sum(step.done for step in self.steps)
+
+    def is_same_lesson(self, other: LessonFacts) -> bool:
+        """Whether the other has the same steps, whatever of them is done."""
+        texts, others = ([step.text for step in facts.steps] for facts in (self, other))
+        return self.title == other.title and texts == others
+
+    @property
+    def complete(self) -> bool:
+        """Whether all are."""
+        return self.done == len(self.steps)
+
+
+class StepRow(QFrame):
+    """One step. `pointWanted()` is its button; the arrow shows and hides what was seen."""
+
+    pointWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._facts = StepFacts("")
+        self._opened: bool | None = None  # by hand; before that, the last step done is open
+        self._icon = QLabel(self)
+        self.text = plain_label("", "", self)
+        self.seen = plain_label("", "muted", self)
+        for label in (self.text, self.seen):
+            let_wrap(label)
+        self.point = QPushButton(tr("Show me where"), self)
+        self.point.setProperty("role", "link")
+        self.point.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.point.clicked.connect(self.pointWanted)
+        self.more = QToolButton(self)
+        self.more.setAutoRaise(True)
+        self.more.setCheckable(True)
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more.setIconSize(QSize(14, 14))
+        self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 1px; background: transparent; }")
+        self.more.clicked.connect(self._toggle)
+        texts = QVBoxLayout()
+        texts.setSpacing(4)
+        texts.addWidget(self.text)
+        texts.addWidget(self.seen)
+        texts.addWidget(self.point, 0, Qt.AlignmentFlag.AlignLeft)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 4, 4, 4)
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(texts, 1)
+        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
+
+    def set_facts(self, facts: StepFacts, *, last_done: bool) -> None:
+        """Show a step; `last_done` opens what was seen unless it was closed by hand."""
+        self._facts = facts
+        self.text.setText(contained(facts.text))
+        self.seen.setText(contained(facts.seen))
+        opened = last_done if self._opened is None else self._opened
+        can_open = facts.done and bool(facts.seen)
+        self.more.setVisible(can_open)
+        self.more.setChecked(opened)
+        self.seen.setVisible(can_open and opened)
+        self.point.setVisible(facts.current and facts.can_point)
+        set_plain_tip(self._icon, facts.by)
+        state = tr("Done") if facts.done else tr("Now") if facts.current else tr("To do")
+        self.setAccessibleName(tr("{state}: {step}", state=state, step=facts.text))
+        self.restyle()
+
+    def _toggle(self) -> None:
+        self._opened = self.more.isChecked()
+        self.seen.setVisible(self._opened)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Icons in the colours of the theme."""
+        theme, facts = current_theme(), self._facts
+        name, colour = (
+            ("check", theme.stable)
+            if facts.done
+            else ("chevron-right", theme.accent)
+            if facts.current
+            else ("idle", theme.disabled)
+        )
+        self._icon.setPixmap(icon_pixmap(name, colour, 16, self.devicePixelRatioF()))
+        set_role(self.text, "heading" if facts.current else "muted" if facts.done else "")
+        self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-left", theme))
+        words = tr("Hide what was seen") if self.more.isChecked() else tr("What was seen")
+        self.more.setToolTip(words)
+        self.more.setAccessibleName(words)
+
+
+class LessonPanel(Panel):
+    """`pointWanted(number)` for the place of a step, `nextWanted()`, `startOverWanted()`; `folded(on)` by its arrow."""
+
+    info = PanelInfo("lesson", mark("Lesson"), "check")
+
+    pointWanted = Signal(int)
+    nextWanted = Signal()
+    startOverWanted = Signal()
+    folded = Signal(bool)
+    heightChanged = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__((tr("This scenario has no lesson."), ""), parent=parent)
+        self._facts: LessonFacts | None = None
+        self._rows: list[StepRow] = []
+        self._last = 0  # the step of which is shown what was seen
+        self._over = QToolButton(self)
+        self._over.setAutoRaise(True)
+        self._over.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._over.setToolTip(tr("Start the lesson over"))
+        self._over.setAccessibleName(tr("Start the lesson over"))
+        self._over.clicked.connect(self.startOverWanted)
+        self.fold = QToolButton(self)
+        self.fold.setAutoRaise(True)
+        self.fold.setCheckable(True)
+        self.fold.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.fold.clicked.connect(self._fold)
+        self.title_row.addWidget(self._over)
+        self.title_row.addWidget(self.fold)
+        self._area = SoftArea(self)
+        self._inner = QWidget(self._area)
+        self._column = QVBoxLayout(self._inner)
+        self._column.setContentsMargins(4, 0, 8, FADE_PIXELS // 2)
+        self._column.setSpacing(2)
+        self.question = plain_label("", "heading", self)
+        self.answer = plain_label("", "", self)
+        for label in (self.question, self.answer):
+            let_wrap(label)
+            label.setContentsMargins(8, 6, 4, 0)
+        self.show_answer = QPushButton(tr("Show the answer"), self)
+        self.show_answer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.show_answer.clicked.connect(self._answer)
+        self.next = QPushButton("", self)
+        self.next.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.next.clicked.connect(self.nextWanted)
+        self._answered = False
+        for part in (self.question, self.answer):
+            self._column.addWidget(part)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(8, 8, 4, 0)
+        buttons.setSpacing(8)
+        buttons.addWidget(self.show_answer)
+        buttons.addWidget(self.next)
+        buttons.addStretch(1)
+        self._column.addLayout(buttons)
+        self._column.addStretch(1)
+        self._area.setWidget(self._inner)
+        self.stack.addWidget(self._area)
+        self.restyle()
+
+    def facts(self) -> LessonFacts | None:
+        """What is shown."""
+        return self._facts
+
+    def rows(self) -> list[StepRow]:
+        """The steps that are shown, in their order."""
+        return [row for row in self._rows if not row.isHidden()]
+
+    def set_facts(self, facts: LessonFacts | None) -> None:
+        """Show a lesson; None where the scenario has none."""
+        if facts == self._facts:
+            return
+        old, self._facts = self._facts, facts
+        self.show_body(facts is not None)
+        if facts is None:
+            self.set_count("")
+            return
+        if old is not None and not old.is_same_lesson(facts):
+            old = None
+        if old is None:
+            self._answered = False
+            self._clear()
+        self.set_count(tr("{done} of {count}", done=facts.done, count=len(facts.steps)))
+        self.set_note(facts.note)
+        self._show_steps(facts, old)
+        self.question.setText(contained(facts.question))
+        self.answer.setText(contained(facts.answer))
+        self.next.setText(contained(tr("Next lesson: {title}", title=facts.next_title)))
+        self.next.setVisible(bool(facts.next_title))
+        role = "primary" if facts.complete else "quiet"
+        if self.next.property("role") != role:
+            self.next.setProperty("role", role)
+            self.next.style().unpolish(self.next)
+            self.next.style().polish(self.next)
+        self._show_question()
+
+    def _clear(self) -> None:
+        for row in self._rows:
+            self._column.removeWidget(row)
+            row.deleteLater()
+        self._rows.clear()
+
+    def _show_steps(self, facts: LessonFacts, old: LessonFacts | None) -> None:
+        while len(self._rows) < len(facts.steps):
+            row, number = StepRow(self._inner), len(self._rows)
+            row.pointWanted.connect(lambda number=number: self.pointWanted.emit(number))
+            row.more.clicked.connect(self.heightChanged)
+            self._column.insertWidget(number, row)
+            self._rows.append(row)
+            row.show()
+        current = next((number for number, step in enumerate(facts.steps) if step.current), len(facts.steps))
+        fresh = self._freshly_done(facts, old)
+        for number, (row, step) in enumerate(zip(self._rows, facts.steps, strict=True)):
+            row.set_facts(step, last_done=number == fresh)
+        self.heightChanged.emit()
+        shown = self._rows[min(current, len(self._rows) - 1)]
+        self._area.ensureWidgetVisible(shown, 0, 24)
+
+    def _freshly_done(self, facts: LessonFacts, old: LessonFacts | None) -> int:
+        """The step of which is shown what was seen: the one that was done last."""
+        done = [number for number, step in enumerate(facts.steps) if step.done]
+        new = [number for number in done if old is not None and not old.steps[number].done]
+        if new or old is None or self._last not in done:
+            self._last = max(new or done, default=0)
+        return self._last
+
+    def _show_question(self) -> None:
+        facts = self._facts
+        asked = facts is not None and facts.complete and bool(facts.question)
+        self.question.setVisible(asked)
+        self.show_answer.setVisible(asked and not self._answered)
+        self.answer.setVisible(asked and self._answered)
+        self.heightChanged.emit()
+
+    def _answer(self) -> None:
+        self._answered = True
+        self._show_question()
+        self._area.ensureWidgetVisible(self.next, 0, 24)
+
+    # -- how much room it takes
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether its title alone is shown."""
+        return self.fold.isChecked()
+
+    def set_folded(self, on: bool) -> None:
+        """Show the title alone, or all."""
+        self.fold.setChecked(on)
+        self._fold()
+
+    def _fold(self) -> None:
+        on = self.fold.isChecked()
+        self._area.setVisible(not on)
+        self.note.setVisible(not on and bool(self.note.text()))
+        self.restyle()
+        self.folded.emit(on)
+        self.heightChanged.emit()
+
+    def wanted_height(self, width: int) -> int:
+        """How many pixels show all of it."""
+        head = self.title_row.sizeHint().height()
+        if self.is_folded:
+            return head
+        note = self.note.heightForWidth(width) if self.note.text() else 0
+        return head + note + self._column.totalHeightForWidth(width)
+
+    def restyle(self) -> None:
+        """Icons in the colours of the theme."""
+        super().restyle()
+        if not hasattr(self, "_rows"):
+            return
+        theme = current_theme()
+        self._over.setIcon(icon("restart", theme))
+        self.fold.setIcon(icon("chevron-left" if self.fold.isChecked() else "chevron-down", theme))
+        words = tr("Unfold the lesson") if self.fold.isChecked() else tr("Fold the lesson")
+        self.fold.setToolTip(words)
+        self.fold.setAccessibleName(words)
+        for row in self._rows:
+            row.restyle()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of type needs another height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_rows"):
+            self.heightChanged.emit()
