@@ -13,6 +13,7 @@ from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.durability import Durability
 from broker_core.broker.group_offsets import GroupOffsets
 from broker_core.broker.handling import handle
+from broker_core.broker.held_members import HeldMembers
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Publishing
 from broker_core.broker.queues import Queues
@@ -85,6 +86,7 @@ class Broker:
             reads_anew=logs.make_room,
             topic_names=lambda: tuple(self.topics.names()),  # topics come later
         )
+        self.held = HeldMembers(self.groups, self.client_faults, events)
         self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets)
         self.transactions = TransactionCoordinator(
             events,

@@ -18,13 +18,13 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.jitter import Jitter
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import Partitioner
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.queues.queue import Queue
-from broker_core.queues.retry import Jitter
 from broker_core.queues.subscription import HOLDS_UP, BacklogPolicy, Subscription, check_backlog, subscribed
 from broker_core.replies import Reply
 from broker_core.timers import Timers

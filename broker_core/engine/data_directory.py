@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import crc32c
@@ -71,16 +72,18 @@ class KeptQueue(msgspec.Struct, frozen=True):
 _STATE_DECODER = msgspec.msgpack.Decoder(KeptQueue)
 
 
-def files_of(root: Path | str, *, read_only: bool) -> ReservedFiles | ReadOnlyFiles:
+def files_of(
+    root: Path | str, *, read_only: bool, wrap: Callable[[FileSystem], FileSystem] = lambda disk: disk
+) -> ReservedFiles | ReadOnlyFiles:
     """The files of the data directory `root`. Raises STORAGE_ERROR.
 
     The directory is created where it is missing. Access for other users is removed, unless it has other content. With
-    `read_only`, nothing is created or changed.
+    `read_only`, nothing is created or changed. What is written goes through `wrap(disk)`.
     """
     if not read_only:
         disk = DiskFiles(root)
         _close_to_others(disk.root)
-        return ReservedFiles(disk)
+        return ReservedFiles(wrap(disk))
     files = ReadOnlyFiles(root)
     if not is_data_directory(files.root):
         raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(root)!r} is not a data directory; there is nothing to read")

@@ -78,8 +78,12 @@ class BrokerHost(HostLoop):
         *,
         read_only: bool = False,
         after: BrokerHost | None = None,
+        wrap: Callable[[FileSystem], FileSystem] = lambda disk: disk,
     ) -> None:
-        """With `after`, a host that has crashed, its session goes on: its time and its stream of events."""
+        """With `after`, a host that has crashed, its session goes on: its time and its stream of events.
+
+        What is written to `path` goes through `wrap(disk)`.
+        """
         config = config or HostConfig()
         if path is None:
             config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, durability="memory"))
@@ -101,7 +105,7 @@ class BrokerHost(HostLoop):
                 files: FileSystem = MemoryFiles()
                 offsets = OffsetStore()
             else:
-                files = kept = files_of(path, read_only=read_only)
+                files = kept = files_of(path, read_only=read_only, wrap=wrap)
                 self.directory = DataDirectory(files, durable=durable)
                 opened.callback(self.directory.close)
                 offsets = offsets_of(kept, path, durable=durable)

@@ -73,8 +73,8 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     """A fault with `effect` on requests that match all of `client`, `group`, `topic` and `api`.
 
     These four are names with `*` for any characters; "" matches every request. Of the matching requests, the first
-    `skip` pass; then each `every`-th is affected, at most `times` of them (None: no limit), for `for_s` seconds (None:
-    until the fault is ended).
+    `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them (None:
+    no limit), for `for_s` seconds (None: until the fault is ended).
 
     - delay: served after `delay_ms`.
     - error: not served; the reply is `error`, one of Kafka's names.
@@ -101,6 +101,8 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     delay_ms: WaitMsNumber = 0
     skip: NotNegative = 0
     every: Positive = 1
+    probability: Annotated[float, Range(0, 1)] = 1.0
+    seed: NotNegative = 0
     times: Annotated[int, Range(1)] | None = None
     for_s: TimeS | None = None
     name: str = ""
@@ -152,6 +154,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             if part
         )
         often = "" if self.every == 1 else f", every {self.every}."
+        often += "" if self.probability == 1 else f", {self.probability:.0%} of them"
         most = "" if self.times is None else f", {counted(self.times, 'time')}"
         return f"{effect}: {where}{often}{most}"
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from broker_core.clock import ns_from_s
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.faults.client_fault import ClientFault, ClientRequest
+from broker_core.jitter import Jitter
 from broker_core.names import check_name
 from broker_core.replies import Reply
 from broker_core.snapshots import FaultView
@@ -19,7 +22,8 @@ class _Running(msgspec.Struct):
     since_ns: int
     until_ns: int | None
     timer: Timer | None
-    over: Reply[None]
+    over: Reply[int]
+    draw: Callable[[], float]
     matched: int = 0
     met: int = 0
 
@@ -51,7 +55,7 @@ class ClientFaults:
         if fault.for_s is not None:
             until_ns = now_ns + ns_from_s(fault.for_s)
             timer = self._timers.at(until_ns, lambda at_ns: self.end(at_ns, fault.name))
-        self._running[fault.name] = _Running(fault, now_ns, until_ns, timer, Reply())
+        self._running[fault.name] = _Running(fault, now_ns, until_ns, timer, Reply(), Jitter(fault.seed))
         detail = {"fault": f"fault {fault.name}", "until_ns": until_ns, "client_fault": msgspec.to_builtins(fault)}
         self._emit(now_ns, fault, fault.what, detail)
         return fault
@@ -64,14 +68,14 @@ class ClientFaults:
             ended.timer.cancel()
         met = f" after {ended.met} requests" if ended.met != 1 else " after one request"
         self._emit(now_ns, ended.fault, f"fault {name} is over{met}", {"ended": f"fault {name}"})
-        ended.over.resolve(None)
+        ended.over.resolve(now_ns)
 
     def fault(self, name: str) -> ClientFault:
         """The active fault `name`. Raises INVALID_REQUEST where there is none."""
         return self._find(name).fault
 
-    def over(self, name: str) -> Reply[None]:
-        """A reply that is settled when the fault ends. Raises INVALID_REQUEST where there is none."""
+    def over(self, name: str) -> Reply[int]:
+        """A reply that is settled with the time when the fault ends. Raises INVALID_REQUEST where there is none."""
         return self._find(name).over
 
     @property
@@ -88,7 +92,7 @@ class ClientFaults:
                 continue
             running.matched += 1
             due = running.matched > fault.skip and (running.matched - fault.skip) % fault.every == 0
-            if due and found is None:
+            if due and found is None and running.draw() < fault.probability:
                 running.met += 1
                 found = fault
                 if fault.times is not None and running.met >= fault.times and fault.effect != "hold":

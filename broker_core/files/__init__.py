@@ -1,5 +1,6 @@
 """The file system as a port, with implementations on a disk, on a read-only disk, and in memory."""
 
+from broker_core.files.breakable_files import BreakableFiles
 from broker_core.files.disk_files import DiskFiles, checked_root
 from broker_core.files.memory_files import MemoryFiles
 from broker_core.files.port import AppendFile, Data, FileLock, FileSystem
@@ -9,6 +10,7 @@ from broker_core.files.wrapped_files import WrappedFiles
 
 __all__ = [
     "AppendFile",
+    "BreakableFiles",
     "Data",
     "DiskFiles",
     "FileLock",

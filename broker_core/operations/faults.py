@@ -49,6 +49,8 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
     delay_ms: WaitMs | None = None
     skip: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
     every: Positive = 1
+    probability: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    seed: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
     times: Positive | None = None
     for_s: Annotated[float, Meta(gt=0, le=1e9)] | None = None
     name: Name | None = None
@@ -65,6 +67,8 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
             delay_ms=self.delay_ms or 0,
             skip=self.skip,
             every=self.every,
+            probability=self.probability,
+            seed=self.seed,
             times=self.times,
             for_s=self.for_s,
             name=self.name or "",

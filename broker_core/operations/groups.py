@@ -167,6 +167,9 @@ class PartitionPlace(Input, frozen=True, kw_only=True):
     partition: Partition | None = None
 
 
+ClientName = Annotated[str, Meta(min_length=1, max_length=300, examples=["rdkafka"])]  # as members are listed
+
+
 class ListGroups(Request[GroupsAnswer], frozen=True, kw_only=True):
     """Groups, also those without members."""
 
@@ -228,10 +231,32 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
         return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
 
+class KickMember(Request[None], frozen=True, kw_only=True):
+    """A member by its client id. Its next request is told UNKNOWN_MEMBER_ID, and it may join again."""
+
+    group: Name
+    client: ClientName
+
+
+class HoldMember(Request[None], frozen=True, kw_only=True):
+    """A member by its client id. It is put out of its group, and its next join waits until it is released."""
+
+    group: Name
+    client: ClientName
+
+
+class ReleaseMember(Request[None], frozen=True, kw_only=True):
+    """A client that is held outside its group."""
+
+    group: Name
+    client: ClientName
+
+
 _READ, _ADMIN = (Right(READ, "group", "group"),), (Right(ADMIN, "group", "group"),)
 _TAG = "Groups"
 _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="offsets", errors=(409,))
+_member = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(404, 409))
 
 ENTRIES = (
     _look(
@@ -253,4 +278,7 @@ ENTRIES = (
         rights=(Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
         renamed=(("from_group", "group"),),
     ),
+    _member(KickMember, "POST /v1/groups/{group}/kick", "Remove a member from its group; it may join again"),
+    _member(HoldMember, "POST /v1/groups/{group}/hold", "Hold a member outside its group"),
+    _member(ReleaseMember, "POST /v1/groups/{group}/release", "Let a member that is held join its group again"),
 )

@@ -8,7 +8,6 @@ from broker_core.clock import NS_PER_MS
 from broker_core.kinds import Range
 from broker_core.settings import Positive, Settings, WaitMsNumber, checked
 
-_MASK = (1 << 64) - 1
 RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
 
 
@@ -43,18 +42,3 @@ class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
         if self.kind == "exponential_jitter":
             grown_ns = int(grown_ns * min(max(unit_interval, 0.0), 1.0))
         return min(grown_ns, most_ns)
-
-
-class Jitter:
-    """Random numbers in [0, 1), determined by the seed: SplitMix64 (Steele, Lea, Flood 2014)."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = seed & _MASK
-
-    def __call__(self) -> float:
-        """The next number."""
-        self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK
-        mixed = self._state
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
-        return ((mixed ^ (mixed >> 31)) >> 11) / (1 << 53)

@@ -19,7 +19,6 @@ from broker_core.simulation.actor import Actor
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
-from broker_core.simulation.held_members import HeldMembers
 from broker_core.simulation.specs import GroupSpec
 
 USER = "user"
@@ -62,7 +61,6 @@ class SimulationContext:
         self.find_file = find_file
         self.begin_cleaning = begin_cleaning
         self._epoch_ms = epoch_ms
-        self.held = HeldMembers(broker, loop, events)
 
     @property
     def now_ns(self) -> int:
@@ -93,7 +91,7 @@ class SimulationContext:
         """The group of a member that is another program's, on the bench or not; "" where there is none."""
         groups = self.broker.groups
         found = next((group for group in groups.groups() if client in groups.clients(group).values()), "")
-        return found or self.held.group_of(client)
+        return found or self.broker.held.group_of(client)
 
     def members(self, group: str) -> list[ConsumerActor]:
         """The consumers that are in `group`, crashed ones too."""

@@ -10,6 +10,7 @@ from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
+from broker_core.files import BreakableFiles
 from broker_core.simulation.actions.faults import (
     Crash,
     DropHeartbeats,
@@ -22,7 +23,6 @@ from broker_core.simulation.actions.faults import (
     SlowDown,
 )
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.breakable_files import BreakableFiles
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.snapshots import FaultView
 from broker_core.timers import Timer

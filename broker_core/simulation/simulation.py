@@ -16,7 +16,7 @@ from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
-from broker_core.files import FileSystem, MemoryFiles
+from broker_core.files import BreakableFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetStore
@@ -27,7 +27,6 @@ from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
 from broker_core.simulation.actions.groups import ResetOffsets
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import arrivals
-from broker_core.simulation.breakable_files import BreakableFiles
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
@@ -312,7 +311,7 @@ class Simulation:
             queues=queues,
             actors=tuple(
                 self._counts.counted(view)
-                for view in (*(actor.view() for actor in self.actors.values()), *self.context.held.views())
+                for view in (*(actor.view() for actor in self.actors.values()), *self.broker.held.views())
             ),
             rebalances=tuple(self.broker.groups.rebalances),
             totals=self.totals(),

@@ -17,6 +17,7 @@ from broker_core.clients.serializers import JsonSerializer
 from broker_core.clock import s_from_ns
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files import BreakableFiles, FileSystem
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.kinds import Range
@@ -33,6 +34,7 @@ from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.event_ring import EventRing
+from broker_core.testing.faults import Faults
 from broker_core.testing.timeline import timeline
 
 if TYPE_CHECKING:
@@ -56,7 +58,8 @@ class EmbeddedBroker:
     use of `http_url`, or at once where `http_port` names one. With `create_topics` above 0, Kafka clients create
     unknown topics with that many partitions. Raises as `BrokerHost`, and INVALID_CONFIG where a port is taken.
 
-    `host` is the broker, another one after `restart` and `reset`; `admin` administers it, `clock` is its time.
+    `host` is the broker, another one after `restart` and `reset`; `admin` administers it, `clock` is its time, and
+    `faults` are what can go wrong with it.
     """
 
     host: BrokerHost
@@ -74,6 +77,7 @@ class EmbeddedBroker:
         create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
     ) -> None:
         self._removed = ""  # a directory of its own
+        self.disk: BreakableFiles | None = None  # None in memory
         if path is None and durability not in {None, "memory"}:
             path = self._removed = tempfile.mkdtemp(prefix="brokerscope-")
         self.path = None if path is None else Path(path)
@@ -81,6 +85,7 @@ class EmbeddedBroker:
         self._create_topics = create_topics
         self._ports = {"kafka": kafka_port, "http": http_port}
         self.clock = BrokerClock(lambda: self.host)
+        self.faults = Faults(self)
         self._open()
 
     def _open(self, after: BrokerHost | None = None) -> None:
@@ -88,7 +93,7 @@ class EmbeddedBroker:
         self._producer: Producer | None = None
         self._http: HttpListener | None = None
         with contextlib.ExitStack() as opened:
-            self.host = BrokerHost(self.path, self._config, after=after)
+            self.host = BrokerHost(self.path, self._config, after=after, wrap=self._breakable)
             opened.callback(self.host.close)
             self.host.broker.clock.movable = self.host.clock
             self.admin = Admin(self.host)
@@ -109,6 +114,10 @@ class EmbeddedBroker:
             if self._ports["http"]:
                 self._open_http()
             opened.pop_all()
+
+    def _breakable(self, disk: FileSystem) -> BreakableFiles:
+        self.disk = BreakableFiles(disk)
+        return self.disk
 
     # -- where clients find it
 

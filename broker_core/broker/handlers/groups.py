@@ -44,6 +44,18 @@ def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) ->
     )
 
 
+def _kick_member(broker: Broker, now_ns: int, request: groups.KickMember) -> None:
+    broker.held.kick(now_ns, request.client, request.group)
+
+
+def _hold_member(broker: Broker, now_ns: int, request: groups.HoldMember) -> None:
+    broker.held.hold(now_ns, request.client, request.group)
+
+
+def _release_member(broker: Broker, now_ns: int, request: groups.ReleaseMember) -> None:
+    broker.held.release(now_ns, request.client, request.group)
+
+
 def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int]]:
     """The partitions of the request, or all that the group has committed for."""
     if request.partitions is None:
@@ -64,4 +76,7 @@ HANDLERS: Handlers = {
     groups.DeleteGroup: _delete_group,
     groups.ListOffsets: _list_offsets,
     groups.ResetOffsets: _reset_offsets,
+    groups.KickMember: _kick_member,
+    groups.HoldMember: _hold_member,
+    groups.ReleaseMember: _release_member,
 }

@@ -111,15 +111,16 @@ class GroupHandler:
 
     def _move_outside(self, action: MoveConsumer) -> Plan:
         """A member of another program goes to the bench, and from there back to its group; nowhere else."""
-        held, client, group = self._context.held, action.consumer, self._context.outside_group(action.consumer)
+        held, client, group = self._context.broker.held, action.consumer, self._context.outside_group(action.consumer)
+        now_ns = self._context.now_ns
         on_bench = bool(held.group_of(client))
         if not group or action.group not in {"", group}:
             raise refuse(self._context.why_not_ours(client))
         if on_bench != bool(action.group):
             raise refuse(f"{client} is {'on the bench' if on_bench else f'in {group}'} already")
         if on_bench:
-            return Plan(action, lambda: held.release(client), MoveConsumer(client, ""), client=client)
-        return Plan(action, lambda: held.hold(client, group), MoveConsumer(client, group), client=client)
+            return Plan(action, lambda: held.release(now_ns, client, group), MoveConsumer(client, ""), client=client)
+        return Plan(action, lambda: held.hold(now_ns, client, group), MoveConsumer(client, group), client=client)
 
     def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
         """A group that reads what the consumer read last, or, from the bench, what the first group reads."""

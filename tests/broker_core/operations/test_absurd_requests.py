@@ -39,6 +39,7 @@ RIGHT: dict[str, Any] = {
     "offset": 0,
     "by_ms": 1,
     "condition": "messages = 0",
+    "client": "c",
     "unix_ms": 1 << 42,
 }
 PARTS: dict[str, type[Input]] = {"edits": Edit, "partitions": PartitionPlace}

@@ -1,11 +1,13 @@
-"""A file system whose disk can be filled, and emptied again, while it is in use."""
+"""A file system whose disk can be filled, emptied again, and slowed down while it is in use."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import AppendFile, Data, FileSystem, WrappedFiles
+from broker_core.files.port import AppendFile, Data, FileSystem
+from broker_core.files.wrapped_files import WrappedFiles
 
 
 class _BreakableAppendFile:
@@ -24,7 +26,15 @@ class _BreakableAppendFile:
         return self._file.append(data)
 
     def begin_sync(self) -> Callable[[], None]:
-        return self._file.begin_sync()
+        sync, delay_s = self._file.begin_sync(), self._files.sync_delay_s
+        if not delay_s:
+            return sync
+
+        def late() -> None:
+            time.sleep(delay_s)
+            sync()
+
+        return late
 
     def close(self) -> None:
         self._file.close()
@@ -36,11 +46,15 @@ def full_disk(path: str) -> BrokerError:
 
 
 class BreakableFiles(WrappedFiles):
-    """`files`, and while `full` is True nothing more can be written to them; reading goes on."""
+    """`files`; while `full` is True nothing more can be written to them, and reading goes on.
+
+    Each sync of messages takes `sync_delay_s` longer.
+    """
 
     def __init__(self, files: FileSystem) -> None:
         super().__init__(files)
         self.full = False
+        self.sync_delay_s = 0.0
 
     def open_append(self, path: str) -> AppendFile:
         return _BreakableAppendFile(self, path, self._files.open_append(path))

@@ -1,0 +1,266 @@
+"""Each fault as a call and as a context manager, as real Kafka clients meet it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaProducer
+from confluent_kafka import Consumer, KafkaException, Producer
+from kafka import KafkaProducer
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind
+from broker_core.testing.embedded_broker import EmbeddedBroker
+from broker_core.testing.faults import ActiveFault
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as broker:
+        broker.create_topic("orders")
+        yield broker
+
+
+def publish(broker: EmbeddedBroker, *values: str, **config: Any) -> list[str]:
+    """Publish by confluent-kafka; the errors of the messages that were not stored."""
+    errors: list[str] = []
+
+    def stored_or_not(error: Any, _message: object) -> None:
+        if error is not None:
+            errors.append(error.name())
+
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "retry.backoff.ms": 10, **config})
+    for value in values:
+        producer.produce("orders", value, on_delivery=stored_or_not)
+    assert producer.flush(20) == 0
+    return errors
+
+
+def stored(broker: EmbeddedBroker) -> list[bytes | None]:
+    return [message.value for message in broker.messages("orders")]
+
+
+class Member:
+    """A real consumer in a thread, as a program under test has it. It commits what it has read."""
+
+    def __init__(self, broker: EmbeddedBroker) -> None:
+        self.values: list[bytes | None] = []
+        self._stop = threading.Event()
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": broker.bootstrap_servers,
+                "group.id": "billing",
+                "client.id": "reader",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "heartbeat.interval.ms": 50,
+                "retry.backoff.ms": 10,
+            }
+        )
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        self._consumer.subscribe(["orders"])
+        while not self._stop.is_set():
+            message = self._consumer.poll(0.05)
+            if message is None or message.error() is not None:
+                continue
+            self.values.append(message.value())
+            with contextlib.suppress(KafkaException):  # its group has moved on: it comes again
+                self._consumer.commit(message, asynchronous=False)
+        self._consumer.close()
+
+    def __enter__(self) -> Member:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def test_a_retriable_error_is_retried_and_nothing_is_lost(broker: EmbeddedBroker):
+    with broker.faults.error("Produce", "NOT_LEADER_OR_FOLLOWER", times=2):
+        assert publish(broker, "one") == []
+    assert stored(broker) == [b"one"]
+
+
+def test_a_fatal_error_reaches_the_program(broker: EmbeddedBroker):
+    with broker.faults.error("Produce", "TOPIC_AUTHORIZATION_FAILED", topic="orders"):
+        assert publish(broker, "one") == ["TOPIC_AUTHORIZATION_FAILED"]
+    assert publish(broker, "two") == []
+    assert stored(broker) == [b"two"]
+
+
+def test_a_fault_is_for_those_that_match(broker: EmbeddedBroker):
+    with broker.faults.error("Produce", "INVALID_RECORD", client="batch-*"):
+        assert publish(broker, "one") == []
+        assert publish(broker, "two", **{"client.id": "batch-7"}) == ["INVALID_RECORD"]
+    assert stored(broker) == [b"one"]
+
+
+def test_the_second_request_alone(broker: EmbeddedBroker):
+    with broker.faults.error("Produce", "INVALID_RECORD", skip=1, times=1):
+        assert [publish(broker, value) for value in ("one", "two", "three")] == [[], ["INVALID_RECORD"], []]
+
+
+def test_a_seed_decides_which_requests(broker: EmbeddedBroker):
+    def run() -> list[bool]:
+        with broker.faults.error("Produce", "INVALID_RECORD", probability=0.5, seed=7):
+            return [publish(broker, "any") == [] for _ in range(12)]
+
+    first = run()
+    assert run() == first
+    assert set(first) == {True, False}
+
+
+@pytest.mark.parametrize("effect", ["drop", "cut_reply", "lose_reply"])
+def test_a_lost_connection_is_survived_by_an_idempotent_producer(broker: EmbeddedBroker, effect: str):
+    with getattr(broker.faults, effect)("Produce", times=1):
+        assert publish(broker, "one", **{"enable.idempotence": True}) == []
+    assert stored(broker) == [b"one"]
+
+
+def test_a_lost_reply_duplicates_what_is_not_idempotent(broker: EmbeddedBroker):
+    with broker.faults.duplicate("orders"):
+        assert publish(broker, "one", **{"enable.idempotence": False, "acks": "all"}) == []
+    assert stored(broker) == [b"one", b"one"]
+
+
+def test_a_delay_a_throttle_and_a_hold_pass(broker: EmbeddedBroker):
+    with broker.faults.delay("Produce", 5, times=1), broker.faults.throttle("Produce", 5, times=1):
+        assert publish(broker, "one", "two") == []
+    held = broker.faults.hold("Produce", topic="orders")
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    producer.produce("orders", "held")
+    assert producer.flush(0.3) == 1
+    held.end()
+    held.end()
+    assert producer.flush(20) == 0
+    assert stored(broker) == [b"one", b"two", b"held"]
+
+
+def test_a_leader_that_moves_is_found_again_by_other_clients(broker: EmbeddedBroker):
+    async def by_asyncio() -> None:
+        producer = AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers, retry_backoff_ms=10)
+        await producer.start()
+        await producer.send_and_wait("orders", b"aiokafka")
+        await producer.stop()
+
+    with broker.faults.move_leader("orders"):
+        asyncio.run(by_asyncio())
+    with broker.faults.move_leader("orders"):
+        producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers, retries=5, retry_backoff_ms=10)
+        producer.send("orders", b"kafka-python").get(20)
+        producer.close()
+    assert stored(broker) == [b"aiokafka", b"kafka-python"]
+
+
+def test_a_coordinator_that_moves_is_found_again(broker: EmbeddedBroker):
+    broker.publish("orders", "one", "two")
+    with broker.faults.move_coordinator("billing"), Member(broker):
+        broker.wait_until("group = billing and lag = 0", timeout_s=30)
+
+
+def test_a_member_that_is_kicked_comes_back(broker: EmbeddedBroker):
+    events: list[Event] = []
+    broker.host.events.attach(events.append)
+    with Member(broker):
+        broker.wait_until("group = billing and state = Stable and members = 1", timeout_s=20)
+        broker.faults.kick("billing", "reader")
+        broker.publish("orders", "after")
+        broker.wait_until("group = billing and lag = 0 and members = 1", timeout_s=20)
+    assert "reader was removed" in {event.cause for event in events if event.kind is EventKind.MEMBER_LEFT}
+    with pytest.raises(BrokerError, match="no member") as refused:
+        broker.faults.kick("billing", "nobody")
+    assert refused.value.code is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_member_on_the_bench_reads_nothing_until_it_is_back(broker: EmbeddedBroker):
+    events: list[Event] = []
+    broker.host.events.attach(events.append)
+
+    def joined() -> int:
+        return sum(event.kind is EventKind.MEMBER_JOINED for event in events)
+
+    with Member(broker) as member:
+        broker.wait_until("group = billing and state = Stable and members = 1", timeout_s=20)
+        with broker.faults.bench("billing") as bench:
+            broker.publish("orders", "while it is out")
+            broker.wait_until("group = billing and members = 0", timeout_s=20)
+            assert member.values == []
+            assert joined() == 1
+            bench.end()
+        broker.wait_until("group = billing and lag = 0 and members = 1", timeout_s=20)
+        assert joined() == 2
+
+
+def test_a_full_topic_takes_nothing_until_there_is_room(broker: EmbeddedBroker):
+    with broker.faults.full_topic("orders"):
+        assert publish(broker, "one") == ["THROTTLING_QUOTA_EXCEEDED"]
+    assert publish(broker, "two") == []
+    assert stored(broker) == [b"two"]
+
+
+def test_a_broker_that_is_away_for_a_while_loses_nothing():
+    with EmbeddedBroker(durability="file") as broker:
+        broker.create_topic("orders")
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "reconnect.backoff.max.ms": 100})
+        with broker.faults.crash():
+            producer.produce("orders", "meanwhile")
+            assert producer.flush(0.2) == 1
+        assert producer.flush(20) == 0
+        assert stored(broker) == [b"meanwhile"]
+
+
+def test_a_full_disk_refuses_and_a_slow_one_delays():
+    with EmbeddedBroker(durability="fsync") as broker:
+        broker.create_topic("orders")
+        with broker.faults.full_disk():
+            assert publish(broker, "one", **{"message.timeout.ms": 500}) == ["_MSG_TIMED_OUT"]
+        with broker.faults.slow_disk(30):
+            before_s = broker.clock.time_s
+            assert publish(broker, "two") == []
+            assert broker.clock.time_s - before_s >= 0.03
+        assert stored(broker) == [b"two"]
+
+
+def test_a_disk_that_is_not_there_cannot_fail(broker: EmbeddedBroker):
+    with pytest.raises(BrokerError, match="in memory"):
+        broker.faults.full_disk()
+    with EmbeddedBroker(durability="file") as other, pytest.raises(BrokerError, match='durability="fsync"'):
+        other.faults.slow_disk(5)
+
+
+def test_the_end_of_a_fault_that_is_used_up_ends_no_other(broker: EmbeddedBroker):
+    used = broker.faults.error("Produce", "INVALID_RECORD", times=1)
+    assert publish(broker, "one") == ["INVALID_RECORD"]
+    lasting = broker.faults.error("Produce", "INVALID_RECORD")
+    used.end()
+    assert publish(broker, "two") == ["INVALID_RECORD"]
+    lasting.end()
+    assert publish(broker, "three") == []
+
+
+def test_what_does_not_go_together_is_refused_whole(broker: EmbeddedBroker):
+    for begin in (
+        lambda: broker.faults.error("Produce", "NO_SUCH_ERROR"),
+        lambda: broker.faults.drop("NoSuchApi"),
+        lambda: broker.faults.move_leader("orders", times=0),
+        lambda: broker.faults.drop("Produce", topics="orders"),
+    ):
+        with pytest.raises((BrokerError, TypeError)):
+            begin()
+    assert publish(broker, "one") == []
+
+
+def test_a_fault_ends_once():
+    ended: list[bool] = []
+    with ActiveFault(lambda: ended.append(True)) as fault:
+        fault.end()
+    assert ended == [True]
