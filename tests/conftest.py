@@ -25,6 +25,12 @@ def interrupts_reach_children() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture
+def keyframe_each_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is; keyframes take a limited share of the time otherwise."""
+    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def no_spark_ahead() -> Iterator[None]:
     """No session that ends in a test starts a Spark for a report that may follow."""

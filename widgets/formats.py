@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from resources.units import byte_size
+from widgets.bytes_text import escaped
 from widgets.i18n import tr
 
 NOT_APPLICABLE = "n/a"
@@ -72,14 +73,10 @@ def plain_text(data: bytes | None, limit_chars: int = 0) -> str:
     head = data[: limit_chars * 4 + 4] if limit_chars else data
     text = head.decode("utf-8", errors="backslashreplace")
     if not text.isprintable():
-        text = "".join(char if char.isprintable() else _escaped(char) for char in text)
+        text = "".join(char if char.isprintable() else escaped(char) for char in text)
     if limit_chars and (len(text) > limit_chars or len(head) < len(data)):
         return text[: max(0, limit_chars - 1)] + "…"
     return text
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
 
 
 class Times:

@@ -9,6 +9,7 @@ from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.dead_letters import Edit, Letter
 from broker_core.operations.leases import Delivery
 from broker_core.operations.messages import MessageAnswer, Record
+from broker_core.operations.values import base64_of
 
 _BASE64 = "base64:"
 
@@ -35,7 +36,7 @@ def edit_of(offset: int, value: bytes) -> Edit:
     try:
         return Edit(offset=offset, value=value.decode())
     except UnicodeDecodeError:
-        return Edit(offset=offset, value=_encoded(value), encoding="base64")
+        return Edit(offset=offset, value=base64_of(value), encoding="base64")
 
 
 def record(
@@ -52,15 +53,11 @@ def record(
     try:
         return Record(value=_text(value), key=_text(key), **more)  # type: ignore[arg-type]
     except UnicodeDecodeError:
-        return Record(value=_encoded(value), key=_encoded(key), encoding="base64", **more)  # type: ignore[arg-type]
+        return Record(value=base64_of(value), key=base64_of(key), encoding="base64", **more)  # type: ignore[arg-type]
 
 
 def _text(data: bytes | None) -> str | None:
     return None if data is None else data.decode()
-
-
-def _encoded(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode("ascii")
 
 
 def _decoded(text: str | None) -> bytes | None:

@@ -66,13 +66,6 @@ def exit_of(error: BrokerError) -> Exit:
     return Exit.USAGE if error.code in _USAGE else Exit.REFUSED
 
 
-def exit_of_status(status: int) -> Exit:
-    """The same of an HTTP status."""
-    if status == 404:
-        return Exit.NOT_FOUND
-    return Exit.USAGE if status in {400, 405, 413, 422} else Exit.REFUSED
-
-
 def summary() -> str:
     """All of them with a line each, for --help."""
     return "exit codes:\n" + "\n".join(f"  {code.value:<5}{code.about}" for code in Exit)

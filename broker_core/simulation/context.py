@@ -104,6 +104,11 @@ class SimulationContext:
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, name)
         return found
 
+    def check_topic(self, name: str) -> None:
+        """Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        if name not in self.broker.topics.names():
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+
     def check_new_client(self, name: str) -> None:
         """Raises INVALID_REQUEST where nobody can get that name."""
         try:

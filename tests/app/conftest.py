@@ -37,6 +37,15 @@ class Hand:
             QApplication.processEvents()
             self.workbench.draw()
 
+    def wait_until(self, done: Callable[[], object]) -> None:
+        """Until `done()` is true of what is shown, for 20 s at most."""
+
+        def look() -> None:
+            self.show()
+            assert done()
+
+        self.qtbot.waitUntil(look, timeout=20_000)
+
     def place(self, item_id: str) -> QPoint:
         """The middle of a box of the canvas, in the viewport."""
         rects = self.canvas._stage.layout.rects

@@ -30,9 +30,8 @@ def workbench(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture(autouse=True)
-def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a keyframe is taken would otherwise depend on how fast the machine is."""
-    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
+def _keyframes(keyframe_each_second: None) -> None:
+    """The figures of a moment are those of its keyframe."""
 
 
 @pytest.fixture

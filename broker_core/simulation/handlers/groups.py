@@ -140,7 +140,7 @@ class GroupHandler:
         if not action.topics:
             raise refuse(f"group {name} needs a topic to read")
         for topic in action.topics:
-            self._check_topic(topic)
+            self._context.check_topic(topic)
         spec = GroupSpec(name=name, topics=tuple(dict.fromkeys(action.topics)), assignor=action.assignor)
         return Plan(action, lambda: self._enter(spec, {}), DeleteGroup(group=name))
 
@@ -200,7 +200,7 @@ class GroupHandler:
 
     def _subscribe(self, action: SubscribeGroup) -> Plan:
         spec = self._context.group(action.group)
-        self._check_topic(action.topic)
+        self._context.check_topic(action.topic)
         if action.topic in spec.topics:
             raise refuse(f"{action.group} reads {action.topic} already")
         new = msgspec.structs.replace(spec, topics=(*spec.topics, action.topic))
@@ -367,7 +367,3 @@ class GroupHandler:
         between()
         for member in members:
             member.join(self._context.groups[member.last_group])
-
-    def _check_topic(self, topic: str) -> None:
-        if topic not in self._context.broker.topics.names():
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

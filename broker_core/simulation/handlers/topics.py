@@ -123,7 +123,7 @@ class TopicHandler:
 
     def _configure(self, action: ConfigureTopic) -> Plan:
         context = self._context
-        self._check_plain(action.topic)
+        self._context.check_topic(action.topic)
         old_log, old_flow = context.broker.topics.config(action.topic), context.broker.backpressure.config(action.topic)
         log = action.log.on(old_log)
         flow = None if action.flow is None else action.flow.config()
@@ -157,7 +157,7 @@ class TopicHandler:
 
     def _delete_records(self, action: DeleteRecords) -> Plan:
         broker = self._context.broker
-        self._check_plain(action.topic)
+        self._context.check_topic(action.topic)
         gone = 0
         places = [(int(partition), offset) for partition, offset in action.before.items()]
         for partition, offset in places:
@@ -223,7 +223,3 @@ class TopicHandler:
             )
 
         return Plan(action, do, final="A version of a schema stays.", reported=True)
-
-    def _check_plain(self, topic: str) -> None:
-        if topic not in self._context.broker.topics.names():
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)

@@ -27,19 +27,11 @@ def dead(hand):
     return sum(queue.dead for queue in hand.workbench.controller.snapshot.queues)
 
 
-def wait(hand, done):
-    def look():
-        hand.show()
-        assert done()
-
-    hand.qtbot.waitUntil(look, timeout=10_000)
-
-
 def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
     count = dead(hand)
     panel.try_all.trigger()
     shown = dialog(RedriveDialog)
-    wait(hand, lambda: "Dry run" in shown.outcome.text())
+    hand.wait_until(lambda: "Dry run" in shown.outcome.text())
     assert f"{count} would be appended" in shown.outcome.text()
     assert len(shown.lines.toPlainText().splitlines()) == count
     shown.reject()
@@ -49,10 +41,10 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
 
 def test_details_leave_with_the_letter_that_was_redriven(panel, hand):
     panel.select(0)
-    wait(hand, panel.details.payload.isVisible)
+    hand.wait_until(panel.details.payload.isVisible)
     hand.workbench.registry.trigger("redrive_selected")
-    wait(hand, lambda: panel.selected_count() == 0)
-    wait(hand, lambda: not panel.details.payload.isVisible())
+    hand.wait_until(lambda: panel.selected_count() == 0)
+    hand.wait_until(lambda: not panel.details.payload.isVisible())
     assert panel.model.rowCount()
 
 
@@ -60,7 +52,7 @@ def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     count = dead(hand)
     panel.try_all.trigger()
     shown = dialog(RedriveDialog)
-    wait(hand, lambda: "Dry run" in shown.outcome.text())
+    hand.wait_until(lambda: "Dry run" in shown.outcome.text())
     shown.limited.setChecked(True)
     shown.rate.setValue(0.5)
     shown.go.click()
@@ -76,7 +68,7 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     panel.select(0)
     key = panel.current_key()
     panel.edit.trigger()
-    wait(hand, lambda: any(isinstance(one, EditDeadLetterDialog) for one in QApplication.topLevelWidgets()))
+    hand.wait_until(lambda: any(isinstance(one, EditDeadLetterDialog) for one in QApplication.topLevelWidgets()))
     shown = dialog(EditDeadLetterDialog)
     assert shown.form.value.toPlainText()
     shown.form.value.setPlainText("mended <b>by hand</b>")
@@ -94,7 +86,7 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
             if message.value == b"mended <b>by hand</b>"
         ]
     )
-    wait(hand, found.done)
+    hand.wait_until(found.done)
     assert [dict(message.headers)["mended-by"] for message in found.result()] == [b"me"]
 
 

@@ -16,14 +16,6 @@ def panel(hand):
     return made
 
 
-def wait(hand, done):
-    def look():
-        hand.show()
-        assert done()
-
-    hand.qtbot.waitUntil(look, timeout=10_000)
-
-
 def numbers(panel):
     return [int(panel.model.index(row, 0).data().replace(",", "")) for row in range(panel.model.rowCount())]
 
@@ -36,7 +28,7 @@ def test_everything_stands_there_in_order_and_the_newest_is_followed(panel, hand
     assert panel.model.rowCount() == hand.workbench.controller.snapshot.events
     assert panel.follows()
     hand.pass_time(3)
-    wait(hand, lambda: panel.model.rowCount() == hand.workbench.controller.snapshot.events)
+    hand.wait_until(lambda: panel.model.rowCount() == hand.workbench.controller.snapshot.events)
     bar = panel.table.verticalScrollBar()
     assert bar.value() == bar.maximum()
 
@@ -65,7 +57,7 @@ def test_a_choice_shows_its_kinds(panel, hand, choice, wanted):
     panel.choose(choice)
     truth = [event.seq for event in events(hand) if wanted(event) and event.kind is not EventKind.PARTITIONS_ADDED]
     assert truth
-    wait(hand, lambda: numbers(panel) == truth)
+    hand.wait_until(lambda: numbers(panel) == truth)
 
 
 def test_a_filter_and_a_choice_work_together_and_new_events_come_in(panel, hand):
@@ -81,7 +73,7 @@ def test_a_filter_and_a_choice_work_together_and_new_events_come_in(panel, hand)
 
     hand.pass_time(20)
     assert truth()
-    wait(hand, lambda: set(truth()) <= set(numbers(panel)))
+    hand.wait_until(lambda: set(truth()) <= set(numbers(panel)))
     kinds = {panel.model.index(row, 2).data() for row in range(panel.model.rowCount())}
     assert kinds <= {"Nacked", "Lease expired", "Dead-lettered"}
     panel.set_filter_text("kinds = nacked")
@@ -90,7 +82,7 @@ def test_a_filter_and_a_choice_work_together_and_new_events_come_in(panel, hand)
 
 def test_a_double_click_goes_to_the_moment_of_the_event(panel, hand):
     panel.choose("rebalances")
-    wait(hand, lambda: panel.model.rowCount() > 2)
+    hand.wait_until(lambda: panel.model.rowCount() > 2)
     panel.table.scrollToTop()
     at = panel.table.visualRect(panel.model.index(1, 2)).center()
     view = panel.table.viewport()

@@ -18,16 +18,8 @@ from widgets.panels.messages import MessagesPanel, Start
 def panel(hand):
     hand.workbench.registry.trigger("show_messages")
     made = hand.workbench.window.tab(MessagesPanel)
-    wait(hand, lambda: made.model.rowCount() > 0)
+    hand.wait_until(lambda: made.model.rowCount() > 0)
     return made
-
-
-def wait(hand, done):
-    def look():
-        hand.show()
-        assert done()
-
-    hand.qtbot.waitUntil(look, timeout=10_000)
 
 
 def column(panel, place, count=5):
@@ -43,7 +35,7 @@ def test_all_partitions_are_merged_the_newest_first(panel, hand):
 def test_the_count_is_of_the_messages_that_there_are_not_of_those_that_are_loaded(panel, hand):
     hand.pass_time(20)
     panel.browse("commits", None, Start("newest"))
-    wait(hand, lambda: panel.model.rowCount() >= 200)
+    hand.wait_until(lambda: panel.model.rowCount() >= 200)
     topic = next(topic for topic in hand.workbench.controller.snapshot.topics if topic.name == "commits")
     whole = sum(part.end_offset - part.start_offset for part in topic.partitions)
     assert whole > panel.model.rowCount()
@@ -57,10 +49,10 @@ def test_one_partition_has_a_row_for_each_offset_and_a_click_reads_the_message(p
         .partitions[0]
         .end_offset
     )
-    wait(hand, lambda: panel.model.rowCount() == end and column(panel, 2)[:3] == ["0", "1", "2"])
+    hand.wait_until(lambda: panel.model.rowCount() == end and column(panel, 2)[:3] == ["0", "1", "2"])
     at = panel.table.visualRect(panel.model.index(2, 4)).center()
     hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    wait(hand, lambda: "repo" in panel.details.payload.text.toPlainText())
+    hand.wait_until(lambda: "repo" in panel.details.payload.text.toPlainText())
     assert hand.workbench.views.selected == Place("commits", 0, 2).id
     hand.workbench.registry.trigger("copy_message")
     copied = json.loads(QApplication.clipboard().text())
@@ -70,16 +62,16 @@ def test_one_partition_has_a_row_for_each_offset_and_a_click_reads_the_message(p
 
 def test_browsing_begins_at_an_offset_or_a_time(panel, hand):
     panel.browse("commits", 0, Start("offset", 20))
-    wait(hand, lambda: panel.current_key() == Place("commits", 0, 20))
+    hand.wait_until(lambda: panel.current_key() == Place("commits", 0, 20))
     panel.browse("commits", None, Start("time", 5_000_000_000))
-    wait(hand, lambda: column(panel, 0, 1) != [] and column(panel, 0, 1)[0] >= "00:05.000")
+    hand.wait_until(lambda: column(panel, 0, 1) != [] and column(panel, 0, 1)[0] >= "00:05.000")
     assert column(panel, 0, 1)[0] < "00:06.000"
 
 
 def test_a_filter_looks_through_everything_and_says_how_far_it_came(panel, hand):
     panel.browse("commits", None, Start("oldest"))
     panel.set_filter_text("partition = 3 and value contains kafka")
-    wait(hand, lambda: "all of them" in panel.note.text())
+    hand.wait_until(lambda: "all of them" in panel.note.text())
     assert set(column(panel, 1, 500)) == {"3"}
     assert all("kafka" in text for text in column(panel, 4, 500))
     panel.set_filter_text("prtition = 3")
@@ -89,10 +81,10 @@ def test_a_filter_looks_through_everything_and_says_how_far_it_came(panel, hand)
 
 def test_the_live_tail_follows(panel, hand):
     panel.browse("commits", None, Start("tail"))
-    wait(hand, lambda: panel.model.rowCount() > 0)
+    hand.wait_until(lambda: panel.model.rowCount() > 0)
     before = panel.model.rowCount()
     hand.pass_time(3)
-    wait(hand, lambda: panel.model.rowCount() > before)
+    hand.wait_until(lambda: panel.model.rowCount() > before)
     assert panel.is_at_end()
 
 
@@ -110,9 +102,9 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     dialog.close()
     hand.show()
     panel.set_filter_text("key = mine")
-    wait(hand, lambda: panel.model.rowCount() == 3)
+    hand.wait_until(lambda: panel.model.rowCount() == 3)
     panel.select(0)
-    wait(hand, lambda: "<b>one</b>" in panel.details.payload.text.toPlainText())
+    hand.wait_until(lambda: "<b>one</b>" in panel.details.payload.text.toPlainText())
     text = panel.details.payload.text.toPlainText()
     assert text == "<b>one</b> 2 \\u202e \U0001f600"
     assert panel.details.headers.facts() == [("trace", "7")]
@@ -153,20 +145,20 @@ def test_a_large_payload_is_cut_only_with_a_word(panel, hand):
     hand.workbench.controller.perform(Produce("commits", "x" * 900_000 + "end", key="large"))
     hand.show()
     panel.set_filter_text("key = large")
-    wait(hand, lambda: panel.model.rowCount() == 1)
+    hand.wait_until(lambda: panel.model.rowCount() == 1)
     panel.select(0)
-    wait(hand, lambda: "200,000 of 900,003 bytes" in panel.details.payload.note.text())
+    hand.wait_until(lambda: "200,000 of 900,003 bytes" in panel.details.payload.note.text())
     panel.details.payload.copy.click()
     assert QApplication.clipboard().text().endswith("end")
 
 
 def test_in_the_past_nothing_is_produced_and_no_message_of_later_is_read(panel, hand):
     panel.select_row(0)
-    wait(hand, lambda: panel.details.payload.data() is not None)
+    hand.wait_until(lambda: panel.details.payload.data() is not None)
     assert panel.produce.isEnabled()
     hand.workbench.controller.travel.to(NS_PER_S)
-    wait(hand, lambda: not panel.produce.isEnabled())
+    hand.wait_until(lambda: not panel.produce.isEnabled())
     assert "past" in panel.produce.toolTip()
-    wait(hand, lambda: not panel.details.payload.isVisible())
+    hand.wait_until(lambda: not panel.details.payload.isVisible())
     hand.workbench.controller.travel.to_present()
-    wait(hand, panel.produce.isEnabled)
+    hand.wait_until(panel.produce.isEnabled)

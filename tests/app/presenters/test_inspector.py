@@ -10,14 +10,6 @@ from widgets.panels.schemas import SchemasPanel
 from widgets.theme import state_style
 
 
-def wait(hand, done):
-    def look():
-        hand.show()
-        assert done()
-
-    hand.qtbot.waitUntil(look, timeout=10_000)
-
-
 def test_links_lead_from_thing_to_thing_and_back_again(hand):
     window = hand.workbench.window
     inspector = window.parts.inspector
@@ -58,7 +50,7 @@ def test_a_partition_leads_to_its_messages(hand):
     inspector = hand.workbench.window.parts.inspector
     hand.qtbot.mouseClick(inspector.link("browse:commits/1"), Qt.MouseButton.LeftButton)
     panel = hand.workbench.window.tab(MessagesPanel)
-    wait(hand, lambda: panel.where() == ("commits", (1,)))
+    hand.wait_until(lambda: panel.where() == ("commits", (1,)))
 
 
 def test_every_kind_of_row_is_inspected_by_a_click(hand):
@@ -74,12 +66,12 @@ def test_every_kind_of_row_is_inspected_by_a_click(hand):
     for tab, kind in kinds.items():
         window.show_tab(tab)
         panel = window.panel(tab)
-        wait(hand, lambda panel=panel: panel.model.rowCount() > 0)
+        hand.wait_until(lambda panel=panel: panel.model.rowCount() > 0)
         hand.workbench.views.select("topic:commits")
         panel.table.scrollToTop()
         at = panel.table.visualRect(panel.model.index(1, 1)).center()
         hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
-        wait(hand, lambda kind=kind: window.parts.inspector.facts().kind == kind)
+        hand.wait_until(lambda kind=kind: window.parts.inspector.facts().kind == kind)
         assert hand.canvas._selected_id != "topic:commits", "the canvas frames what is inspected, or nothing"
 
 
@@ -104,7 +96,7 @@ def test_nasty_payloads_are_shown_plain_in_text_tree_and_hex(hand):
     )
     hand.workbench.views.select(f"message:commits/0/{end - 1}")
     inspector = hand.workbench.window.parts.inspector
-    wait(hand, lambda: inspector.facts().has_payload)
+    hand.wait_until(lambda: inspector.facts().has_payload)
     payload = inspector.payload
     text = payload.text.toPlainText()
     assert "<script>alert(1)</script>" in text

@@ -24,20 +24,12 @@ def bury(simulation, count=MANY, size=20):
         letters.add(now_ns, stored, "builds", cause, (AttemptView("builder-1", 0, now_ns, "nacked"),))
 
 
-def wait(hand, done):
-    def look():
-        hand.show()
-        assert done()
-
-    hand.qtbot.waitUntil(look, timeout=20_000)
-
-
 @pytest.fixture
 def panel(hand):
     hand.workbench.controller.ask(bury).result()
     hand.workbench.window.show_tab("dead_letters")
     made = hand.workbench.window.tab(DeadLettersPanel)
-    wait(hand, lambda: made.model.rowCount() >= MANY)
+    hand.wait_until(lambda: made.model.rowCount() >= MANY)
     return made
 
 
@@ -49,7 +41,7 @@ def test_a_full_bin_is_listed_whole_filtered_and_redriven(panel, hand):
     assert panel.selected_count() == MANY // 2
     panel.redrive_selected()
     panel.clear_filter()
-    wait(hand, lambda: panel.model.rowCount() == total - MANY // 2)
+    hand.wait_until(lambda: panel.model.rowCount() == total - MANY // 2)
     panel.set_filter_text("cause = odd")
     assert panel.model.rowCount() == 0
 
@@ -66,19 +58,19 @@ def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
     left = sum(queue.dead for queue in hand.workbench.controller.snapshot.queues)
     assert 0 < left < total
     panel.redrive_all()
-    wait(hand, lambda: panel.model.rowCount() < 100)
-    wait(hand, lambda: jobs.facts()[0].state == "Done")
+    hand.wait_until(lambda: panel.model.rowCount() < 100)
+    hand.wait_until(lambda: jobs.facts()[0].state == "Done")
 
 
 def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel, hand):
     hand.workbench.controller.ask(lambda simulation: bury(simulation, 1, 5_000)).result()
     hand.workbench.controller.ask(lambda simulation: bury(simulation, 1_200)).result()
-    wait(hand, lambda: panel.model.rowCount() >= MANY + 1_201)
+    hand.wait_until(lambda: panel.model.rowCount() >= MANY + 1_201)
     panel.set_filter_text("size = 5000")
     assert panel.model.rowCount() == 1
     assert PREVIEW_BYTES < 5_000
     panel.select(0)
-    wait(hand, lambda: panel.details.payload.toPlainText() == "x" * 5_000)
+    hand.wait_until(lambda: panel.details.payload.toPlainText() == "x" * 5_000)
 
 
 def test_a_busy_queue_lists_every_lease(hand):
@@ -91,11 +83,13 @@ def test_a_busy_queue_lists_every_lease(hand):
     hand.workbench.controller.ask(take).result()
     hand.workbench.window.show_tab("in_flight")
     panel = hand.workbench.window.tab(InFlightPanel)
-    wait(hand, lambda: panel.model.rowCount() >= MANY)
+    hand.wait_until(lambda: panel.model.rowCount() >= MANY)
     panel.set_filter_text("holder = greedy and key = key-2900")
     assert panel.model.rowCount() == 1
     panel.select(0)
     panel.do("ack")
     events = hand.workbench.controller.events
-    wait(hand, lambda: any(one.kind is EventKind.ACKNOWLEDGED and one.client == "greedy" for one in events.since(0)))
-    wait(hand, lambda: panel.model.rowCount() == 0)
+    hand.wait_until(
+        lambda: any(one.kind is EventKind.ACKNOWLEDGED and one.client == "greedy" for one in events.since(0))
+    )
+    hand.wait_until(lambda: panel.model.rowCount() == 0)

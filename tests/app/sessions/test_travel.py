@@ -19,10 +19,7 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from tests.broker_core.recording.test_fold import differences, told
 from tests.broker_core.recording.test_recorder import SAMPLES
 
-
-@pytest.fixture(autouse=True)
-def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
+pytestmark = pytest.mark.usefixtures("keyframe_each_second")
 
 
 @pytest.fixture

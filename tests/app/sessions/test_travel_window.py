@@ -23,12 +23,9 @@ from widgets.dialogs.ask_text import AskTextDialog
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
 
+pytestmark = pytest.mark.usefixtures("keyframe_each_second")
+
 Key, Mod = Qt.Key, Qt.KeyboardModifier
-
-
-@pytest.fixture(autouse=True)
-def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
 
 
 @pytest.fixture

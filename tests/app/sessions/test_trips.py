@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -45,10 +44,8 @@ def figures(hand: Hand) -> dict[str, Any]:
 
 @pytest.mark.parametrize("record", [True, False])
 def test_a_trip_into_the_past_changes_nothing_of_the_present(
-    open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch, record: bool
+    open_workbench: Callable[..., Hand], keyframe_each_second: None, record: bool
 ) -> None:
-    # However slow the machine: a keyframe each second. Else the past of an unrecorded session may begin later than 3 s.
-    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", math.inf)
     hand = open_workbench(record=record)
     hand.workbench.window.show_tab("charts")
     hand.pass_time(21.3)

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 from app.environment.paths import DataFiles, shipped_scenarios
+from broker_core.clock import NS_PER_S
 from broker_core.recording.cost import Cost
+from broker_core.recording.keyframes import Cadence
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.scenario import load_scenario
 
@@ -30,3 +32,10 @@ def test_figures_of_others_are_added() -> None:
     cost.add(engine_s=3.0)
     found = cost.figures()
     assert (found["engine_s"], found["frames_s"]) == (3.0, 2.0) and found["wall_s"] >= 0
+
+
+def test_keyframes_cost_a_bounded_share_of_the_time() -> None:
+    clock = Cadence()
+    assert clock.due(0, 0)
+    clock.took(0, 0, cost_s=3600.0)
+    assert not clock.due(100 * NS_PER_S, 1_000_000)

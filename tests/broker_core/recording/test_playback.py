@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,14 @@ import resources
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
 from broker_core.recording import schema
-from broker_core.recording.keyframes import Cadence, Keyframes, KeyframeWriter
+from broker_core.recording.keyframes import Keyframes, KeyframeWriter
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback
 from broker_core.simulation import load_scenario, parse_scenario
 from broker_core.snapshots import Snapshot
 from tests.broker_core.recording.test_fold import differences, told
+
+pytestmark = pytest.mark.usefixtures("keyframe_each_second")
 
 SECONDS = 40
 
@@ -35,12 +36,6 @@ def run(session: LiveSession, to_ns: int) -> None:
 
 def looked_at(session: LiveSession) -> Snapshot:
     return session.simulation.snapshot(max_leases=500, max_dead_letters=200)
-
-
-@pytest.fixture(autouse=True)
-def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One each second, however busy the machine is."""
-    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", 1e9)
 
 
 def test_any_moment_of_a_running_session_is_as_it_was(tmp_path: Path) -> None:
@@ -91,7 +86,6 @@ def test_playback_steps_from_event_to_event_both_ways(tmp_path: Path) -> None:
 
 def test_an_unrecorded_session_keeps_moments_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("broker_core.recording.playback.MOST_FRAMES", 20)
-    monkeypatch.setattr("broker_core.recording.keyframes.MOST_SHARE", math.inf)  # each second, on a slow machine, too
     session = live(None)
     run(session, SECONDS * NS_PER_S)
     playback = session.playback()
@@ -125,13 +119,6 @@ def test_a_torn_or_damaged_keyframe_costs_time_not_truth(tmp_path: Path) -> None
     assert "cannot be read" in playback.problem
     path.write_bytes(b"rubbish" * 100)
     assert "damaged from byte 0" in FolderPlayback(tmp_path / "s").problem
-
-
-def test_keyframes_cost_a_bounded_share_of_the_time() -> None:
-    clock = Cadence()
-    assert clock.due(0, 0)
-    clock.took(0, 0, cost_s=3600.0)
-    assert not clock.due(100 * NS_PER_S, 1_000_000)
 
 
 def test_a_payload_is_written_once(tmp_path: Path) -> None:
