@@ -25,7 +25,7 @@ test: setup
 
 # What a change breaks first, in under two minutes: no Spark, no killed processes, no sockets, no whole window.
 QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters tests/app/filters \
-	--ignore tests/broker_core/listeners --ignore tests/broker_core/test_absurd_calls.py \
+	--ignore tests/broker_core/listeners --ignore tests/broker_core/testing --ignore tests/broker_core/test_absurd_calls.py \
 	-m "not bench and not soak and not slow and not spark"
 
 quick: setup
