@@ -29,8 +29,8 @@ from app.commands.registry import Command
 from app.commands.reports import ReportHandlers
 from app.commands.scenarios import ScenarioHandlers
 from app.commands.session import SessionHandlers
+from app.commands.timeline import TimelineHandlers
 from app.commands.topics import TopicHandlers
-from app.commands.travel import TravelHandlers
 from app.commands.undo import UndoHandlers
 from app.commands.until import UntilHandlers
 from app.commands.view import ViewHandlers
@@ -41,7 +41,7 @@ FAMILIES = (
     UntilHandlers,
     AuditHandlers,
     CompareHandlers,
-    TravelHandlers,
+    TimelineHandlers,
     RecordingHandlers,
     CleaningHandlers,
     ScenarioHandlers,

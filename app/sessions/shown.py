@@ -16,7 +16,7 @@ from app.sessions.collectors.timeline import TimelineCollector
 from app.sessions.history.ring import EventRing
 from app.sessions.history.series import SessionSeries
 from app.sessions.stored import StoredSession
-from app.sessions.travel import Travel
+from app.sessions.timeline_position import TimelinePosition
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.events import Sink
 from broker_core.recording.live_session import LiveSession
@@ -75,7 +75,7 @@ class ShownSession(QObject):
         self.branched_from = ""
         self.rerun_until_ns = 0  # of a branch: up to where it is the session that it left
         self.background_tasks = 0  # that are asked for and have not ended
-        self.travel = Travel(lambda: self.end_ns, self)
+        self.travel = TimelinePosition(lambda: self.end_ns, self)
 
     @property
     def events(self) -> EventRing:

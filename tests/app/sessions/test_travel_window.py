@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
 from pytestqt.qtbot import QtBot
 
-from app.commands.travel import TravelHandlers, time_of
+from app.commands.timeline import TimelineHandlers, time_of
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.charts import ChartsPresenter
 from app.sessions.bookmarks import Bookmark, Bookmarks
@@ -319,4 +319,4 @@ def test_left_and_right_belong_to_a_text_field_that_has_the_focus(hand: Hand) ->
     hand.qtbot.keyClick(field, Key.Key_Left)
     arrive(hand)
     assert hand.workbench.controller.live
-    assert isinstance(hand.workbench.family(TravelHandlers), TravelHandlers)
+    assert isinstance(hand.workbench.family(TimelineHandlers), TimelineHandlers)

@@ -25,7 +25,7 @@ from widgets.i18n import tr
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
 
-class TravelHandlers(QObject):
+class TimelineHandlers(QObject):
     """The menu Time."""
 
     COMMANDS = (

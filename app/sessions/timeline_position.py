@@ -12,7 +12,7 @@ from broker_core.recording.playback import Playback
 from broker_core.snapshots import Snapshot
 
 
-class Travel(QObject):
+class TimelinePosition(QObject):
     """The session goes on while an earlier moment is shown.
 
     `changed` when another moment is shown, `turned` when the window goes from the present to the past or back.
