@@ -25,6 +25,9 @@ class SessionHandlers(QObject):
         Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
         Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
         Command("express", "Express", "Session", "F7", "express", "As fast as possible.", checkable=True),
+        Command(
+            "continue", "Continue past the end", "Session", "Shift+F8", "play", "The session has no end of its own."
+        ),
         Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
         Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
         Command("open_session_folder", "Show session folder", "File", "", "folder", "The folder of the recording."),
@@ -42,6 +45,8 @@ class SessionHandlers(QObject):
         bind("run", controller.run, self._why_still)
         bind("fast", controller.run_fast, self._why_still)
         bind("express", controller.express, lambda: "" if controller.live else tr("The past plays at most fast (F6)."))
+        bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued)
+        controller.overran.connect(self._offer_the_end)
         bind("stop", controller.stop, lambda: tr("The session has ended already.") if controller.stopped else "")
         bind("open_scenario", self._open_scenario)
         bind(
@@ -62,6 +67,14 @@ class SessionHandlers(QObject):
             self._controller.pause()
         else:
             self._controller.run()
+
+    def _offer_the_end(self) -> None:
+        """Other programs take part: the end of the scenario does not end the session, a person does."""
+        self._context.window.hint.show_message(
+            tr("The scenario has come to its end. The session goes on, because a listener was opened."),
+            tr("End the session"),
+            self._controller.stop,
+        )
 
     def _choose_speed(self, speed: float) -> None:
         self._controller.speed = speed

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.environment.paths import DataFiles, new_session_folder
-from app.sessions.branching import branch_of
+from app.sessions.branching import branch_of, why_no_branch
 from app.sessions.event_text import event_line
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.shown import Collectors, ShownSession
@@ -25,6 +25,7 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario, old_words
 from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
 from widgets.formats import sentence
 from widgets.i18n import tr
 
@@ -42,12 +43,14 @@ class SessionController(ShownSession):
     `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it
     may be done later; both with what `perform` was given as its source.
 
-    `opened` when another session is there, `reported` with a sentence for the status bar, `failed` with one to be seen.
+    `opened` when another session is there, `overran` when one that others take part in has come to the end of its
+    scenario and goes on, `reported` with a sentence for the status bar, `failed` with one to be seen.
     `travel` shows its past; what was recorded before, and is only looked at, has no present.
     """
 
     opened = Signal()
     ending = Signal()
+    overran = Signal()
     reported = Signal(str)
     failed = Signal(str)
     acted = Signal(object, str)
@@ -62,7 +65,8 @@ class SessionController(ShownSession):
         self.record = record
         self.sessions = sessions
         self._reading: Reading | None = None
-        self._failure_reported = False
+        self._failure_reported = self._overran = False
+        self._at_end: Snapshot | None = None  # right before what has run to its end was ended
         self.travel.failed.connect(self.failed)
         self._acted.connect(self._report)
         self._stepped.connect(self._report_step)
@@ -99,7 +103,8 @@ class SessionController(ShownSession):
         self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
         self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.take_due_keyframe)
         self.travel.attach(live.playback)
-        self.stopped = self._failure_reported = self.fast = False
+        self.stopped = self._failure_reported = self.fast = self.open_ended = self._overran = False
+        self._at_end = None
         self.branched_from = ""
         self.opened.emit()
         return live
@@ -143,6 +148,45 @@ class SessionController(ShownSession):
         self.branched_from, self.rerun_until_ns = branch.origin, branch.moment.time_ns
         self.run_background(branch.task(live.simulation), branch.done)
 
+    def why_not_continued(self) -> str:
+        """Why the session cannot go on past the end of its scenario; "" where it can."""
+        if self._live is None:
+            return tr("A recorded session is only looked at.")
+        if not self.stopped:
+            return tr("The session goes on past its end already.") if self.open_ended else ""
+        if self._at_end is None:
+            return tr("The session was stopped before its end; start it again (Ctrl+R).")
+        return why_no_branch(None, self._live)
+
+    def go_on(self) -> None:
+        """Go on past the end of the scenario, without an end.
+
+        A session that has ended is run again up to its end, as a new one, and goes on from there. Raises BrokerError,
+        ScenarioError where its inputs cannot be had again.
+        """
+        end = self._at_end
+        if not self.stopped:
+            self._go_past_the_end()
+            self.reported.emit(tr("The session goes on past the end of its scenario; F8 ends it."))
+            return
+        assert end is not None
+        branch = branch_of(None, self._live, end, by_event=False)
+        assert self._path is not None
+        live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
+        self.branched_from, self.rerun_until_ns = branch.origin, end.time_ns
+        self._go_past_the_end()
+
+        def there(done: bool) -> str:
+            if done:
+                self.run()
+            return tr("The session goes on past the end of its scenario; F8 ends it.") if done else branch.done(done)
+
+        self.run_background(branch.task(live.simulation), there)
+
+    def _go_past_the_end(self) -> None:
+        self.open_ended = True
+        self._with_engine(lambda engine: engine.run_open_ended())
+
     def restart(self, *, new_seed: bool = False) -> None:
         """The same scenario from 0, with the same seed or with another one."""
         if self._path is not None:
@@ -180,6 +224,9 @@ class SessionController(ShownSession):
         assert self._engine is not None
         assert self._live is not None
         self.ending.emit()
+        if finished:
+            self._engine.refresh()
+            self._at_end = self._engine.latest
         self._engine.close()
         self.stopped = True
         self._live.cost.add(engine_s=self._engine.worked_s)
@@ -267,9 +314,15 @@ class SessionController(ShownSession):
         if error:
             self._failure_reported = True
             self.failed.emit(error)
+        elif self.open_ended and not self._overran and self._live.outside_clients and self._is_past_the_end():
+            self._overran = True
+            self.overran.emit()
         elif self.status.mode is Mode.FINISHED:
             # The scenario is over: its recording is sealed, and a report can be made of it.
             self.stop()
+
+    def _is_past_the_end(self) -> bool:
+        return self.scenario is not None and self.end_ns >= ns_from_s(self.scenario.until_s)
 
     def grant(self, budget_s: float) -> None:
         """Give the engine its turn."""
@@ -326,11 +379,14 @@ class SessionController(ShownSession):
     def host(self, new_topic_partitions: int) -> EngineHost | None:
         """The running session as a host for clients from outside; unknown topics get so many partitions.
 
-        From here on the session can be replayed, but not branched. Close it when `ending` comes. None where none runs.
+        From here on the session can be replayed, but not branched, and it ends only when it is stopped. Close it when
+        `ending` comes. None where none runs.
         """
         if self._engine is None or self._live is None or self.stopped:
             return None
         self._live.let_outside_clients_in()
+        # Others would be cut off in the middle of their work.
+        self._go_past_the_end()
         return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
 
     def _report_step(self, done: Future[None]) -> None:

@@ -72,6 +72,7 @@ class ShownSession(QObject):
         self.speed = 1.0
         self.fast = False
         self.stopped = False
+        self.open_ended = False  # it goes on past the end of its scenario
         self.branched_from = ""
         self.rerun_until_ns = 0  # of a branch: up to where it is the session that it left
         self.background_tasks = 0  # that are asked for and have not ended

@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "Session": (
         ("run", "fast", "express", "step", "run_until", "pause"),
-        ("stop", "restart", "restart_new_seed"),
+        ("stop", "continue", "restart", "restart_new_seed"),
         ("record",),
         ("compare_last", "compare", "audit"),
     ),

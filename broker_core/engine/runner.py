@@ -99,6 +99,7 @@ class Engine:
         self._driven = driven
         self._between = between
         self._until_ns = until_ns
+        self._open_ended = False
         self._shared = shared
         self._mode = Mode.PAUSED
         self._pace = Pace()
@@ -201,6 +202,15 @@ class Engine:
 
         self.post(start).add_done_callback(lambda started: _pass_on(started, future))
         return future
+
+    def run_open_ended(self) -> None:
+        """From now on the session has no end of its own. What has finished stays finished."""
+
+        def go_past_the_end() -> None:
+            self._until_ns = None
+            self._open_ended = True
+
+        self.post(go_past_the_end)
 
     def refresh(self) -> None:
         """Take a snapshot now, and wait for it."""
@@ -347,7 +357,7 @@ class Engine:
 
     def _finish_if_over(self, target_ns: int) -> None:
         over = self._driven.loop.next_ns() is None if self._until_ns is None else target_ns >= self._until_ns
-        if over:
+        if over and not self._open_ended:
             self._driven.loop.advance_to(self._until_ns or 0)
             self._mode = Mode.FINISHED
 

@@ -1314,6 +1314,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Wartende Consumer</translation>
   </message>
   <message>
+   <source>Continue past the end</source>
+   <translation>Über das Ende hinaus weiter</translation>
+  </message>
+  <message>
    <source>Copied the message as JSON.</source>
    <translation>Die Nachricht ist als JSON kopiert.</translation>
   </message>
@@ -1840,6 +1844,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>End offset less committed offset; n/a where nothing is committed.</source>
    <translation>End-Offset minus committeter Offset; n/a, wo nichts committet ist.</translation>
+  </message>
+  <message>
+   <source>End the session</source>
+   <translation>Sitzung beenden</translation>
   </message>
   <message>
    <source>Ended</source>
@@ -5760,12 +5768,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Szenario konnte nicht nach {path} geschrieben werden: {error}.</translation>
   </message>
   <message>
+   <source>The scenario has come to its end. The session goes on, because a listener was opened.</source>
+   <translation>Das Szenario ist zu Ende. Die Sitzung geht weiter, weil ein Listener geöffnet wurde.</translation>
+  </message>
+  <message>
    <source>The scenario is saved in {path}.</source>
    <translation>Das Szenario liegt in {path}.</translation>
   </message>
   <message>
    <source>The segment files of each partition: first offset, size and age. **Retention** deletes old segments; **compaction** keeps the latest value of each key. Corruption is shown here, never hidden.</source>
    <translation>Die Segmentdateien jeder Partition: ihr erster Offset, ihre Größe, ihr Alter. Alte Segmente gehen durch die **Aufbewahrung**; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier genannt, nie verborgen.</translation>
+  </message>
+  <message>
+   <source>The session goes on past its end already.</source>
+   <translation>Die Sitzung geht schon über ihr Ende hinaus weiter.</translation>
+  </message>
+  <message>
+   <source>The session goes on past the end of its scenario; F8 ends it.</source>
+   <translation>Die Sitzung geht über das Ende ihres Szenarios hinaus weiter; F8 beendet sie.</translation>
   </message>
   <message>
    <source>The session has come to {time} so far.</source>
@@ -5776,12 +5796,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzung ist schon zu Ende.</translation>
   </message>
   <message>
-   <source>The session has ended. Start it again (Ctrl+R) to change it.</source>
-   <translation>Die Sitzung ist zu Ende. Neu starten (Strg+R), um sie zu ändern.</translation>
+   <source>The session has ended. Continue past its end (Shift+F8) or start it again (Ctrl+R) to change it.</source>
+   <translation>Die Sitzung ist zu Ende. Über ihr Ende hinaus weiter (Umschalt+F8) oder neu starten (Strg+R), um sie zu ändern.</translation>
   </message>
   <message>
    <source>The session has ended; start it again to change it.</source>
    <translation>Die Sitzung ist zu Ende; neu starten, um sie zu ändern.</translation>
+  </message>
+  <message>
+   <source>The session has no end of its own.</source>
+   <translation>Die Sitzung hat kein eigenes Ende.</translation>
+  </message>
+  <message>
+   <source>The session was stopped before its end; start it again (Ctrl+R).</source>
+   <translation>Die Sitzung wurde vor ihrem Ende angehalten; neu starten (Strg+R).</translation>
   </message>
   <message>
    <source>The session {end}.{recorded}</source>

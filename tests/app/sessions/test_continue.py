@@ -1,0 +1,111 @@
+"""Going on past the end of a scenario: before it, after it, and where other programs take part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from app.sessions.session_controller import SessionController
+from broker_core.clock import NS_PER_S
+from broker_core.engine.runner import Mode
+from broker_core.simulation.actions.dead_letters import Redrive
+from tests.app.conftest import Hand
+
+SHORT = """\
+title: Short
+about: Every job fails.
+until_s: 6
+queues: [{name: jobs, config: {max_attempts: 1}}]
+producers: [{name: boss, to: jobs, arrivals: {kind: rate, per_s: 2}}]
+workers: [{name: hand, queue: jobs, failures: [{cause: bad luck, rate: 1}]}]
+"""
+
+
+@pytest.fixture
+def short(open_workbench: Callable[..., Hand], tmp_path: Path) -> Hand:
+    """The short scenario, at 0."""
+    path = tmp_path / "short.yaml"
+    path.write_text(SHORT, encoding="utf-8")
+    hand = open_workbench(record=True)
+    hand.workbench.controller.open(path)
+    hand.show()
+    return hand
+
+
+def run_while(hand: Hand, condition: Callable[[SessionController], bool]) -> None:
+    """Let the engine work in slots, as frames do, for as long as that holds."""
+
+    def ended() -> bool:
+        hand.workbench.controller.grant(0.02)
+        QApplication.processEvents()
+        hand.workbench.draw()
+        return not condition(hand.workbench.controller)
+
+    hand.qtbot.waitUntil(ended, timeout=20_000)
+
+
+def dead(hand: Hand) -> int:
+    return sum(queue.dead for queue in hand.workbench.controller.snapshot.queues)
+
+
+def test_after_the_end_it_goes_on_from_there_and_a_redrive_is_possible(short: Hand) -> None:
+    controller, registry = short.workbench.controller, short.workbench.registry
+    controller.express()
+    run_while(short, lambda controller: not controller.stopped)
+    assert controller.end_ns == 6 * NS_PER_S
+    at_end, folder = dead(short), controller.folder
+    assert at_end > 8
+    assert registry.reason("redrive_all")
+    assert registry.trigger("continue"), registry.reason("continue")
+    run_while(short, lambda controller: controller.background_tasks > 0)
+    controller.pause()
+    short.show()
+    assert controller.folder != folder, "what was recorded stays as it is"
+    assert controller.end_ns >= 6 * NS_PER_S
+    assert dead(short) >= at_end
+    controller.perform(Redrive(queue="jobs", offsets=[0]))
+    short.show()
+    assert controller.snapshot.totals.redriven == 1
+    short.pass_time(60)
+    assert controller.end_ns > 60 * NS_PER_S
+    assert controller.status.mode is not Mode.FINISHED and not controller.stopped
+    assert registry.reason("continue") == "The session goes on past its end already."
+
+
+def test_before_the_end_it_has_no_end_from_then_on(short: Hand) -> None:
+    controller = short.workbench.controller
+    short.pass_time(2)
+    assert short.workbench.registry.trigger("continue")
+    controller.express()
+    run_while(short, lambda controller: controller.end_ns < 20 * NS_PER_S)
+    assert not controller.stopped
+    controller.stop()
+    assert controller.stopped
+    assert "was stopped" in short.workbench.window.status.last_action.whole()
+
+
+def test_a_session_that_was_stopped_before_its_end_is_not_continued(short: Hand) -> None:
+    short.pass_time(2)
+    short.workbench.controller.stop()
+    short.workbench.draw()
+    assert not short.workbench.registry.trigger("continue")
+    assert "stopped before its end" in short.workbench.registry.reason("continue")
+
+
+def test_with_other_programs_it_ends_only_when_a_person_says_so(short: Hand) -> None:
+    controller, hint = short.workbench.controller, short.workbench.window.hint
+    host = controller.host(1)
+    assert host is not None
+    controller.express()
+    run_while(short, lambda controller: controller.end_ns < 6 * NS_PER_S)
+    controller.pause()
+    short.show()
+    assert not controller.stopped
+    assert hint.isVisible() and "has come to its end" in hint.sentence.text()
+    host.close()
+    short.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
+    assert controller.stopped
