@@ -1,4 +1,4 @@
-"""What comes home from the executors, and no more than fits; what goes out to them."""
+"""Bounds of the results that executors return, and data that is sent to them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _most(messages: DataFrame, column: str, most: int) -> tuple[str, ...]:
 
 
 def capped(events: DataFrame, names: Names) -> DataFrame:
-    """`events` in which everybody else has the name `OTHERS`; a queue keeps its own."""
+    """`events` in which all other names are `OTHERS`; a queue keeps its own."""
     from pyspark.sql import functions as F
 
     client, group = F.col("client"), F.col("group")

@@ -109,7 +109,7 @@ def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def untrue(told: Mapping[str, Any]) -> Iterator[str]:
-    """What in `session.json` can be nobody's true word; asked where its checksum does not speak against all of it."""
+    """The values of `session.json` that cannot be true; asked where its checksum holds."""
     if problem := schema.metadata_problem(told):
         yield problem
         return

@@ -21,7 +21,7 @@ class NotFound(ReportError):
 
 
 class Cancelled(ReportError):
-    """Somebody asked the job to stop, or nobody listens to it any more."""
+    """The job was cancelled, or the reader of its progress has gone."""
 
     def __init__(self) -> None:
         super().__init__("The report was cancelled.")

@@ -50,7 +50,7 @@ from spark_reports.tuning import is_small
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: What reads the session, with what people see meanwhile; those that others ask first are first.
+#: Steps that read the session, with the text of the progress bar, in order of use.
 PASSES = {
     "control": "Reading what happened",
     "rollup": "Reading messages",
@@ -67,7 +67,7 @@ PASSES = {
 
 
 class Recorded(NamedTuple):
-    """How much there is of the whole session, whatever the part; 0 events where nobody knows."""
+    """The size of the whole session, whatever the part; 0 events where it is unknown."""
 
     events: int
     duration_ns: int
@@ -201,7 +201,7 @@ class Frames:
 
     @cached_property
     def published_in_pauses(self) -> pl.DataFrame:
-        """The messages that came while nobody read their partition, by pause; without asking where there is none."""
+        """The messages that were published to partitions without a reader, by pause; no query without a pause."""
         pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
         if not pauses.height:
             return rows(unserved.PUBLISHED_SCHEMA, [])
@@ -276,7 +276,7 @@ class Frames:
 
     @cached_property
     def pauses(self) -> pl.DataFrame:
-        """The same, each from when somebody read it last to when somebody read it first."""
+        """The same, each from the last read before to the first read after."""
         return unserved.pauses(self._taken, self.read_on)
 
     @cached_property

@@ -37,7 +37,7 @@ _AHEAD = (
 
 
 class Making:
-    """One report on its way. Made before Java starts, so that what is wrong with the sessions is said at once."""
+    """A report that is being made. Created before Java starts, so that errors of the sessions come early."""
 
     def __init__(self, request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation) -> None:
         """Look at the sessions that are on this machine. Raises `ReportError`."""
@@ -150,7 +150,7 @@ class Making:
 
 @contextlib.contextmanager
 def _stopping(spark: SparkSession) -> Iterator[None]:
-    """Spark stops meanwhile. What it raises then, goes through."""
+    """Stop Spark in another thread during the block. Errors of stopping are raised at its end."""
     with ThreadPoolExecutor(1, "stop") as pool:
         stopped = pool.submit(spark.stop)
         yield
@@ -168,7 +168,7 @@ def _check_part(info: SessionInfo, from_ns: int | None) -> None:
 
 
 def _events(found: Found | None) -> int | None:
-    """How many events there are in all; None where nobody knows."""
+    """The number of events in all; None where it is unknown."""
     counted = [info.metadata.get("events") for info in found.infos] if found else [None]
     known = [count for count in counted if isinstance(count, int)]
     return sum(known) if len(known) == len(counted) else None

@@ -21,7 +21,7 @@ class Progress:
     """Counts weighted steps. While a step runs its Spark tasks move the fraction on.
 
     A line is {"stage": what is made now, "done": steps done, "total": steps, "fraction": 0 to 1}; the last
-    one has "report" or "error" instead. `on_broken` is called once when nobody reads any more.
+    one has "report" or "error" instead. `on_broken` is called once when the reader has gone.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Progress:
                             self._running[name] = max(self._running[name], done / total)
                 self._say()
             except Exception:
-                # The JVM may go while we ask it; the job itself finds out and says so.
+                # The JVM may end during the query; the job itself detects and reports that.
                 return
 
     def _say(self) -> None:

@@ -61,7 +61,7 @@ class Scale(NamedTuple):
         return (F.least(F.greatest(begins, F.lit(-width)), F.lit(last)) + self.from_ns).cast("bigint")
 
     def start_of(self, time: str, width_ns: int | None = None) -> pl.Expr:
-        """The same for what came home."""
+        """The same for results."""
         import polars as pl
 
         width = width_ns or self.width_ns

@@ -95,7 +95,7 @@ def _scenario(folder: Path) -> str:
 
 
 def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
-    """What `session.json` tells, as far as it can be true, and what is wrong with it in sentences.
+    """The metadata of `session.json` as far as they can be true, and their errors in sentences.
 
     Raises `ReportError` where it is no session's, unless there are events: those are worth a report.
     """

@@ -53,7 +53,7 @@ def serves(running: Tuning, wanted: Tuning) -> bool:
 
 
 def tuning(events: object) -> Tuning:
-    """The one for a session with so many events; anything but a count means that nobody knows."""
+    """The one for a session with so many events; anything but a count means an unknown number."""
     if not isinstance(events, int) or events >= LARGE_EVENTS:
         return LARGE
     if is_small(events):

@@ -67,7 +67,7 @@ class WarmSpark:
         self._cancellation.check()
 
     def make(self, line: str) -> None:
-        """The report that a line asks for; its last line says what came of it."""
+        """The report that a line asks for; its last line is the outcome."""
         progress = Progress(self._output, True, {}, self._cancellation.request)
         try:
             request = _request(line)
@@ -93,7 +93,7 @@ class WarmSpark:
                 with self._log.open("a", encoding="utf-8") as file:
                     traceback.print_exception(error, file=file)
                 told = ReportError(f"The report failed: {reason(error)}.")  # while Java can still be asked
-                # What Spark is like after an error nobody knows: the next report gets a new one.
+                # The state of Spark after an error is unknown: the next report gets a new one.
                 self.close()
                 raise told from error
             self._cancellation.check()

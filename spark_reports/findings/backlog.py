@@ -178,7 +178,7 @@ def _furthest(rows: Rows, waiting: Mapping[Place, Series], markers: Rows, scale:
         and 0 <= worst["max_lag_ns"] - row["time_ns"] <= SOON_BUCKETS * scale.width_ns
     ]
     series = waiting.get((worst["group"], worst["topic"]))
-    # Who goes back reads again what it had read: nobody waits for that.
+    # A reader that goes back reads messages again: they have not waited.
     harm = Harm() if series is None or resets else _harm(series, scale)
     why = f"Its offsets were reset at {text.clock(resets[-1])}." if resets else ""
     yield Finding(INFO, headline, detail, "lag", worst["max_lag_ns"], "" if resets else "behind", why, harm=harm)

@@ -15,7 +15,7 @@ _ENDED = re.compile(r"restarted\b|.* is over$")  # what the end of a fault is ca
 
 
 def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale) -> Iterator[Finding]:
-    """After which fault or action did readers get less of what came in, or get it later?
+    """Faults and actions after which readers got fewer of the messages, or got them later.
 
     Fewer deliveries are told only as far as no fewer messages came in: who publishes less has less delivered. That one
     came after the other is seen; that it came of it is not, and is not said.

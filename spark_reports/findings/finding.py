@@ -58,7 +58,7 @@ class Harm(NamedTuple):
 
 class Finding(NamedTuple):
     """`level` is bad, warn, info or good; `section` the id of the section that shows it; `time_ns` its moment, if it
-    has one. `kind` leads to its remedy. `why` says so much as the data show, `advice` what to do in this very case.
+    has one. `kind` leads to its remedy. `why` is the cause as far as the data show it, `advice` what to do about it.
     """
 
     level: str

@@ -23,7 +23,7 @@ def late(rows: Rows, groups: Rows) -> Iterator[Finding]:
 
 
 def replayed(rows: Rows, groups: Rows, over_time: Rows) -> Iterator[Finding]:
-    """Which groups read what was published before they were there? Their wait is nobody's delay."""
+    """Groups that read messages from before their first member joined. That wait is no delay of a reader."""
     whole = next((row for row in rows if row["measure"] == "replayed"), None)
     if whole is None:
         return

@@ -1,4 +1,4 @@
-"""Findings about what comes in: producers that wait, limits, and uneven load."""
+"""Findings about producers: those that wait, limits, and uneven load."""
 
 from __future__ import annotations
 

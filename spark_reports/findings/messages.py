@@ -10,7 +10,7 @@ from spark_reports.findings.settings import Settings
 from spark_reports.page import text
 from spark_reports.tables.refusals import DEAD_LETTERED
 
-HELPLESS = 0.05  # of the retries that helped: below it they help nobody
+HELPLESS = 0.05  # of the retries that helped: below it they are useless
 FEWEST_RETRIES = 5
 OFTEN = 0.01  # of the leases
 
@@ -51,7 +51,7 @@ def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
 
 
 def retried(rows: Rows, leases: Rows, settings: Settings) -> Iterator[Finding]:
-    """Where did further attempts help nobody?"""
+    """Groups in which further attempts did not help."""
     places: dict[str, list[Row]] = {}
     for row in rows:
         if row["attempt"] > 1 and row["delivered"]:

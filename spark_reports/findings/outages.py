@@ -1,4 +1,4 @@
-"""Findings about partitions that nobody read."""
+"""Findings about partitions without a reader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "sile
 def unread(rebalances: Rows, unserved: Rows) -> Iterator[Finding]:
     """The outage with the most waiting: its partitions, their time without a reader, and the messages of that time.
 
-    It is no measure of the group's: a rebalance may be long and stop nobody, or short and come late.
+    It is no measure of the rebalance: a long one may stop no reader, a short one may begin late.
     """
     outages: dict[tuple[str, int], list[Row]] = {}
     for row in unserved:

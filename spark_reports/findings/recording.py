@@ -36,7 +36,7 @@ def reconciled(rows: Rows) -> Iterator[Finding]:
 
 
 def recorded(rows: Rows) -> Iterator[Finding]:
-    """Are there events that nobody wrote down, or that were written twice?"""
+    """Events that are missing in the recording, or that were recorded twice."""
     missing = sum(row["missing"] for row in rows)
     doubled = sum(row["doubled"] for row in rows)
     if missing:

@@ -82,7 +82,7 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
             return [[round((at + scale.width_ns / 2) / 1e9, 4), values.get(at, nothing)] for at in starts]
 
         def summed(name: str, value: str, where: tuple[str, str] | None = None, *, made: Made = one) -> Any:
-            """Of what flows a bucket without any has 0; of what stands it has no row."""
+            """A bucket without events has 0 for rates, and no row for levels."""
             rows = [row for row in made.rows(name) if where is None or row[where[0]] == where[1]]
             totals: dict[int, float] = {}
             for row in rows:

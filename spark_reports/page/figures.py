@@ -13,7 +13,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Figure(NamedTuple):
-    """One tile. `alarming` where the number is one that nobody wants."""
+    """One tile. `alarming` marks a bad number."""
 
     label: str
     value: str

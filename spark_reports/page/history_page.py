@@ -1,4 +1,4 @@
-"""The page of a history: what became better or worse from run to run, and which run was out of line."""
+"""The page of a history: trends from run to run, and runs out of line."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def listed(names: Sequence[str], limit: int = 3) -> str:
 
 
 def isolated(name: str) -> str:
-    """A name so that, written from right to left, it does not take along what stands beside it."""
+    """A name isolated, so that right-to-left text does not reorder the text beside it."""
     rightwards = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in name)
     return f"{_ISOLATE}{name}{_POP}" if rightwards else name
 

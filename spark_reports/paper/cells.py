@@ -14,7 +14,7 @@ from spark_reports.schema_document import COLUMNS, MOMENT
 
 Rows = Sequence[Mapping[str, Any]]
 
-# Of these a person asks when, of all other nanoseconds how long.
+# These are moments, all other nanoseconds are durations.
 _MOMENTS = frozenset(name for name, of in COLUMNS.items() if of.unit == MOMENT)
 _SHARES = frozenset({"share", "utilisation", "share_of_partition", "share_of_topic"})
 _NAMES = frozenset({"seed", "partition", "offset", "generation_after", "rank"})
@@ -23,7 +23,7 @@ _HEADS = {"client": "consumer", "p999_ns": "p99.9", "max_ns": "maximum", "nacked
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Rows of words under column names; what is too long for a page is cut, and says so."""
+    """Rows of text under column names; tables too long for a page are cut, with a note."""
 
     title: str
     columns: Sequence[str]

@@ -200,7 +200,7 @@ def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
     over_time(ax, data)
     table = np.array(lines, dtype=np.float64)
     for place, name in enumerate(("p50", "p90", "p99", "p99.9", "max"), 1):
-        # What took no time at all in virtual time has no place on a logarithmic axis: a gap says so.
+        # A duration of 0, possible in virtual time, has no place on a logarithmic axis: a gap is drawn.
         values = np.where(table[:, place] > 0, table[:, place], np.nan)
         ax.plot(table[:, 0], values, label=name, color=LIGHT_HUES[place - 1], linewidth=0.9)
     _logarithmic(ax)

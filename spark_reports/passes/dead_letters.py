@@ -1,4 +1,4 @@
-"""Which messages died, of what, and what became of those that were redriven?"""
+"""Dead-lettered messages, their causes, and the outcomes of redriven ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the recording whole? Events are numbered without gaps, so what is missing can be said, and where."""
+"""Completeness of the recording. Events are numbered without gaps, so missing ones can be located."""
 
 from __future__ import annotations
 

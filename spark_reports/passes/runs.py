@@ -13,7 +13,7 @@ _OWNERS = "before ARRAY<ARRAY<STRING>>, after ARRAY<ARRAY<STRING>>, started_ns B
 
 
 def counted(messages: DataFrame) -> DataFrame:
-    """Messages by what became of them. Bound: the sessions."""
+    """Messages by outcome. Bound: the sessions."""
     kind, count = F.col("kind"), F.col("count")
 
     def total(*kinds: str) -> Column:

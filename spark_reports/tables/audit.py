@@ -107,5 +107,5 @@ def suspects(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_run() -> pl.Expr:
-    """Whether a row of `suspects` is a run of offsets that nobody published at all."""
+    """Whether a row of `suspects` is a run of offsets that were never published."""
     return (pl.col("check") == LOST) & (pl.col("messages") > WORD)

@@ -1,4 +1,4 @@
-"""What held producers back, and what became of what they offered?"""
+"""Backpressure on producers, and the outcomes of their messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _blocker() -> pl.Expr:
 def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
     """One row per topic or queue, producer, reason and reader that was furthest behind; the longest blocked first.
 
-    What is evicted was somebody else's message: its row has no producer.
+    An evicted message may be another producer's: its row has no producer.
     """
     keys = ("topic", "client", "reason", "blocker")
     kind, blocked = pl.col("kind"), pl.col("blocked_ns")

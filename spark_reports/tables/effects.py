@@ -80,7 +80,7 @@ def _of_scope(near: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rated(near: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    """Messages before and after; what is published is everybody's."""
+    """Messages before and after; published ones count for all groups."""
     what = pl.col("kind")
     counts = (
         rollup.filter(what.is_in(_RATES))

@@ -1,4 +1,4 @@
-"""Every time bucket: what happened to nobody is still shown."""
+"""Every time bucket, also those without events."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def behind(lag: pl.DataFrame, queues: pl.DataFrame) -> pl.DataFrame:
     """Per group or queue and time bucket: lag, or what waits, summed over its partitions."""
     waiting = queues.select(pl.col("queue").alias("group"), "start_ns", pl.col("waiting").alias("behind"))
     each = pl.concat([lag.select("group", "start_ns", pl.col("lag").alias("behind")), waiting])
-    # Where nothing was committed nobody knows how far behind a group is: a sum of nothing is not 0.
+    # Without a commit the lag of a group is unknown: the sum of nothing is not 0.
     known = pl.when(pl.col("behind").is_not_null().any()).then(pl.col("behind").sum())
     return each.group_by("group", "start_ns").agg(known)
 

@@ -1,4 +1,4 @@
-"""When did groups rebalance, why, what moved, and how long did nobody read?"""
+"""Rebalances: time, cause, moved partitions, and the time without a reader."""
 
 from __future__ import annotations
 

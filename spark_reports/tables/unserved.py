@@ -1,4 +1,4 @@
-"""Which partitions did nobody read, for how long, and how many messages waited?
+"""Partitions without a reader: for how long, and how many messages waited.
 
 From the last time that its owner could read a partition to the first fetch of the next one. An owner that has crashed
 reads no more, long before the group notices; one that was only revoked reads on until its next heartbeat. It is what
@@ -171,7 +171,7 @@ def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 def unserved(pauses: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:
-    """The pauses, longest first. `published` are the messages that were appended while nobody read, by `pause`."""
+    """The pauses, longest first. `published` are the messages that were appended during each, by `pause`."""
     keys = ("pause_ns", "started_ns", "group", "topic", "partition")
     return (
         pauses.join(published, on="pause", how="left")

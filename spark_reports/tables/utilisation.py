@@ -60,7 +60,7 @@ def _changes(slots: pl.DataFrame, detailed: pl.DataFrame, scale: Scale, slot_ns:
         .sort(*_PLACE, "slot_ns", "taken")
         .with_columns(turn=pl.col("taken").cum_sum().over(_PLACE))
         .with_columns(sofar=pl.col("change").cum_sum().over(turn))
-        # A commit may cover more than was delivered; nobody has less than nothing, and what is too much is forgotten.
+        # A commit may cover more than was delivered; a client never has less than none in flight.
         .with_columns(after=sofar - sofar.cum_min().over(turn).clip(upper_bound=0))
         .with_columns(before=pl.col("after").shift(1).over(_PLACE).fill_null(0))
         .group_by(*_CLIENT, "slot_ns")
