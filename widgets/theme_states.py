@@ -69,6 +69,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("rebalancing", "clock", "Lease expired"),
         StateStyle("failure", "dead-letter", "Dead-lettered"),
         StateStyle("failure", "close", "Purged"),
+        StateStyle("idle", "undo", "Withdrawn"),
         StateStyle("failure", "blocked", "Rejected"),
         StateStyle("failure", "warning", "Dropped"),
         StateStyle("failure", "warning", "Evicted"),

@@ -65,5 +65,4 @@ class ListenerHandlers(QObject):
 
     def _show(self) -> None:
         self._context.window.tab(ConnectionsPanel).set_listeners(self.listeners.facts())
-        self._context.window.set_tab_count("connections", sum(1 for facts in self.listeners.facts() if facts.where))
         self._context.registry.refresh()

@@ -120,3 +120,7 @@ class ConnectionsPresenter(PanelPresenter):
         self.panel.forbid(self._why_not())
         self.panel.set_listeners(self._ask_listeners())
         self.model.set_rows(self._ask_connections())
+
+    def tab_count(self, _snapshot: Snapshot) -> int:
+        """As many as the panel lists."""
+        return len(self._ask_connections())

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from app.presenters.columns import Column
 from app.presenters.owners import Owners
 from app.presenters.paged import PagedModel
-from app.sessions.event_text import about, kind_word, place_text
+from app.sessions.event_text import about, event_word, place_text
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.filters import Field, Filter
 from widgets.formats import Times, plain_text, session_time
@@ -34,11 +34,11 @@ class EventsModel(PagedModel[Event]):
             ),
             Column[Event](
                 tr("Kind"),
-                lambda row: kind_word(row.kind),
-                roles={Role.STATE: lambda row: kind_word(row.kind)},
+                event_word,
+                roles={Role.STATE: event_word},
                 field="kind",
                 kind="text",
-                value=lambda row: (kind_word(row.kind), row.kind.value),
+                value=lambda row: (event_word(row), row.kind.value),
             ),
             Column[Event](tr("Where"), place_text, field="where"),
             Column[Event](
@@ -83,7 +83,7 @@ class EventsModel(PagedModel[Event]):
 
     def _haystack(self, event: Event) -> str:
         key = "" if event.key is None else event.key.decode(errors="replace")
-        words = (kind_word(event.kind), place_text(event), event.client, event.group, about(event), key)
+        words = (event_word(event), place_text(event), event.client, event.group, about(event), key)
         return "\n".join(words).casefold()
 
 

@@ -107,16 +107,17 @@ class InFlightModel(TableModel[Row]):
             return "" if row.key is None else plain_text(row.key, KEY_CHARS)
 
         def place(row: Row) -> str:
-            return f"{row.queue}, {row.topic}" if isinstance(row, GroupHold) else row.queue
+            return f"{row.queue}, {row.topic}/{row.partition}" if isinstance(row, GroupHold) else row.queue
 
         columns = (
-            Column[Row]("Queue", place, about=tr("Or the group, with the topic that it reads.")),
+            Column[Row]("Queue", place, about=tr("Or the group, with the partition that it reads.")),
             Column[Row](
                 "Priority",
-                lambda row: str(row.partition),
-                lambda row: row.partition,
+                lambda row: NOT_APPLICABLE if isinstance(row, GroupHold) else str(row.partition),
+                lambda row: -1 if isinstance(row, GroupHold) else row.partition,
                 numeric=True,
-                about=tr("0 is the most urgent; of a group, the partition."),
+                value=lambda row: None if isinstance(row, GroupHold) else row.partition,
+                about=tr("0 is the most urgent; a group has none."),
             ),
             Column[Row]("Offset", _offsets, lambda row: row.offset, numeric=True),
             Column[Row]("Key", key_text, hint=lambda row: "" if row.key is None else plain_text(row.key, 400)),

@@ -11,7 +11,7 @@ from app.presenters.inspector import inspector_facts
 from app.presenters.message_facts import Present, client_id, message_facts, query_message
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
-from app.sessions.event_text import about, kind_word, place_text
+from app.sessions.event_text import about, event_word, place_text
 from app.sessions.history.history import History
 from app.sessions.history.keys import KeyCounts
 from app.sessions.history.life import Life, Place, place_of, touching
@@ -247,7 +247,7 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
     sections: tuple[tuple[str, tuple[Fact, ...]], ...] = (("", tuple(facts)),)
     if detail:
         sections = (*sections, (tr("Detail"), detail))
-    return InspectorFacts(tr("Event"), f"#{event.seq:,}  {about(event)[:120]}", kind_word(event.kind), sections)
+    return InspectorFacts(tr("Event"), f"#{event.seq:,}  {about(event)[:120]}", event_word(event), sections)
 
 
 class RebalanceLookup:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from app.sessions.event_text import kind_word
+from app.sessions.event_text import event_word
 from app.sessions.history.life import Life, Place
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
@@ -173,7 +173,7 @@ def _state(life: Life | None, present: Present | None, now_ns: int) -> str:
     if words and life is not None and not any(event.time_ns > now_ns for event in life.events):
         return "In flight" if "In flight" in words else words[0]
     last = [event for event in (life.events if life else ()) if event.time_ns <= now_ns]
-    return kind_word(last[-1].kind) if last else ""
+    return event_word(last[-1]) if last else ""
 
 
 def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ...]:
@@ -188,7 +188,7 @@ def steps_of(life: Life, snapshot: Snapshot, times: Times) -> tuple[LifeStep, ..
                 event.time_ns,
                 session_time(event.time_ns),
                 times.hint(event.time_ns),
-                kind_word(event.kind),
+                event_word(event),
                 _detail(event, before_ns),
                 _links(event, snapshot),
                 event.time_ns > snapshot.time_ns,

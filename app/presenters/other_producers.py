@@ -14,8 +14,8 @@ from broker_core.snapshots import Snapshot
 class OtherProducer(NamedTuple):
     """A producer of another program at one moment.
 
-    `state` is running, waiting or blocked. `topics` are the topics and queues it published to within the last seconds,
-    or waits for. `published` is in messages, None for unknown.
+    `state` is running, waiting or blocked, and stopped after the end of the session. `topics` are the topics and queues
+    it published to within the last seconds, or waits for. `published` is in messages, None for unknown.
     """
 
     name: str
@@ -34,14 +34,14 @@ def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[OtherProducer, ..
         for name, _since_ns in gate.blocked:
             if name not in actors and not series.is_own(name):
                 blocked.setdefault(name, []).append(gate.target)
-    found = []
+    ended, found = series.has_ended(now_ns), []
     for name in dict.fromkeys((*topics, *blocked)):
         state = "running" if rates.of(sent(name), now_ns) else "waiting"
         (published,) = series.values(sent(name), (series.line(now_ns),))
         found.append(
             OtherProducer(
                 name,
-                "blocked" if name in blocked else state,
+                "stopped" if ended else "blocked" if name in blocked else state,
                 tuple(dict.fromkeys((*topics.get(name, ()), *blocked.get(name, ())))),
                 None if math.isnan(published) else int(published),
             )

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
 from app.presenters.table import TableModel
-from app.sessions.event_text import kind_word
+from app.sessions.event_text import event_word
 from app.sessions.history.life import Place
 from app.sessions.history.redrives import RedrivenMessage
 from broker_core.filters import Field
@@ -82,4 +82,4 @@ def place_of(row: RedrivenMessage) -> Place:
 
 def fate_word(row: RedrivenMessage) -> str:
     """How it stands since."""
-    return kind_word(row.fate.kind) if row.fate is not None else "Waiting"
+    return event_word(row.fate) if row.fate is not None else "Waiting"

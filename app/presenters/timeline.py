@@ -22,6 +22,7 @@ class TimelineModel:
         self._collector = TimelineCollector()
         self._end_ns: int | None = None
         self._looking_back = False
+        self._peak_per_s, self._peak_line = 0.0, 0
         self.bookmarks: Sequence[tuple[int, str]] = ()
         self.branch_ns: int | None = None
 
@@ -30,6 +31,7 @@ class TimelineModel:
         self._collector = collector
         self._end_ns, self._looking_back = None, False
         self.branch_ns = None
+        self._peak_per_s, self._peak_line = 0.0, 0
 
     def set_bounds(self, end_ns: int | None, *, looking_back: bool) -> None:
         """The session has come to `end_ns` (None: to what is shown), and its past is shown, or its present."""
@@ -43,13 +45,23 @@ class TimelineModel:
         return TimelineFacts(
             start_ns=0,
             now_ns=end_ns,
-            samples=(samples := self._samples(end_ns)),
-            peak_per_s=round(max((per_s for _ns, per_s in samples), default=0)),
+            samples=self._samples(end_ns),
+            peak_per_s=round(self._peak(end_ns)),
             bands=collector.spans.bands(end_ns),
             ticks=(*collector.ticks(), *marks),
             head_ns=snapshot.time_ns if self._looking_back else None,
             branch_ns=self.branch_ns,
         )
+
+    def _peak(self, end_ns: int) -> float:
+        """The highest rate so far: of every line of the grid, not only of those that are drawn, so it never falls."""
+        series = self._rates.series
+        first = min(self._peak_line, end := series.line(end_ns))
+        for line, per_s in enumerate(series.rates(ALL_PUBLISHED, range(first, end + 1)), first):
+            if math.isnan(per_s):
+                break  # not read yet
+            self._peak_per_s, self._peak_line = max(self._peak_per_s, per_s), line
+        return self._peak_per_s
 
     def _samples(self, end_ns: int) -> tuple[tuple[int, float], ...]:
         """(ns, messages published a second), where it is known."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
+from broker_core.queues.purge_log import WITHDRAWN
 from resources.outcomes import OUTCOMES
 from widgets.formats import plain_text, session_time
 from widgets.i18n import mark, tr
@@ -75,6 +76,13 @@ def kind_word(kind: EventKind) -> str:
     return KINDS[kind].word if kind in KINDS else str(kind).replace("_", " ").capitalize()
 
 
+def event_word(event: Event) -> str:
+    """What happened, as a state word: a message that an undo took back was not purged by anybody."""
+    if event.kind is EventKind.PURGED and event.cause == WITHDRAWN:
+        return mark("Withdrawn")
+    return kind_word(event.kind)
+
+
 def place_text(event: Event) -> str:
     """Where: topic, partition and offsets, as far as the event has them."""
     if event.partition is None:
@@ -112,7 +120,7 @@ def event_line(event: Event) -> str:
     group = "" if event.group == event.topic else event.group  # a queue is called as its topic
     who = " ".join(part for part in (group, event.client) if part)
     attempt = "" if event.attempt is None else tr("attempt {number}", number=event.attempt)
-    words = [f"#{event.seq:,}", session_time(event.time_ns), kind_word(event.kind), place_text(event), who]
+    words = [f"#{event.seq:,}", session_time(event.time_ns), event_word(event), place_text(event), who]
     rest = "; ".join(part for part in (attempt, about(event)) if part)
     return " ".join([word for word in words if word] + ([f"({rest})"] if rest else []))
 

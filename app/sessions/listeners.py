@@ -42,6 +42,7 @@ class Listeners(QObject):
         self._last_requests: tuple[RequestView, ...] = ()
         self._close: dict[str, Callable[[], None]] = {}
         self._where: dict[str, str] = {}
+        self._problems: dict[str, str] = {}
         self._opening: set[str] = set()
         self._opened.connect(self._on_opened)
         controller.ending.connect(self.close_all)
@@ -49,7 +50,8 @@ class Listeners(QObject):
     def facts(self) -> tuple[ListenerFacts, ...]:
         """All listeners, as the panel shows them."""
         return tuple(
-            ListenerFacts(kind, self._where.get(kind, ""), kind in self._opening, port) for kind, port in PORTS.items()
+            ListenerFacts(kind, self._where.get(kind, ""), kind in self._opening, port, self._problems.get(kind, ""))
+            for kind, port in PORTS.items()
         )
 
     def connections(self) -> tuple[ConnectionView, ...]:
@@ -77,6 +79,7 @@ class Listeners(QObject):
         if self._host is None:
             self._host, self._connections = host, Connections(lambda: host.now_ns)
         self._opening.add(kind)
+        self._problems.pop(kind, None)
         self.changed.emit()
         threading.Thread(target=self._start, args=(kind, port, host), name=f"open-{kind}", daemon=True).start()
 
@@ -91,6 +94,7 @@ class Listeners(QObject):
     def _on_opened(self, kind: str, close: Callable[[], None] | None, told: str) -> None:
         self._opening.discard(kind)
         if close is None:
+            self._problems[kind] = told
             self.reported.emit(told)
         elif self._host is None:
             close()  # the session has ended since
@@ -114,6 +118,7 @@ class Listeners(QObject):
             close()
         self._close.clear()
         self._where.clear()
+        self._problems.clear()
         self._last_requests = self.requests()  # to be read after the end
         if self._host is not None:
             self._host.close()

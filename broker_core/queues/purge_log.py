@@ -11,6 +11,9 @@ from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE, QueueEven
 from broker_core.queues.queue_state import QueueCounts
 from broker_core.queues.spans import Span
 
+#: The cause of a purge that takes one message back: its redrive or its publishing was undone.
+WITHDRAWN = "withdrawn"
+
 
 class _Purge(msgspec.Struct, frozen=True):
     time_ns: int
@@ -94,7 +97,7 @@ class PurgeLog:
         if span is None:
             return False
         self._counts.purged += 1
-        self._events.part(now_ns, EventKind.PURGED, level, span, offset, offset + 1, cause="withdrawn", client=client)
+        self._events.part(now_ns, EventKind.PURGED, level, span, offset, offset + 1, cause=WITHDRAWN, client=client)
         return True
 
     def turn_away(self, now_ns: int, level: int, offset: int, client: str) -> bool:

@@ -158,8 +158,8 @@ Wanduhrzeit {wall}</translation>
    <translation>/s</translation>
   </message>
   <message>
-   <source>0 is the most urgent; of a group, the partition.</source>
-   <translation>0 ist am dringendsten; bei einer Gruppe die Partition.</translation>
+   <source>0 is the most urgent; a group has none.</source>
+   <translation>0 ist die dringendste; eine Gruppe hat keine.</translation>
   </message>
   <message>
    <source>1 assertion does not hold</source>
@@ -3830,8 +3830,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Öffnet {result}</translation>
   </message>
   <message>
-   <source>Or the group, with the topic that it reads.</source>
-   <translation>Oder die Gruppe mit dem Topic, das sie liest.</translation>
+   <source>Or the group, with the partition that it reads.</source>
+   <translation>Oder die Gruppe mit der Partition, die sie liest.</translation>
   </message>
   <message>
    <source>Origin</source>
@@ -6606,6 +6606,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>With the cooperative rule members go on reading what they keep. The card says how long nobody read which partition.</source>
    <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Karte sagt, wie lange niemand welche Partition las.</translation>
+  </message>
+  <message>
+   <source>Withdrawn</source>
+   <translation>Zurückgenommen</translation>
   </message>
   <message>
    <source>Without a limit it would come back for ever, and take the time of an indexer each time.</source>

@@ -36,12 +36,15 @@ NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 
 @dataclass(frozen=True, slots=True)
 class ListenerFacts:
-    """A listener: where it is open ("" while it is closed), whether it is being opened, the port that is proposed."""
+    """A listener: where it is open ("" while it is closed), whether it is being opened, the port that is proposed, and
+    why it could not be opened the last time.
+    """
 
     kind: str
     where: str
     opening: bool
     port: int
+    problem: str = ""
 
 
 class _Listener(QWidget):
@@ -62,6 +65,10 @@ class _Listener(QWidget):
         self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for column, widget in enumerate((self.name, self.port, self.button, self.where)):
             grid.addWidget(widget, 0, place * _COLUMNS + column)
+        self.problem = plain_label("", "problem", parent)
+        self.problem.setWordWrap(True)
+        self.problem.hide()
+        grid.addWidget(self.problem, 1, place * _COLUMNS, 1, _COLUMNS - 1)
 
 
 class ConnectionsPanel(TablePanel):
@@ -144,6 +151,8 @@ class ConnectionsPanel(TablePanel):
             listener.button.setToolTip(self._forbidden if not is_open else "")
             listener.port.setEnabled(not is_open and not facts.opening)
             listener.where.setText(facts.where or tr("closed"))
+            listener.problem.setText(facts.problem)
+            listener.problem.setVisible(bool(facts.problem))
 
     def _press(self, kind: str) -> None:
         facts = next(one for one in self._facts if one.kind == kind)

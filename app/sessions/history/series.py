@@ -139,6 +139,7 @@ class SessionSeries:
         self._line = 0  # the last one that is settled; events since are behind it
         self._changed = False
         self._is_read = False
+        self._ended_ns: int | None = None
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -149,6 +150,8 @@ class SessionSeries:
             self._count(event, event.time_ns // self.grid_ns + 1)
             self._broker.add(event)
             self._changed = True
+            # A session that goes on after its end has none yet.
+            self._ended_ns = event.time_ns if event.kind is EventKind.SESSION_ENDED else None
 
     def read_from_file(self) -> None:
         """The session is read beside the window: what has not been read yet is not known. `read_whole` ends this."""
@@ -198,6 +201,10 @@ class SessionSeries:
             return [
                 math.nan if line > known else nothing if points is None else points.at(line, nothing) for line in lines
             ]
+
+    def has_ended(self, time_ns: int) -> bool:
+        """Whether the session had ended by then, as far as it is known."""
+        return self._ended_ns is not None and time_ns >= self._ended_ns
 
     def is_own(self, client: str) -> bool:
         """Whether a producer is, or was, one of the session, and not another program."""

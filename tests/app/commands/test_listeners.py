@@ -267,6 +267,12 @@ def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
     assert str(port_of(where)) in hand.workbench.window.status.last_action.whole()
+    # Beside the button, too, until it is tried again.
+    assert line.problem.isVisible() and str(port_of(where)) in line.problem.text()
+    line.port.setValue(0)
+    hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    assert not line.problem.isVisible()
+    hand.qtbot.waitUntil(lambda: line.button.text() == "Close", timeout=10_000)
 
 
 def test_another_scenario_closes_the_listeners_of_the_last(

@@ -70,3 +70,23 @@ def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
     key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.controller.snapshot.groups[0].offsets)
     hand.workbench.window.tab(InFlightPanel).actWanted.emit("ack", [key])
     assert "its consumers commit them" in hand.workbench.window.status.last_action.whole()
+
+
+def test_a_group_has_its_partition_beside_its_name_and_no_priority(hand: Hand) -> None:
+    hand.workbench.window.show_tab("in_flight")
+    panel = hand.workbench.window.tab(InFlightPanel)
+    model = hand.workbench.views.presenter(InFlightPresenter).model
+    held: list[GroupHold] = []
+    for _ in range(40):
+        hand.pass_time(0.3)
+        held = [row for row in model.rows if isinstance(row, GroupHold)]
+        if held:
+            break
+    row = held[0]
+    place = model.place_of((row.queue, row.topic, str(row.partition)))
+    texts = [model.index(place, column).data() for column in range(2)]
+    assert texts == [f"{row.queue}, {row.topic}/{row.partition}", "n/a"]
+    panel.set_filter_text("priority >= 0")
+    model.settle()
+    shown_rows = [model.row_at(number) for number in range(model.rowCount())]
+    assert not [one for one in shown_rows if isinstance(one, GroupHold)]

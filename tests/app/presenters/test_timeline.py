@@ -49,6 +49,17 @@ def test_rate_bands_and_ticks_are_gathered() -> None:
     ]
 
 
+def test_the_highest_rate_never_falls_however_long_the_session_becomes() -> None:
+    model = TimelineModel(rates := Rates())
+    model.attach(fed())
+    rates.series(Event(0, NS_PER_S, K.PUBLISHED, topic="orders", count=400))
+    peaks = [model.update(Snapshot(seconds * NS_PER_S, 1)).peak_per_s for seconds in (3, 60, 600, 3_600)]
+    assert peaks == [320] * 4
+    assert max(per_s for _ns, per_s in model.update(Snapshot(3_600 * NS_PER_S, 1)).samples) < 320
+    model.attach(fed())
+    assert model._peak_line == 0
+
+
 def test_a_look_back_shows_the_whole_session_and_where_one_is() -> None:
     model = TimelineModel(Rates())
     model.attach(fed((0.1, K.PUBLISHED, {"count": 5}), (8.0, K.PUBLISHED, {"count": 1})))

@@ -6,6 +6,7 @@ from app.presenters.dead_letters import DeadLettersPresenter
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.theme import state_style
 
 
 def test_two_clicks_show_what_became_of_each_redriven_message(hand):
@@ -99,3 +100,27 @@ def test_the_filter_asks_the_table_that_is_shown(hand):
     assert panel.filter_text == ""
     panel.set_filter_text("attempts > 2")
     assert not panel.problem.isVisible()
+
+
+def test_an_undone_redrive_says_so_and_nobody_purged_anything(hand):
+    hand.pass_time(20)
+    controller, registry = hand.workbench.controller, hand.workbench.registry
+    registry.trigger("show_dead_letters")
+    hand.show()
+    assert registry.trigger("redrive_all")
+    hand.show()
+    registry.trigger("undo")
+    hand.show()
+    back = next(
+        event for event in controller.events.since(0) if event.kind is EventKind.PURGED and event.cause == "withdrawn"
+    )
+    hand.workbench.views.select(f"message:{back.topic}/{back.partition}/{back.offset}")
+    inspector = hand.workbench.window.parts.inspector
+
+    def told():
+        hand.show()
+        words = [step.state for step in inspector.facts().steps]
+        assert "Withdrawn" in words and "Purged" not in words
+
+    hand.qtbot.waitUntil(told)
+    assert state_style("Withdrawn").icon == "undo"

@@ -29,6 +29,12 @@ _FATES |= {"lease_expired": "Lease expired", "dead_lettered": "Dead-lettered", "
 _FATES |= {"evicted": "Evicted", "expired": "Expired"}
 
 
+def _fate_word(fate: Any) -> str:
+    if fate is None:
+        return "Waiting"
+    return "Withdrawn" if fate["cause"] == "withdrawn" else _FATES[fate["kind"]]
+
+
 class Answers:
     """One look at `now_ns`."""
 
@@ -104,7 +110,7 @@ class Answers:
                 "Now at": numbers(f"{row['to_topic']}/{row['to_partition']}", row["to_offset"]),
                 "Key": "" if row["key"] is None else row["key"].decode(),
                 "Died of": row["cause"],
-                "Since then": "Waiting" if fate is None else _FATES[fate["kind"]],
+                "Since then": _fate_word(fate),
                 "Deliveries": str(redriven.deliveries),
                 "By": "" if fate is None else fate["client"],
                 "After": "" if fate is None else length(fate["time_ns"] - row["time_ns"]),

@@ -309,13 +309,12 @@ class Lists:
         end = group.position[place]
         name = f"{group.name} {topic} {partition}"
         figures = {
-            "Queue": f"{group.name}, {topic}",
-            "Priority": str(partition),
+            "Queue": f"{group.name}, {topic}/{partition}",
             "Offset": f"{end - count:,}" + (f" to {end - 1:,}" if count > 1 else ""),
             "Key": "1 message" if count == 1 else messages(count),
             "Holder": group.owner(place),
         }
-        figures |= dict.fromkeys(("Attempt", "Acquired (session time)", "Time left (s)"), "n/a")
+        figures |= dict.fromkeys(("Priority", "Attempt", "Acquired (session time)", "Time left (s)"), "n/a")
         self._set("in_flight", name, **figures)
 
     def _dead_letters(self) -> None:

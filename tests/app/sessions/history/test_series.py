@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import resources
+from app.presenters.other_producers import other_producers
+from app.presenters.rates import Rates
 from app.sessions.history.series import (
     ALL_PUBLISHED,
     BLOCKED,
@@ -170,3 +172,18 @@ def test_who_has_published_within_the_last_seconds_and_is_no_producer_of_the_ses
     assert series.rate(sent("shop", "a"), 3 * NS_PER_S) + series.rate(sent("shop", "b"), 3 * NS_PER_S) == 2.0
     assert series.rate(sent("shop"), 3 * NS_PER_S) == 2.0
     assert series.is_own("feed") and series.is_own("user") and not series.is_own("shop")
+
+
+def test_after_the_end_producers_of_other_programs_are_stopped_and_run_again_where_it_goes_on():
+    rates, stream = Rates(), EventStream()
+    stream.attach(rates.series)
+
+    def states(at_s):
+        return [other.state for other in other_producers(Snapshot(round(at_s * NS_PER_S), 1), rates)]
+
+    stream.emit(NS_PER_S, K.PUBLISHED, topic="a", client="shop", count=9, size_bytes=1)
+    assert states(2) == ["running"]
+    stream.emit(2 * NS_PER_S, K.SESSION_ENDED)
+    assert states(2) == ["stopped"] and states(1.5) == ["running"]
+    stream.emit(3 * NS_PER_S, K.PUBLISHED, topic="a", client="shop", count=9, size_bytes=1)
+    assert states(4) == ["running"]
