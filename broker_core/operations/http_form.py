@@ -14,6 +14,7 @@ from msgspec.structs import FieldInfo
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.entry import Entry
 from broker_core.operations.request import Request
+from broker_core.operations.spec_kinds import words_at
 
 DEFAULT_PORT = 8_080  # of a broker's HTTP listener
 _UNSENT = (None, msgspec.UNSET)
@@ -72,7 +73,7 @@ class HttpForm:
             try:
                 values[name] = quote(str(msgspec.convert(getattr(request, name), kind)), safe="")
             except msgspec.ValidationError as error:
-                raise unreadable(f"{name} in the path", error) from error
+                raise unreadable(f"{name} in the path", error, kind) from error
         path = self.entry.path.format_map(values)
         given = {sent: getattr(request, name) for name, sent in self._names.items()}
         if self.query is not None:
@@ -84,10 +85,13 @@ class HttpForm:
         return HttpParts(self.entry.verb, path, {}, msgspec.json.encode(body))
 
 
-def unreadable(what: str, error: Exception) -> BrokerError:
-    """MALFORMED_REQUEST for `what` does not decode."""
-    sentence = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", str(error).replace("\n", " "))
-    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} ({sentence[:300]})")
+def unreadable(what: str, error: Exception, kind: Any = Any) -> BrokerError:
+    """MALFORMED_REQUEST for `what`, which should be `kind`, does not decode."""
+    sentence = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", str(error).replace("\n", " "))[:300]
+    if sentence.startswith("Invalid enum value"):
+        words = words_at(kind, sentence.partition(" - at `$")[2].removesuffix("`"))
+        sentence += f"; one of {', '.join(words)}" if words else ""
+    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} ({sentence})")
 
 
 def _named(field: FieldInfo, sent: str) -> tuple[str, Any, Any]:

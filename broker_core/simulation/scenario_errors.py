@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from broker_core.errors import ErrorCode
-from broker_core.simulation.spec_kinds import allowed_words, entry, keys, structs, value_kind
+from broker_core.operations.spec_kinds import allowed_words, entry, keys, structs, value_kind
 from broker_core.simulation.strict_yaml import Path
 
 _SHORT = 40  # letters of a value that are quoted

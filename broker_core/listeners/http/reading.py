@@ -82,7 +82,7 @@ def decoded(body: bytes, kind: type[T]) -> T:
             # In JSON Schema, 3.0 is an integer.
             found = msgspec.convert(_whole(_ANYTHING.decode(body)), kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise unreadable("the body", error) from error
+        raise unreadable("the body", error, kind) from error
     except RecursionError as error:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the body is nested too deeply") from error
     return found
@@ -107,7 +107,7 @@ def query_of(request: Request, kind: type[T]) -> T:
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise unreadable("the query", error) from error
+        raise unreadable("the query", error, kind) from error
 
 
 def converted(text: str, kind: Any, what: str) -> Any:
@@ -115,7 +115,7 @@ def converted(text: str, kind: Any, what: str) -> Any:
     try:
         return msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise unreadable(f"{what} in the path", error) from error
+        raise unreadable(f"{what} in the path", error, kind) from error
 
 
 __all__ = ["ClientDisconnect", "Held", "converted", "decoded", "query_of", "read_body", "too_large"]

@@ -10,10 +10,10 @@ import pytest
 
 import resources
 from broker_core.groups.assignors import AssignorName
+from broker_core.operations.spec_kinds import members, tag
 from broker_core.simulation import Scenario, load_scenario, parse_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.scenario_completion import complete
-from broker_core.simulation.spec_kinds import members, tag
 
 TEXT = """\
 title: Orders

@@ -25,3 +25,6 @@ def test_what_does_not_go_together_is_said_in_a_sentence(call):
         answer = call("POST", "/v1/faults", body)
         assert answer.status == 409 and told in answer.json["message"], answer
     assert call("DELETE", "/v1/faults/nothing").status == 409
+    answer = call("POST", "/v1/faults", {"effect": "dely"})
+    assert answer.status == 422
+    assert "Invalid enum value 'dely' - at `$.effect`; one of delay, error, drop, lose_reply" in answer.json["message"]

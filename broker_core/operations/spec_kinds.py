@@ -1,7 +1,8 @@
-"""What may stand at a place of a scenario or an action, told from the types of its parts."""
+"""What may stand at a place of a request, a scenario or an action, told from the types of its parts."""
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -84,3 +85,14 @@ def allowed_words(kind: Any) -> Iterator[str]:
             yield from map(str, get_args(each))
         elif isinstance(each, type) and issubclass(each, Enum):
             yield from (str(one.value) for one in each)
+
+
+def words_at(kind: Any, steps: str) -> list[str]:
+    """The words that are allowed where `steps` lead to, as msgspec writes them: ".flow.policy", ".topics[...]"."""
+    for step in re.findall(r"\.[\w-]+|\[[^\]]*\]", steps):
+        if step[0] == "[":
+            inner = value_kind(kind)
+            kind = entry(kind, 0) if inner is Any else inner
+        else:
+            kind = keys(structs(kind, None)).get(step[1:], Any)
+    return list(dict.fromkeys(allowed_words(kind)))
