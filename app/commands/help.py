@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
+import resources
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.help import CANVAS, FILTERS, about
@@ -25,6 +26,7 @@ class HelpHandlers(QObject):
             "What the canvas shows, and how to use it.",
         ),
         Command("help_filters", "Filters", "Help", "", "filter", "The language that every filter speaks."),
+        Command("help_testing", "Testing programs", "Help", "", "check", "Ten recipes for tests with a broker."),
         Command("help_keys", "Keys", "Help", "", "command", "All keys, by menu."),
         Command("about", "About Brokerscope", "Help", "", "info", "Version and licences."),
     )
@@ -36,6 +38,7 @@ class HelpHandlers(QObject):
         bind("help_panel", self._help_panel)
         bind("help_canvas", lambda: self._read(tr("Canvas"), tr(CANVAS)))
         bind("help_filters", lambda: self._read(tr("Filters"), tr(FILTERS)))
+        bind("help_testing", self._show_guide)
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
         self._hinted = ""
@@ -49,6 +52,11 @@ class HelpHandlers(QObject):
 
     def _read(self, title: str, markdown: str) -> None:
         ReadingDialog(title, f"## {title}\n\n{markdown}", self._context.window).open()
+
+    def _show_guide(self) -> None:
+        # The name of the file is translated: each language has its own.
+        guide = resources.path("guides", tr("testing.md")).read_text(encoding="utf-8")
+        ReadingDialog(tr("Testing programs"), guide, self._context.window, wide=True).open()
 
     def _show_keys(self) -> None:
         rows = ["| | | |", "|---|---|---|"]

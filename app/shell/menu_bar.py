@@ -90,7 +90,11 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("layout_choose", "layout_save", "layout_forget"),
         ("arrange", "arrange_reset"),
     ),
-    "Help": (("next_lesson", "lesson_over"), ("help_panel", "help_canvas", "help_filters", "help_keys"), ("about",)),
+    "Help": (
+        ("next_lesson", "lesson_over"),
+        ("help_panel", "help_canvas", "help_filters", "help_testing", "help_keys"),
+        ("about",),
+    ),
 }
 
 # A line, a command, or a menu within a menu: its title and what it holds.

@@ -222,15 +222,16 @@ class EmbeddedBroker:
         return s_from_ns(self.host.now_ns)
 
     def timeline(self) -> str:
-        """What has happened last, in some lines."""
+        """What has happened last, in some lines, and the state."""
 
-        def tell(_now_ns: int) -> str:
-            return timeline(self.events.events, self.host.broker.logs)
+        def tell(now_ns: int) -> str:
+            told = timeline(self.events.events, self.host.broker.logs)
+            return f"{told}\nAt the end: {self.host.broker.conditions.words(now_ns)}."
 
         try:
             return self.host.call(tell)
         except BrokerError:  # it is closed
-            return tell(0)
+            return timeline(self.events.events, self.host.broker.logs)
 
     def _restored(self, now_ns: int) -> Snapshot:
         from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS  # loads pyarrow

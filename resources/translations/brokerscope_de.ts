@@ -5338,6 +5338,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Lehren</translation>
   </message>
   <message>
+   <source>Ten recipes for tests with a broker.</source>
+   <translation>Zehn Rezepte für Tests mit einem Broker.</translation>
+  </message>
+  <message>
    <source>Ten seconds before.</source>
    <translation>Zehn Sekunden vorher.</translation>
   </message>
@@ -5348,6 +5352,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Ten times the chosen speed.</source>
    <translation>Zehnmal das gewählte Tempo.</translation>
+  </message>
+  <message>
+   <source>Testing programs</source>
+   <translation>Programme testen</translation>
   </message>
   <message>
    <source>Tests (*.py)</source>
@@ -7610,6 +7618,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>subscriber</source>
    <translation>Abonnent</translation>
+  </message>
+  <message>
+   <source>testing.md</source>
+   <translation>testing.de.md</translation>
   </message>
   <message>
    <source>text</source>

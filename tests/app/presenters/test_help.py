@@ -69,6 +69,13 @@ def test_keys_are_those_of_the_registry(hand: Hand) -> None:
     assert "Ctrl+D" in text
 
 
+def test_the_guide_to_testing_is_a_page_of_help(hand: Hand) -> None:
+    hand.workbench.registry.trigger("help_testing")
+    text = page_of(hand).page.toPlainText()
+    assert "My consumer commits too early" in text
+    assert "    broker.create_topic(" in text
+
+
 def test_the_first_hint_comes_once_and_can_be_sent_away(
     open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch
 ) -> None:

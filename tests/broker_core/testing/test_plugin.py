@@ -106,6 +106,7 @@ def test_a_failure_tells_what_happened_and_how_to_open_it(pytester):
             r"-+ What happened in the broker -+",
             r" +\d\.\d{3} s topic_created orders",
             r" +\d\.\d{3} s published orders/0 @0 test  '\{\"book\":7\}'",
+            r"At the end: .*orders.*\.",
             r"brokerscope open \.brokerscope/test_shop\.test_orders --at \d+\.\d\d",
         ]
     )
