@@ -29,7 +29,7 @@ def flat_settings(scenario: Mapping[str, Any]) -> dict[str, str]:
 
 
 def done_in_words(cause: str, client: str) -> str:
-    """A fault or an action by what it did, and to whom where its words do not say so."""
+    """A fault or an action by its effect, with its target where the text does not name it."""
     return f"{cause} ({client})" if client and client not in cause else cause
 
 

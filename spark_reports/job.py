@@ -27,7 +27,7 @@ CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make one report. The exit code: 0, 1 for an error that is said in one sentence, 130 where it was cancelled, and
+    """Make one report. The exit code: 0, 1 for an error of one sentence, 130 where it was cancelled, and
     those of `outcome` where it was made and something is to be said of it.
     """
     arguments = _parser().parse_args(argv)

@@ -135,7 +135,7 @@ class Jvm:
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
     def _said(self) -> str:
-        """What it said of its end: the error, or else the last line that is no part of a stack trace."""
+        """The reason of its end: the error, or else the last line that is no part of a stack trace."""
         lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
         told = [line for line in lines if line and not line.startswith(("at ", "... "))]
         errors = [line for line in told if "Exception" in line or "Error" in line]

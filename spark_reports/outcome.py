@@ -1,4 +1,4 @@
-"""What is to be said of a report that was made: were its sessions whole, and does what was asserted hold?"""
+"""The outcome of a report: incomplete sessions, and the verdicts of assertions."""
 
 from __future__ import annotations
 

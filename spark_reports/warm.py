@@ -3,7 +3,7 @@
 A line is a JSON list, the arguments of `spark_reports.job`; what it writes for each is what the job writes, the last
 line with "report" or "error". An empty list asks it to be ready: it starts Spark, makes the tables of a tiny session
 once, and says nothing. A line "cancel", or the end of its input, ends it with whatever it does; so does a quarter of
-an hour in which nobody asks. It makes way for other programs.
+an hour without a request. It runs with low priority.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class BookmarkField(QLineEdit):
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Whoever goes elsewhere is done with it."""
+        """Losing the focus ends the editing."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.keep()

@@ -30,7 +30,7 @@ def set_plain_tip(widget: QWidget, text: str) -> None:
 
 
 def mark_wrong(field: QWidget, sentence: str, tip: str = "") -> None:
-    """Mark `field` where `sentence` says what is wrong with what stands in it; without one, its tip is `tip`."""
+    """Mark `field` with the error `sentence`; where that is "", its tip is `tip`."""
     if bool(field.property("invalid")) != bool(sentence):
         field.setProperty("invalid", bool(sentence))
         field.style().unpolish(field)

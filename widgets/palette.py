@@ -164,7 +164,7 @@ class CommandPalette(QDialog):
         self.field.setFocus()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A border, so that it stands out from what is behind."""
+        """A border, to separate it from the window behind."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setPen(qcolour(current_theme().border_strong))

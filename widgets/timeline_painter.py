@@ -110,7 +110,7 @@ class TimelinePainter:
             x = self._strip.x_of(band.start_ns)
             width = max(2.0, self._strip.x_of(facts.now_ns if band.end_ns is None else band.end_ns) - x)
             if band.lane == "rebalances":
-                # Nobody reads meanwhile, so it goes through the throughput as well.
+                # No messages are read in that time, so it is drawn over the throughput as well.
                 painter.fillRect(QRectF(x, px(TOP), width, px(AREA)), qcolour(theme.colour(token), 56))
             painter.fillRect(QRectF(x, top + 2, width, px(LANE) - 4), qcolour(theme.colour(token)))
 
@@ -166,7 +166,7 @@ class TimelinePainter:
         painter.drawLine(QPointF(x, px(TOP)), QPointF(x, self._floor))
 
     def _head(self) -> None:
-        """Where the window looks; what came after is veiled."""
+        """The moment that is shown; later time is veiled."""
         facts, painter, theme = self._facts, self._painter, self._theme
         past = facts.head_ns is not None
         x = self._strip.x_of(facts.now_ns if facts.head_ns is None else facts.head_ns)

@@ -22,7 +22,7 @@ FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
 
 
 class ReportJob(QObject):
-    """A report on its way. `changed` comes in the window's thread; `page` is what opens it, once it is there."""
+    """A report that is being made. `changed` is emitted in the window's thread; `page` opens it, once it exists."""
 
     changed = Signal()
     _progressed = Signal(dict)
@@ -93,7 +93,7 @@ class ReportJob(QObject):
 
 
 def _written(page: str, outcome: Outcome) -> str:
-    """Where the report is, and what is to be said of it."""
+    """The path of the report, with its notes."""
     if outcome.problems:
         return tr("Written to {page}; the recording is not whole: {problem}", page=page, problem=outcome.problems[0])
     if outcome.not_hold:

@@ -151,7 +151,7 @@ class RecordingHandlers(QObject):
             self.save_copy(Path(found))
 
     def save_copy(self, target: Path) -> None:
-        """Copy the session's folder, as a job; what is still being recorded is copied as far as it has come."""
+        """Copy the session's folder, as a job; a session that is being recorded is copied as far as it is written."""
         folder = self._controller.folder
         assert folder is not None
         running = self._controller.running

@@ -58,7 +58,7 @@ def sessions_folder() -> Path:
 
 
 def logs_folder() -> Path:
-    """Where it is kept what a job said that failed."""
+    """The folder of the logs of failed jobs."""
     return Path(platformdirs.user_log_dir(APP_NAME))
 
 

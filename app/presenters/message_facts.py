@@ -243,7 +243,7 @@ def client_id(name: str, snapshot: Snapshot) -> str:
 
 
 def message_json(message: StoredMessage) -> str:
-    """A message as JSON: bytes that are no text are given as base64, and said to be."""
+    """A message as JSON: bytes that are no text are Base64, which a field tells."""
     return json.dumps(
         {
             "topic": message.topic,

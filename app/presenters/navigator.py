@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 # Of a topic or queue that nothing limits.
 OPEN = "Open"
-# Who stands still because of a message that it works at is no fault; a pause that is one lasts, and is told so.
+# A client that stands still while it works at a message is no fault; a pause by a fault lasts, and is shown.
 BROKEN = frozenset({"crashed"})
 FIELDS = Fields(
     (

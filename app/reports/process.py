@@ -143,7 +143,7 @@ class ReportProcess:
 
 
 def _keep(log: str) -> str:
-    """The path of a file with what the job had to say; "" where it said nothing, or where it cannot be kept."""
+    """The path of the job's log; "" where it is empty, or cannot be written."""
     if not log.strip():
         return ""
     folder = logs_folder()

@@ -70,7 +70,7 @@ class TimelinePosition(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while it is on its way."""
+        """True while a moment that was asked for is not shown yet."""
         return self._position is not None and self._position.busy
 
     # -- going

@@ -57,7 +57,7 @@ class HeldMembers:
         self._faults.end(now_ns, held.fault)
 
     def kick(self, now_ns: int, client: str, group: str, cause: str = "") -> None:
-        """Put `client` out of `group`; it is told so by its next request, and may join again.
+        """Remove `client` from `group`; its next request gets an error, and it may join again.
 
         Raises UNKNOWN_MEMBER_ID where it is no member.
         """

@@ -237,7 +237,7 @@ class BrokerHost(HostLoop):
     def crash(self) -> None:
         """End as by the death of the process: threads and files are closed, and nothing more is written.
 
-        Clients are not told; their calls raise CLOSED. A host made with `after=` this one continues.
+        Clients get no notice; their calls raise CLOSED. A host made with `after=` this one continues.
         """
         with self._close_lock:
             if self._closed:

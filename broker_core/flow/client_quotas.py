@@ -19,7 +19,7 @@ _MAX_BUCKETS = 10_000
 
 
 class QuotaEntity(msgspec.Struct, frozen=True):
-    """Who a quota is for: a `user`, a `client_id`, or a user with that client id. None: whoever it is."""
+    """Who a quota is for: a `user`, a `client_id`, or a user with that client id. None: any."""
 
     user: str | None = None
     client_id: str | None = None

@@ -232,7 +232,7 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
 
 
 class KickMember(Request[None], frozen=True, kw_only=True):
-    """A member by its client id. Its next request is told UNKNOWN_MEMBER_ID, and it may join again."""
+    """A member by its client id. Its next request gets UNKNOWN_MEMBER_ID, and it may join again."""
 
     group: Name
     client: ClientName

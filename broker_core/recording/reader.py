@@ -134,7 +134,7 @@ class Session:
                 for batch in stream_batches(path):
                     yield from _between(batch, from_ns, to_ns)
             except EOFError:
-                continue  # said in `problems`
+                continue  # it is in `problems`
 
     def table(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> pa.Table:
         """The same as one table."""

@@ -148,7 +148,7 @@ def metadata_problem(metadata: Mapping[str, Any]) -> str | None:
     checksum.
     """
     expected = metadata.get(CRC32)
-    # Whoever vouches for other files vouches for this one.
+    # A checksum of the other files covers this one.
     if expected == document_checksum(metadata) or (CRC32 not in metadata and "checksums" not in metadata):
         return None
     return f"{SESSION_FILE} is damaged: the title, seed, times and totals that it tells may be wrong."

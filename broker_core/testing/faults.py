@@ -89,11 +89,11 @@ class Faults:
         return self._begin("hold", (api,), **requests)
 
     def move_leader(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
-        """The leader of a partition moves: of Produce and Fetch, `times` each are told NOT_LEADER_OR_FOLLOWER."""
+        """The leader of a partition moves: of Produce and Fetch, `times` each get NOT_LEADER_OR_FOLLOWER."""
         return self._begin("error", _OF_LEADER, error="NOT_LEADER_OR_FOLLOWER", topic=topic, times=times, **requests)
 
     def move_coordinator(self, group: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
-        """The coordinator of a group moves: of each API of members, `times` requests are told NOT_COORDINATOR."""
+        """The coordinator of a group moves: of each API of members, `times` requests get NOT_COORDINATOR."""
         return self._begin("error", _OF_COORDINATOR, error="NOT_COORDINATOR", group=group, times=times, **requests)
 
     def duplicate(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
@@ -103,7 +103,7 @@ class Faults:
     # -- of groups
 
     def kick(self, group: str, client: str = "") -> None:
-        """Remove the members called `client`, or all, from `group`: their next request is told UNKNOWN_MEMBER_ID.
+        """Remove the members called `client`, or all, from `group`: their next request gets UNKNOWN_MEMBER_ID.
 
         They join again, and what they have not committed is delivered again. Raises UNKNOWN_MEMBER_ID.
         """
@@ -139,7 +139,7 @@ class Faults:
     # -- of topics, the disk and the broker
 
     def full_topic(self, topic: str) -> ActiveFault:
-        """`topic` takes no message until it ends: producers are told THROTTLING_QUOTA_EXCEEDED.
+        """`topic` takes no message until it ends: producers get THROTTLING_QUOTA_EXCEEDED.
 
         Kafka calls that retriable; librdkafka gives the message up.
         """

@@ -131,7 +131,7 @@ class VirtualConsumer:
     ) -> None:
         """Commit behind `message`, or `offsets` (with topic, partition and offset), or all that was handed out.
 
-        With `asynchronous` it does not wait, and an error is not told, as without an on_commit. In a listener it is
+        With `asynchronous` it does not wait, and drops an error, as without an on_commit. In a listener it is
         done at once.
         """
         if message is not None:

@@ -147,7 +147,7 @@ def _spread(group: str, consumers: Rows) -> str:
 
 
 def _harm(series: Series, scale: Scale) -> Harm:
-    """Whoever waits, waits: the area under the curve is message-seconds, and the highest point how many did at once."""
+    """The area under the curve is message-seconds of waiting, and its highest point the number of waiting messages."""
     return Harm(at_once=round(float(series.max())), message_s=float(series.sum()) * scale.width_ns / 1e9)
 
 

@@ -1,4 +1,4 @@
-"""A dialog that asks for one line, and says at once what is wrong with it."""
+"""A dialog that asks for one line, and checks it while it is typed."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class ExportReportDialog(QDialog):
         self._judge()
 
     def _judge_changes(self) -> None:
-        """Whatever is changed, what is wrong with it is said at once."""
+        """Each change is checked immediately."""
         self.folder.textChanged.connect(lambda _text: self._judge())
         self.list.itemChanged.connect(lambda _item: self._judge())
         self.parts.changed.connect(self._judge)

@@ -1,4 +1,4 @@
-"""A dialog of a few fields that says at once what is wrong with them, and what would happen."""
+"""A dialog of a few fields that checks them while they are edited, and shows what would happen."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class FormDialog(QDialog):
         if not self.fields:
             self.cancel_button.setFocus()
 
-    # -- what stands in it
+    # -- values
 
     def values(self) -> Values:
         """The value of each field that is shown; None where a number stands at "no limit" or the like."""

@@ -266,7 +266,7 @@ class MoveToGroupDialog(QDialog):
         self.moves.set_moves(() if ghost is None else tuple(_row(move) for move in ghost.moves))
 
     def ghost_text(self) -> str:
-        """What is said of the move."""
+        """The sentence about the move."""
         return f"{self._ghost_title.text()}. {self._ghost_note.text()}"
 
     def _accept(self) -> None:

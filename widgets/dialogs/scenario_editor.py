@@ -161,7 +161,7 @@ class ScenarioEditor(QDialog):
             self._colours.restyle()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Nothing that was written is lost without a word."""
+        """Ask before unsaved text is discarded."""
         # Not by way of QDialog, which would reject, which closes.
         event.setAccepted(self.may_close())
 

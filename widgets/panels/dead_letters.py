@@ -217,7 +217,7 @@ class DeadLettersPanel(TablePanel):
         self.viewChanged.emit(redriven)
 
     def set_totals(self, dead_lettered: int, redriven: int) -> None:
-        """How many messages died and were redriven so far: an empty panel says what became of them."""
+        """The numbers of dead-lettered and redriven messages so far, which an empty panel shows."""
         if self.shows_redriven:
             return
         if not dead_lettered:

@@ -105,7 +105,7 @@ class InspectorPanel(Panel):
         self._column.addWidget(self._name)
         self._column.addLayout(state_row)
         self._column.addWidget(self._note)
-        # What is asked of a message is what became of it: its life comes before everything else that is known.
+        # The history of a message comes before its other facts.
         self._column.addWidget(self._life_title)
         self._column.addWidget(self.life)
         self._sections_end = self._column.count()

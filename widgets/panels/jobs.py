@@ -1,4 +1,4 @@
-"""Long work: what runs, how far it is, what came of it."""
+"""Jobs: those that run, their progress, and their outcomes."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class RebalancesPanel(Panel):
         self.set_count("0")
 
     def set_rebalances(self, facts: Sequence[RebalanceFacts]) -> None:
-        """Show rebalances, the newest first; cards past `CARDS_MAX` are left out, and the note says so."""
+        """Show rebalances, the newest first; cards past `CARDS_MAX` are left out, with a note."""
         facts = tuple(facts)
         if facts == self._facts:
             return

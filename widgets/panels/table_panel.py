@@ -50,7 +50,7 @@ class RowTable(QTableView):
         self._looks = tuple(looks)
         self._dragged = False
         self._fitting = False
-        # Before the view's own selection hears of it, and after it has.
+        # Before and after the view's own selection.
         self._kept = KeptSelection(self)
         model.layoutAboutToBeChanged.connect(self._kept.take)
         self.setModel(model)

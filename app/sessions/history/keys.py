@@ -1,4 +1,4 @@
-"""What was published: keys, and how far each partition has come. Too slow for the window's thread."""
+"""Published keys and end offsets, by partition. Too slow for the window's thread."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _DESCRIPTION = """A message broker: topics in partitions, consumer groups, work 
 * **Confluent's schema registry** is served at the root: `/subjects`, `/schemas/ids`, `/config`, `/mode` and
   `/compatibility`, for Confluent's serializers.
 * **Events** come from `GET /v1/events` as server-sent events, with `kinds`, `topic`, `group` and `limit` in the query;
-  who is too slow for them is told how many it missed.
+  a client that is too slow for them gets the number of those it missed.
 """
 _FILES = {
     "swagger-ui-bundle.js": "text/javascript",

@@ -164,7 +164,7 @@ class KafkaConnection(asyncio.Protocol):
     # -- frames
 
     def _go_on(self) -> None:
-        """Serve what has come, one request after the other."""
+        """Serve received requests, one after the other."""
         while not (self._busy or self._transport.is_closing() or self._stuck_since_s is not None):
             if self._buffer and self._listener.rests(self._go_on):
                 break
