@@ -18,7 +18,7 @@ from spark_reports.errors import Cancelled, ReportError, told
 from spark_reports.leftovers import clear
 from spark_reports.making import Making
 from spark_reports.outcome import Outcome
-from spark_reports.progress import Progress, private_stdout
+from spark_reports.progress import Progress, private_stdout, silence_libraries
 from spark_reports.request import Request, add_arguments, request_of
 from spark_reports.session import is_remote
 
@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = _parser().parse_args(argv)
     output = private_stdout()
+    silence_libraries()
     cancellation = Cancellation()
     cancellation.listen_to_signals()
     as_json = arguments.progress == "json"

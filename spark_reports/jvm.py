@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import subprocess
@@ -80,6 +81,7 @@ class Jvm:
         "`connect`."""
         home = spark_home()
         self._connection = work / "gateway"
+        self._port = 0  # of the gateway; 0 until it is known
         self._log = log
         logging = work / "log4j2.properties"
         logging.write_text(_LOGGING)
@@ -128,10 +130,10 @@ class Jvm:
                 raise ReportError(f"Spark was not up after {START_TIMEOUT_S} s{self._said()}.")
             time.sleep(0.05)
         with self._connection.open("rb") as file:
-            port, length = struct.unpack(">ii", file.read(8))
+            self._port, length = struct.unpack(">ii", file.read(8))
             secret = file.read(length).decode()
         self._connection.unlink()
-        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+        os.environ["PYSPARK_GATEWAY_PORT"] = str(self._port)
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
     def _said(self) -> str:
@@ -147,10 +149,23 @@ class Jvm:
         self.process.kill()
 
     def close(self) -> None:
-        """End it and wait until it is gone. Its files are in `work`: it has nothing to put away."""
-        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-            os.environ.pop(name, None)
+        """End it and wait until it is gone; PySpark forgets it. Its files are in `work`: it has nothing to put away."""
+        self._forget()
         self.process.kill()
         self.process.wait()
         if self.process.stdin is not None:
             self.process.stdin.close()
+
+    def _forget(self) -> None:
+        """PySpark connects once in the life of a process: its next session would ask a JVM that is gone."""
+        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+            os.environ.pop(name, None)
+        if not self._port:
+            return
+        from pyspark import SparkContext
+
+        gateway = SparkContext._gateway
+        if gateway is not None and gateway.gateway_parameters.port == self._port:
+            with contextlib.suppress(Exception):  # the JVM may have ended by itself
+                gateway.shutdown()
+            SparkContext._gateway = SparkContext._jvm = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -135,3 +136,8 @@ def private_stdout() -> TextIO:
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return private
+
+
+def silence_libraries() -> None:
+    """What libraries log is told nobody: Py4J logs a stack trace where Java has ended, as it does with each report."""
+    logging.basicConfig(handlers=[logging.NullHandler()])

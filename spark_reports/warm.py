@@ -31,7 +31,7 @@ from spark_reports.java import find_java
 from spark_reports.jvm import Jvm
 from spark_reports.making import Making
 from spark_reports.outcome import Outcome
-from spark_reports.progress import AHEAD, Progress, private_stdout
+from spark_reports.progress import AHEAD, Progress, private_stdout, silence_libraries
 from spark_reports.request import LOCAL, Request, add_arguments, request_of
 from spark_reports.session import is_remote
 from spark_reports.tiny import tiny_session
@@ -124,13 +124,12 @@ class WarmSpark:
     def close(self) -> None:
         """Stop Spark; the next report starts it again."""
         spark, jvm, self._spark, self._jvm = self._spark, self._jvm, None, None
-        if spark is not None and jvm is not None and not self._cancellation.requested and jvm.process.poll() is None:
+        if spark is not None and not self._cancellation.requested:
             with contextlib.suppress(Exception):
                 spark.stop()
+            spark.sparkContext.stop()  # where Java has ended, the first attempt comes no further than that
         if jvm is not None:
             jvm.close()
-        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-            os.environ.pop(name, None)
 
 
 def _request(line: str) -> Request:
@@ -175,6 +174,7 @@ def _read_lines(lines: queue.Queue[str | None], cancellation: Cancellation) -> N
 def main() -> int:
     """Make reports until the input ends; the exit code."""
     output = private_stdout()
+    silence_libraries()
     if hasattr(os, "nice"):
         os.nice(NICENESS)  # Java gets it from us
     cancellation = Cancellation()

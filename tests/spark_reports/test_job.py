@@ -248,3 +248,11 @@ def test_polars_is_loaded_while_java_starts_and_not_before() -> None:
     loaded = "import sys, spark_reports.job; print(*sys.modules.keys() & {'polars', 'pyspark', 'matplotlib', 'typst'})"
     told = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert told.stdout.split() == []
+
+
+def test_what_libraries_log_is_no_word_of_ours() -> None:
+    code = (
+        "import logging; from spark_reports.job import main; main(['/no/such', '--out', '/x']); logging.error('noise')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "/no/such" in done.stderr and "noise" not in done.stderr

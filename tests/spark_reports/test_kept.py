@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from spark_reports import tuning
 from tests.spark_reports.conftest import record
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -24,8 +25,8 @@ from spark_reports import tuning
 from spark_reports.cancellation import Cancellation
 from spark_reports.warm import WarmSpark
 
-work, threshold, *sessions = sys.argv[1:]
-tuning.SMALL_EVENTS = int(threshold)
+work, small, many, *sessions = sys.argv[1:]
+tuning.SMALL_EVENTS, tuning.MANY_EVENTS = int(small), int(many)
 warm = WarmSpark(Path(work), io.StringIO(), Cancellation())
 for number, session in enumerate(sessions):
     warm.make(json.dumps([session, "--out", f"{work}/out-{number}", "--parts", "throughput", "--format", "csv"]))
@@ -37,20 +38,46 @@ for number, session in enumerate(sessions):
         "partitions": spark.conf.get("spark.sql.shuffle.partitions"),
         "compiled": "*(1)" in plan,
     }))
+    if "killed" in session:
+        warm._jvm.process.kill()
+        warm._jvm.process.wait()
 warm.close()
 """
 
 
-def test_a_spark_that_made_a_small_report_is_set_up_anew_for_a_larger_one(tmp_path: Path) -> None:
-    for name, seconds in (("small", 1), ("large", 20)):
-        record(tmp_path / name, seconds=seconds)
-    sessions = [str(tmp_path / name) for name in ("small", "large", "small")]
-    work = tmp_path / "work"
+def reports(work: Path, many: int, *sessions: Path) -> list[dict[str, Any]]:
+    """What Spark was like in the report of each of `sessions`, made one after the other."""
     work.mkdir()
-    command = [sys.executable, "-c", SCRIPT, str(work), str(SMALL_EVENTS), *sessions]
+    command = [sys.executable, "-c", SCRIPT, str(work), str(SMALL_EVENTS), str(many), *map(str, sessions)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     told: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    assert [one["made"] for one in told] == [True] * 3, done.stderr
+    assert [one["made"] for one in told] == [True] * len(sessions), done.stderr
+    return told
+
+
+def record_two(folder: Path) -> tuple[Path, Path]:
+    """A small session, and one with more than `SMALL_EVENTS`."""
+    for name, seconds in (("small", 1), ("large", 20)):
+        record(folder / name, seconds=seconds)
+    return folder / "small", folder / "large"
+
+
+def test_a_spark_that_made_a_small_report_is_set_up_anew_for_a_larger_one(tmp_path: Path) -> None:
+    small, large = record_two(tmp_path)
+    told = reports(tmp_path / "work", tuning.MANY_EVENTS, small, large, small)
     assert len({one["application"] for one in told}) == 1, "it is one Spark"
     assert [one["partitions"] for one in told] == ["1", "2", "1"]
     assert all(one["compiled"] for one in told)
+
+
+def test_where_the_options_of_java_are_others_it_is_started_again(tmp_path: Path) -> None:
+    small, large = record_two(tmp_path)
+    told = reports(tmp_path / "work", SMALL_EVENTS, small, large, small)
+    first, second, third = (one["application"] for one in told)
+    assert first != second == third
+
+
+def test_where_java_was_killed_the_next_report_starts_another(tmp_path: Path) -> None:
+    record(tmp_path / "killed", seconds=1)
+    told = reports(tmp_path / "work", tuning.MANY_EVENTS, tmp_path / "killed", tmp_path / "killed")
+    assert len({one["application"] for one in told}) == 2
