@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import zlib
 from pathlib import Path
@@ -12,6 +13,14 @@ from typing import Protocol
 from broker_core.recording.schema import SESSION_FILE
 
 MAX_NAME = 100
+
+
+def as_typed(path: Path) -> str:
+    """`path` from the working directory; the whole path where that is on another drive."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:
+        return str(path)
 
 
 class Recorded(Protocol):
@@ -75,6 +84,6 @@ class ItemBrokers:
             told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
             told.append(broker.timeline())
             if path in self._saved:
-                told += ["", f"brokerscope open {os.path.relpath(path)} --at {broker.now_s:.2f}"]
+                told += ["", f"brokerscope open {shlex.quote(as_typed(path))} --at {broker.now_s:.2f}"]
             parts.append("\n".join(told))
         return "\n\n".join(parts)

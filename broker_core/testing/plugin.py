@@ -6,7 +6,6 @@ pytest loads this module at each start, so what a broker needs is imported by th
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -191,6 +190,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         check=False,
     )
     if made.returncode == 0:
-        terminalreporter.line(f"The report of {len(kept)} recordings is {os.path.relpath(out / 'report.html')}.")
+        from broker_core.plurals import counted
+        from broker_core.testing.item_brokers import as_typed
+
+        told = counted(len(kept), "recording")
+        terminalreporter.line(f"The report of {told} is {as_typed(out / 'report.html')}.")
     else:
         terminalreporter.line(made.stderr.strip() or f"The report ended with {made.returncode}.")

@@ -40,7 +40,11 @@ class VirtualSession:
         self._started_s = time.time()
         self._actions: list[RecordedAction] = []
         self._closed = False
-        self._simulation.start()
+        try:
+            self._simulation.start()
+        except BaseException:
+            self.close()
+            raise
 
     # -- act
 

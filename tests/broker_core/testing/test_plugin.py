@@ -231,6 +231,27 @@ def test_a_run_without_brokers_loads_nothing_of_the_broker(pytester):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("tests", [1, 2])
+def test_the_report_of_a_run_is_made(pytester, monkeypatch, tests):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makepyfile(test_shop="".join(FAILS.replace("test_orders", f"test_{number}") for number in range(tests)))
+    result = run(pytester, "--brokerscope-report")
+    told = "1 recording" if tests == 1 else "2 recordings"
+    result.stdout.fnmatch_lines([f"The report of {told} is .brokerscope/report/report.html."])
+    assert "</html>" in (pytester.path / ".brokerscope" / "report" / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makepyfile(test_shop=FAILS)
+    (pytester.path / ".brokerscope").mkdir()
+    (pytester.path / ".brokerscope" / "report").write_text("mine")
+    result = run(pytester, "--brokerscope-report")
+    result.stdout.fnmatch_lines(["brokerscope: *.brokerscope/report is not a folder*"])
+    result.assert_outcomes(failed=1)
+
+
 def test_a_report_of_nothing_is_said_to_be_none(pytester):
     pytester.makepyfile("def test_nothing(broker): ...")
     result = run(pytester, "--brokerscope-report")

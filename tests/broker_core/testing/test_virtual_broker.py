@@ -2,7 +2,6 @@
 
 import contextlib
 import threading
-import time
 
 import pytest
 
@@ -27,16 +26,14 @@ def with_disturbance(kind: Kind, call: int = 2, for_s: float = 3.0) -> VirtualBr
     return VirtualBroker(Schedule(0, (Disturbance("billing-1", call, "before", kind, for_s),)))
 
 
-def test_a_minute_of_virtual_time_is_no_minute():
+def test_time_passes_up_to_what_is_published_later():
     read: list[str] = []
-    began = time.monotonic()
     with VirtualBroker() as broker:
         broker.create_topic("orders")
         broker.publish("orders", "late", at_s=600)
         broker.add_consumers(reader(read), "billing")
         assert broker.run(until_s=1000) > 600
     assert read == ["late"]
-    assert time.monotonic() - began < 300
 
 
 def test_the_same_schedule_is_the_same_run():
