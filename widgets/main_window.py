@@ -1,4 +1,7 @@
-"""The window: toolbar, canvas, right side, timeline, tabs and status bar, composed of the parts that it is given."""
+"""The window: toolbar, canvas between two sides, panels, timeline and status bar, composed of the parts it is given.
+
+The canvas has the room: both sides, the panels and the timeline fold to strips, and come back as they were.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,31 @@ from typing import TypeVar
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from widgets.hint_bar import HintBar
+from widgets.i18n import tr
 from widgets.navigator import Navigator
+from widgets.panel_tabs import PanelTabs
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.lesson import LessonPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.right_side import RightSide
 from widgets.ring import Ring
+from widgets.side_dock import SideDock
 from widgets.status_bar import StatusBar
+from widgets.theme import px
 from widgets.timeline import Timeline
 from widgets.tint import FrameTint
 from widgets.toolbar import Toolbar
 from widgets.window_layout import Shares, WindowLayout
 
-LAYOUT_VERSION = 2
-# Below this the canvas needs the room more than the navigator does, until the user says otherwise.
-NAVIGATOR_FROM_WIDTH = 1200
+LAYOUT_VERSION = 3
+# The first time, the navigator is folded below this width: the canvas needs the room more.
+NAVIGATOR_FROM_WIDTH = 1500
 LEAST_SIZE = (960, 640)
+NAVIGATOR_WIDTH, RIGHT_WIDTH = 236, 300
 
 
 # A line, a command, or a menu within a menu: its title and what it holds.
@@ -36,7 +44,7 @@ Entry = QAction | None | tuple[str, Sequence[QAction | None]]
 
 @dataclass(frozen=True)
 class Parts:
-    """What the window is composed of: what stands beside the canvas, then the panels of the tabs in their order."""
+    """What the window is composed of: what stands beside the canvas, then the panels below it in their order."""
 
     canvas: QWidget
     navigator: Navigator
@@ -57,8 +65,8 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
     tabShown = Signal(str)
-    sidesShown = Signal(bool, bool, bool)
-    """navigator, right side, tabs: which of them are shown."""
+    sidesShown = Signal(object)
+    """`sides()`, after any of them may have changed."""
 
     def __init__(
         self,
@@ -80,18 +88,20 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self.timeline = Timeline(self)
-        self.tabs = QTabWidget(self)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setUsesScrollButtons(True)
+        self.timeline.foldWanted.connect(self.toggle_timeline)
         self._named = {panel.info.name: panel for panel in parts.panels}
-        for panel in self._named.values():
-            self.tabs.addTab(panel, panel.title)
-        self.tabs.setCurrentWidget(self._named[WindowLayout().tab])
-        self.tabs.currentChanged.connect(lambda _place: self._on_tab())
+        self.tabs = PanelTabs(parts.panels, self)
+        self.tabs.show_panel(WindowLayout().tab)
+        self.tabs.currentChanged.connect(lambda _name: self._on_tab())
+        self.tabs.openWanted.connect(self.toggle_bottom)
+        self.tabs.maximiseWanted.connect(self.maximise)
+        self._focused = self._maximised = self._shown_once = False
+        self._bottom_height = 0
+        self._kept: WindowLayout | None = None
         self._compose()
         self.set_menus(menus)
         self.resize(1280, 800)
-        self._restored = self.restore()
+        self.restore()
         parts.canvas.setFocus()
 
     def _compose(self) -> None:
@@ -100,34 +110,37 @@ class MainWindow(QMainWindow):
         self.right_split.addWidget(self.parts.rebalances)
         self.right = RightSide(self.parts.lesson, self.right_split)
         self.right.setMinimumWidth(240)
+        navigator, inspector = self.parts.navigator, self.parts.inspector
+        self.left_dock = SideDock(tr("Navigator"), navigator, navigator.title_row, left=True, width=NAVIGATOR_WIDTH)
+        self.right_dock = SideDock(tr("Inspector"), self.right, inspector.title_row, left=False, width=RIGHT_WIDTH)
+        self.left_dock.foldWanted.connect(self.toggle_left)
+        self.right_dock.foldWanted.connect(self.toggle_right)
         self.top = QSplitter(Qt.Orientation.Horizontal)
-        self.top.addWidget(self.parts.navigator)
-        self.top.addWidget(self.parts.canvas)
-        self.top.addWidget(self.right)
+        for part in (self.left_dock, self.parts.canvas, self.right_dock):
+            self.top.addWidget(part)
         self.top.setStretchFactor(1, 1)
-        upper = QWidget(self)
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        self.hint = HintBar(upper)
-        self.hint.answered.connect(self.parts.canvas.setFocus)
-        column.addWidget(self.hint)
-        column.addWidget(self.top, 1)
-        column.addWidget(self.timeline)
-        self.whole = QSplitter(Qt.Orientation.Vertical, self)
-        self.whole.addWidget(upper)
+        self.whole = QSplitter(Qt.Orientation.Vertical)
+        self.whole.addWidget(self.top)
         self.whole.addWidget(self.tabs)
-        self.whole.setStretchFactor(0, 3)
-        self.whole.setStretchFactor(1, 2)
+        self.whole.setStretchFactor(0, 1)
         for split in (self.whole, self.top, self.right_split):
             split.setChildrenCollapsible(False)
-        self.tabs.setMinimumHeight(150)
+        for split in (self.whole, self.top):
+            split.splitterMoved.connect(lambda _at, _place: self._note_sizes())
         self.parts.canvas.setMinimumSize(320, 160)
-        self.setCentralWidget(self.whole)
-        self.tint = FrameTint(self, self.whole)
+        content = QWidget(self)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.hint = HintBar(content)
+        self.hint.answered.connect(self.parts.canvas.setFocus)
+        column.addWidget(self.hint)
+        column.addWidget(self.whole, 1)
+        column.addWidget(self.timeline)
+        self.setCentralWidget(content)
+        self.tint = FrameTint(self, content)
         self.ring = Ring(self)
-        self.top.setSizes([236, 724, 320])
-        self.whole.setSizes([510, 220])
+        self.tabs.set_open(False)
         self.right_split.setSizes([300, 200])
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[Entry]]]) -> None:
@@ -141,10 +154,11 @@ class MainWindow(QMainWindow):
             fill_menu(menu, entries)
 
     def show_tab(self, name: str) -> None:
-        """Bring a tab to the front with the focus, and the tabs back where they are hidden; KeyError if unknown."""
+        """Bring a panel to the front with the focus, opened where it is folded; KeyError if unknown."""
+        panel = self._named[name]
         self.toggle_bottom(True)
-        self.tabs.setCurrentWidget(self._named[name])
-        self._named[name].focus_body()
+        self.tabs.show_panel(name)
+        panel.focus_body()
 
     def _on_tab(self) -> None:
         """Qt hands the focus of a page that goes to any button of the next one: Space would press it."""
@@ -155,32 +169,27 @@ class MainWindow(QMainWindow):
         self.tabShown.emit(self.shown_tab())
 
     def shown_tab(self) -> str:
-        """The name of the tab in front."""
-        current = self.tabs.currentWidget()
-        return next((name for name, panel in self._named.items() if panel is current), "")
+        """The name of the panel in front."""
+        return self.tabs.current
 
     def panel(self, name: str) -> Panel:
-        """A panel by the name of its tab."""
+        """A panel by its name."""
         return self._named[name]
 
     def tab(self, kind: type[P]) -> P:
-        """The panel of that class; KeyError where it is no tab."""
+        """The panel of that class; KeyError where it has no tab."""
         found = self._named[kind.info.name]
         assert isinstance(found, kind)
         return found
 
     def set_tab_count(self, name: str, number: int) -> None:
         """A count behind the title of a tab, 0 for none: so that a hidden panel says that it has something."""
-        place = self.tabs.indexOf(self._named[name])
-        text = f"{self._named[name].title}  {number:,}" if number else self._named[name].title
-        if self.tabs.tabText(place) != text:
-            self.tabs.setTabText(place, text)
+        self.tabs.tab(name).set_count(number)
 
     def place_of_tab(self, name: str) -> QRect:
         """Where the tab of a panel is, in the window; KeyError if unknown, empty while the tabs are hidden."""
-        bar = self.tabs.tabBar()
-        where = bar.tabRect(self.tabs.indexOf(self._named[name]))
-        return QRect(bar.mapTo(self, where.topLeft()), where.size()) if bar.isVisible() else QRect()
+        tab = self.tabs.tab(name)
+        return QRect(tab.mapTo(self, QPoint(0, 0)), tab.size()) if tab.isVisible() else QRect()
 
     def place_of_action(self, action: QAction) -> QRect:
         """Where an action can be clicked, in the window: its button in the toolbar, else its menu in the menu bar."""
@@ -195,63 +204,154 @@ class MainWindow(QMainWindow):
         return QRect(bar.mapTo(self, where.topLeft()), where.size())
 
     def focus_filter(self) -> bool:
-        """Put the cursor into the filter of the panel in front."""
-        return self._named[self.shown_tab()].focus_filter() if self.tabs.isVisible() else False
+        """Put the cursor into the filter of the panel in front, opened where it is folded; False where it has none."""
+        panel = self._named[self.shown_tab()]
+        if panel.filter_field is None:
+            return False
+        if not self.shows_panels:
+            self.toggle_bottom(True)
+        return panel.focus_filter()
+
+    # -- what is open, and what is folded
+
+    @property
+    def shows_panels(self) -> bool:
+        """Whether the panel in front can be seen."""
+        return self.tabs.is_open and not self.tabs.isHidden()
 
     def toggle_left(self, on: bool) -> None:
-        """Show or hide the navigator."""
-        self.parts.navigator.setVisible(on)
-        self._report_sides()
+        """Open or fold the navigator."""
+        self._end_focus()
+        self._give_back_the_height()
+        self.left_dock.set_open(on)
+        self._settle()
 
     def toggle_right(self, on: bool) -> None:
-        """Show or hide lesson, inspector and rebalances."""
-        self.right.setVisible(on)
-        self._report_sides()
+        """Open or fold lesson, inspector and rebalances."""
+        self._end_focus()
+        self._give_back_the_height()
+        self.right_dock.set_open(on)
+        self._settle()
 
     def toggle_bottom(self, on: bool) -> None:
-        """Show or hide the tabs."""
-        self.tabs.setVisible(on)
-        self._report_sides()
+        """Open the panels, at a height that shows ten rows or that they had, or fold them to their tabs."""
+        self._end_focus()
+        if not on:
+            self._give_back_the_height()
+        self.tabs.set_open(on)
+        self._settle()
 
-    def _report_sides(self) -> None:
-        sides = (self.parts.navigator, self.right, self.tabs)
-        self.sidesShown.emit(*(side.isVisibleTo(self) for side in sides))
+    def toggle_timeline(self, on: bool) -> None:
+        """Open the timeline, or fold it to one line."""
+        self._end_focus()
+        self.timeline.set_open(on)
+        self._settle()
+
+    def focus_canvas(self, on: bool) -> None:
+        """Show canvas and timeline alone; and what was there before."""
+        self._give_back_the_height()
+        self._focused = on
+        for part in (self.left_dock, self.right_dock, self.tabs, self.status):
+            part.setVisible(not on)
+        if on:
+            self.parts.canvas.setFocus()
+        self._settle()
+
+    def maximise(self, on: bool) -> None:
+        """Give the panels the height of the canvas; and take it back."""
+        self._end_focus()
+        self._maximised = on
+        self.top.setVisible(not on)
+        self.tabs.set_maximised(on)
+        if on:
+            self.tabs.set_open(True)
+        self._settle()
+
+    def _end_focus(self) -> None:
+        if self._focused:
+            self.focus_canvas(False)
+
+    def _give_back_the_height(self) -> None:
+        if self._maximised:
+            self.maximise(False)
+
+    def _note_sizes(self) -> None:
+        """Sizes that were given by hand are those of the next time."""
+        for dock in (self.left_dock, self.right_dock):
+            dock.note_width()
+        if self.tabs.is_open and not self._maximised:
+            self._bottom_height = self.tabs.height()
+
+    def _settle(self) -> None:
+        """Give every part the room that it has now, and tell which are open."""
+        left, right = (0 if dock.isHidden() else dock.room for dock in (self.left_dock, self.right_dock))
+        self.top.setSizes([left, max(1, self.top.width() - left - right), right])
+        height = self.tabs.head_height
+        if self.tabs.is_open:
+            height = self._bottom_height or self.tabs.height_at_first
+        self.whole.setSizes([max(1, self.whole.height() - height), height])
+        focus = QApplication.focusWidget()
+        if focus is not None and self.isAncestorOf(focus) and not focus.isVisibleTo(self):
+            self.parts.canvas.setFocus()
+        self.sidesShown.emit(self.sides())
+
+    def sides(self) -> dict[str, bool]:
+        """Which parts are open, and whether focus and maximise are on, by the id of the command for it."""
+        return {
+            "toggle_left": self.left_dock.is_open,
+            "toggle_right": self.right_dock.is_open,
+            "toggle_bottom": self.tabs.is_open,
+            "toggle_timeline": self.timeline.is_open,
+            "focus": self._focused,
+            "maximise": self._maximised,
+        }
+
+    # -- layouts
 
     def present_layout(self) -> WindowLayout:
-        """What is shown now."""
+        """What is shown now, and how large what is folded will be."""
+        left, right = (dock.open_width / max(1, self.top.width()) for dock in (self.left_dock, self.right_dock))
+        bottom = self._bottom_height / max(1, self.whole.height())
         return WindowLayout(
-            left=self.parts.navigator.isVisibleTo(self),
-            right_side=self.right.isVisibleTo(self),
-            bottom=self.tabs.isVisibleTo(self),
+            left=self.left_dock.is_open,
+            right_side=self.right_dock.is_open,
+            bottom=self.tabs.is_open,
+            timeline=self.timeline.is_open,
             tab=self.shown_tab(),
-            top=_shares_of(self.top),
+            top=_rounded(left, max(0.0, 1 - left - right), right),
             right=_shares_of(self.right_split),
-            whole=_shares_of(self.whole),
+            whole=_rounded(1 - bottom, bottom),
         )
 
     def set_layout(self, layout: WindowLayout) -> None:
-        """Show what a layout says; `sidesShown` tells which sides those are."""
-        self.parts.navigator.setVisible(layout.left)
-        self.right.setVisible(layout.right_side)
-        self.tabs.setVisible(layout.bottom)
+        """Show what a layout says; `sidesShown` tells which sides are open."""
+        self._end_focus()
+        self._give_back_the_height()
+        for dock, on, share, width in (
+            (self.left_dock, layout.left, layout.top[0], NAVIGATOR_WIDTH),
+            (self.right_dock, layout.right_side, layout.top[2], RIGHT_WIDTH),
+        ):
+            dock.set_open_width(round(self.top.width() * share) or px(width))
+            dock.set_open(on)
+        self._bottom_height = round(self.whole.height() * layout.whole[1])
+        self.tabs.set_open(layout.bottom)
+        self.timeline.set_open(layout.timeline)
         if layout.tab in self._named:
-            self.tabs.setCurrentWidget(self._named[layout.tab])
-        for split, shares in ((self.top, layout.top), (self.right_split, layout.right), (self.whole, layout.whole)):
-            _share_out(split, shares)
-        self._restored = True
-        self.sidesShown.emit(layout.left, layout.right_side, layout.bottom)
+            self.tabs.show_panel(layout.tab)
+        self.right_split.setSizes([round(1000 * share) for share in layout.right])
+        self._kept = layout
+        self._settle()
 
     def save(self) -> None:
         """Write size and layout to the settings."""
         if self._settings is None:
             return
         store = self._settings
+        self._give_back_the_height()
         store.setValue("window/version", LAYOUT_VERSION)
         store.setValue("window/geometry", self.saveGeometry())
-        for name, split in self._splits().items():
-            store.setValue(f"window/{name}", split.saveState())
-        store.setValue("window/tab", self.shown_tab())
-        store.setValue("window/navigator", int(self.parts.navigator.isVisibleTo(self)))
+        if self._shown_once:
+            store.setValue("window/layout", self.present_layout().to_text())
         store.sync()
 
     def restore(self) -> bool:
@@ -262,24 +362,18 @@ class MainWindow(QMainWindow):
         geometry = store.value("window/geometry")
         if isinstance(geometry, QByteArray):
             self.restoreGeometry(geometry)
-        for name, split in self._splits().items():
-            state = store.value(f"window/{name}")
-            if isinstance(state, QByteArray):
-                split.restoreState(state)
-        self.parts.navigator.setVisible(str(store.value("window/navigator", "1")) != "0")
-        tab = str(store.value("window/tab", ""))
-        if tab in self._named:
-            self.tabs.setCurrentWidget(self._named[tab])
-        return True
-
-    def _splits(self) -> dict[str, QSplitter]:
-        return {"whole": self.whole, "top": self.top, "right": self.right_split}
+        self._kept = WindowLayout.from_text(str(store.value("window/layout", "")))
+        return self._kept is not None
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The first time, the navigator is there where there is room for it."""
+        """The first time, what was kept; else the navigator where there is room for it, and no panel."""
         super().showEvent(event)
-        if not self._restored:
-            self._restored = True
+        if self._shown_once:
+            return
+        self._shown_once = True
+        if self._kept is not None:
+            self.set_layout(self._kept)
+        else:
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -309,19 +403,14 @@ def _with_mnemonic(title: str, taken: set[str]) -> str:
     return f"{title[:place]}&{title[place:]}"
 
 
-def _share_out(split: QSplitter, shares: Shares) -> None:
-    """Give what is shown its part of the room that there is: Qt shortens sizes that are too large all alike."""
-    room = split.width() if split.orientation() is Qt.Orientation.Horizontal else split.height()
-    parts = [split.widget(place) for place in range(split.count())]
-    shown = [0.0 if part is None or part.isHidden() else share for part, share in zip(parts, shares, strict=False)]
-    whole = sum(shown) or 1.0
-    split.setSizes([round(room * share / whole) for share in shown])
-
-
 def _shares_of(split: QSplitter) -> Shares:
     sizes = split.sizes()
     whole = sum(sizes) or 1
-    return tuple(round(size / whole, 4) for size in sizes)
+    return _rounded(*(size / whole for size in sizes))
+
+
+def _rounded(*shares: float) -> Shares:
+    return tuple(round(share, 4) for share in shares)
 
 
 def fill_menu(menu: QMenu, entries: Sequence[Entry]) -> None:

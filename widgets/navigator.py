@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, 
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QStyle,
@@ -229,11 +230,13 @@ class Navigator(QWidget):
         self.problem = plain_label("", "problem", self)
         let_wrap(self.problem)
         title = plain_label(tr("Navigator"), "heading", self)
-        title.setContentsMargins(8, 4, 8, 0)
+        self.title_row = QHBoxLayout()
+        self.title_row.setContentsMargins(8, 4, 4, 0)
+        self.title_row.addWidget(title, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addWidget(title)
+        column.addLayout(self.title_row)
         holder = QVBoxLayout()
         holder.setContentsMargins(8, 0, 8, 0)
         holder.addWidget(self.filter_field)

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from resources.units import per_second
+from widgets.fold_button import FoldButton
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme, px
 
-LEFT, RIGHT = 92, 14  # lane names, and air for the handle at the present
+LEFT, RIGHT = 92, 36  # lane names; the button that folds, and air for the handle at the present
 AREA, LANE, AXIS, TOP = 28, 11, 15, 3
+FOLDED_AREA = 18
 #: Lane: its name on the screen.
 LANES = {
     "rebalances": mark("Rebalances"),
@@ -26,12 +28,15 @@ LANES = {
     "actions": mark("Actions"),
     "bookmarks": mark("Bookmarks"),
 }
+# Kind of tick: its lane.
+TICK_LANES = {
+    "action": "actions",
+    "fault": "faults",
+    "dead letter": "dead letters",
+    "redrive": "dead letters",
+    "bookmark": "bookmarks",
+}
 SNAP_PX = 4
-
-
-def strip_height() -> int:
-    """Of the whole strip, at the size of type of now."""
-    return px(TOP) + px(AREA) + px(LANE) * len(LANES) + px(AXIS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +75,23 @@ class TimelineFacts:
     head_ns: int | None = None
     branch_ns: int | None = None
 
+    def lanes(self) -> tuple[str, ...]:
+        """The lanes that hold anything."""
+        held = {band.lane for band in self.bands} | {TICK_LANES.get(tick.kind, "") for tick in self.ticks}
+        return tuple(lane for lane in LANES if lane in held)
+
 
 class Timeline(QWidget):
     """The strip. It draws itself in one pass, and only when its facts change.
 
-    `seekRequested(time_ns)` on a click and while the mouse drags; near a mark, the time of the mark. `pointed(time_ns)`
-    as the mouse moves over it, None when it leaves.
+    A lane is there once it holds anything; folded, all marks stand on the line of the throughput.
+
+    `foldWanted(open)` on its button. `seekRequested(time_ns)` on a click and while the mouse drags; near a mark, the
+    time of the mark. `pointed(time_ns)` as the mouse moves over it, None when it leaves.
     """
 
     seekRequested = Signal(object)  # a session time in ns is longer than Qt's int
+    foldWanted = Signal(bool)
     pointed = Signal(object)  # the time under the mouse in ns, None when it is gone
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -87,21 +100,69 @@ class Timeline(QWidget):
         self._pressed_x: float | None = None
         self._dragging = False
         self._hover_x: float | None = None
-        self.setFixedHeight(strip_height())
+        self._lanes: tuple[str, ...] = ()
+        self._open = True
+        self.button = FoldButton("chevron-down", "", self)
+        self.button.clicked.connect(lambda: self.foldWanted.emit(not self._open))
+        self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Timeline"))
         self.setAccessibleDescription(tr("Click or drag to go back in the session; Left and Right go by a second."))
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its lanes are shown, not one line alone."""
+        return self._open
+
+    def set_open(self, on: bool) -> None:
+        """Show the lanes, or one line alone."""
+        self._open = on
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as what is shown needs."""
+        self.setFixedHeight(self.floor + px(AXIS))
+        if self._open:
+            self.button.set_sign("chevron-down", tr("Fold the timeline"))
+        else:
+            self.button.set_sign("chevron-up", tr("Show the lanes of the timeline"))
+        self._place_button()
+        self.update()
+
+    def _place_button(self) -> None:
+        width, height = px(30), px(22)
+        self.button.setGeometry(self.width() - width - 2, px(TOP) - 1, width, height)
+
+    @property
+    def area_height(self) -> int:
+        """Of the throughput, in pixels."""
+        return px(AREA if self._open else FOLDED_AREA)
+
+    @property
+    def floor(self) -> int:
+        """Where the axis begins, in pixels from the top."""
+        return px(TOP) + self.area_height + (px(LANE) * len(self._lanes) if self._open else 0)
+
+    def lane_tops(self) -> dict[str, int]:
+        """Where each lane that is shown begins, in pixels from the top."""
+        first = px(TOP) + self.area_height
+        return {lane: first + px(LANE) * place for place, lane in enumerate(self._lanes)} if self._open else {}
+
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
-        return QSize(600, strip_height())
+        return QSize(600, self.floor + px(AXIS))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The button stays at the right end."""
+        super().resizeEvent(event)
+        self._place_button()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another size of type, another height."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and self.height() != strip_height():
-            self.setFixedHeight(strip_height())
+        if event.type() == QEvent.Type.StyleChange and self.height() != self.floor + px(AXIS):
+            self._fit()
 
     @property
     def facts(self) -> TimelineFacts:
@@ -112,6 +173,10 @@ class Timeline(QWidget):
         """Show other facts."""
         if facts != self._facts:
             self._facts = facts
+            lanes = facts.lanes()
+            if lanes != self._lanes:
+                self._lanes = lanes
+                self._fit()
             self.update()
 
     # -- places and times
@@ -137,8 +202,8 @@ class Timeline(QWidget):
         bookmarks = [tick.time_ns for tick in self._facts.ticks if tick.kind == "bookmark"]
         marks = [tick.time_ns for tick in self._facts.ticks]
         marks += [band.start_ns for band in self._facts.bands]
-        top = px(TOP) + px(AREA) + px(LANE) * list(LANES).index("bookmarks")
-        for those in (bookmarks, marks) if top <= y < top + px(LANE) else (marks,):
+        top = self.lane_tops().get("bookmarks")
+        for those in (bookmarks, marks) if top is not None and top <= y < top + px(LANE) else (marks,):
             nearest = min(those, key=lambda time_ns: abs(self.x_of(time_ns) - x), default=None)
             if nearest is not None and abs(self.x_of(nearest) - x) <= SNAP_PX:
                 return nearest

@@ -10,19 +10,19 @@ from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import Theme, px, qcolour
-from widgets.timeline import AREA, AXIS, LANE, LANES, LEFT, TOP
+from widgets.timeline import AXIS, LANE, LANES, LEFT, TICK_LANES, TOP
 
 if TYPE_CHECKING:
     from widgets.timeline import Timeline
 
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
-# Kind of tick: its lane and its colour token.
+# Kind of tick: its colour token.
 _TICKS = {
-    "action": ("actions", "accent"),
-    "fault": ("faults", "text"),
-    "dead letter": ("dead letters", "failure"),
-    "redrive": ("dead letters", "stable"),
-    "bookmark": ("bookmarks", "branch"),
+    "action": "accent",
+    "fault": "text",
+    "dead letter": "failure",
+    "redrive": "stable",
+    "bookmark": "branch",
 }
 _BANDS = {"rebalances": "rebalancing", "backpressure": "lag_up"}
 _MIDDLE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -37,8 +37,9 @@ class TimelinePainter:
         self._facts = strip.facts
         self._painter = painter
         self._theme = theme
-        self._floor = strip.height() - px(AXIS)
-        self._lane_top = {name: px(TOP) + px(AREA) + px(LANE) * place for place, name in enumerate(LANES)}
+        self._floor = strip.floor
+        self._area_height = strip.area_height
+        self._lane_top = strip.lane_tops()
 
     def draw(self, hover_x: float | None) -> None:
         """From the back to the front."""
@@ -66,25 +67,26 @@ class TimelinePainter:
     def _lanes(self) -> None:
         painter, theme = self._painter, self._theme
         painter.setPen(qcolour(theme.muted))
-        painter.drawText(QRectF(px(10), px(TOP), px(LEFT) - px(14), px(AREA) / 2), _MIDDLE_LEFT, tr("Messages/s"))
-        peak = tr("at most {count:,}", count=self._facts.peak_per_s)
-        painter.drawText(
-            QRectF(px(10), px(TOP) + px(AREA) / 2 - 1, px(LEFT) - px(14), px(AREA) / 2), _MIDDLE_LEFT, peak
-        )
-        for place, (name, words) in enumerate(LANES.items()):
-            top = self._lane_top[name]
+        words = [tr("Messages/s")]
+        if self._strip.is_open:
+            words.append(tr("at most {count:,}", count=self._facts.peak_per_s))
+        height = self._area_height / len(words)
+        for place, line in enumerate(words):
+            where = QRectF(px(10), px(TOP) + place * (height - 1), px(LEFT) - px(14), height)
+            painter.drawText(where, _MIDDLE_LEFT, line)
+        for place, (name, top) in enumerate(self._lane_top.items()):
             if place % 2 == 0:
                 painter.fillRect(
                     QRectF(px(LEFT), top, self._strip.width() - px(LEFT), px(LANE)), qcolour(theme.grid, 90)
                 )
-            painter.drawText(QRectF(px(10), top, px(LEFT) - px(14), px(LANE)), _MIDDLE_LEFT, tr(words))
+            painter.drawText(QRectF(px(10), top, px(LEFT) - px(14), px(LANE)), _MIDDLE_LEFT, tr(LANES[name]))
 
     def _area(self) -> None:
         samples = self._facts.samples
         peak = max((value for _, value in samples), default=0.0)
         if len(samples) < 2 or peak <= 0:
             return
-        floor, room = px(TOP) + px(AREA), px(AREA) - 3
+        floor, room = px(TOP) + self._area_height, self._area_height - 3
         line = QPainterPath()
         for place, (time_ns, value) in enumerate(samples):
             point = QPointF(self._strip.x_of(time_ns), floor - room * value / peak)
@@ -106,12 +108,14 @@ class TimelinePainter:
         facts, painter, theme = self._facts, self._painter, self._theme
         for band in facts.bands:
             token = _BANDS.get(band.lane, "idle")
-            top = self._lane_top[band.lane]
+            top = self._lane_top.get(band.lane)
             x = self._strip.x_of(band.start_ns)
             width = max(2.0, self._strip.x_of(facts.now_ns if band.end_ns is None else band.end_ns) - x)
             if band.lane == "rebalances":
                 # No messages are read in that time, so it is drawn over the throughput as well.
-                painter.fillRect(QRectF(x, px(TOP), width, px(AREA)), qcolour(theme.colour(token), 56))
+                painter.fillRect(QRectF(x, px(TOP), width, self._area_height), qcolour(theme.colour(token), 56))
+            if top is None:
+                top = px(TOP) + self._area_height - px(LANE)
             painter.fillRect(QRectF(x, top + 2, width, px(LANE) - 4), qcolour(theme.colour(token)))
 
     def _ticks(self) -> None:
@@ -120,9 +124,9 @@ class TimelinePainter:
         for tick in self._facts.ticks:
             if tick.time_ns < self._facts.start_ns or tick.kind not in _TICKS:
                 continue
-            lane, token = _TICKS[tick.kind]
-            x, top = self._strip.x_of(tick.time_ns), self._lane_top[lane]
-            painter.setBrush(qcolour(theme.colour(token)))
+            top = self._lane_top.get(TICK_LANES[tick.kind], px(TOP) + self._area_height - px(LANE))
+            x = self._strip.x_of(tick.time_ns)
+            painter.setBrush(qcolour(theme.colour(_TICKS[tick.kind])))
             if tick.kind in {"action", "bookmark"}:
                 points = (
                     (x, top + 1),
@@ -137,6 +141,7 @@ class TimelinePainter:
 
     def _axis(self) -> None:
         facts, painter, theme, width = self._facts, self._painter, self._theme, self._strip.width()
+        head_x = self._head_x()
         span_s = (facts.now_ns - facts.start_ns) / 1e9
         step = next((step for step in _STEPS_S if span_s / step <= max(2, width / 90)), _STEPS_S[-1])
         painter.setPen(qcolour(theme.grid))
@@ -147,7 +152,7 @@ class TimelinePainter:
             painter.setPen(qcolour(theme.grid))
             painter.drawLine(QPointF(x, self._floor - 3), QPointF(x, self._floor + 2))
             minutes, rest = divmod(second, 60)
-            if px(LEFT) <= x < width - 18:
+            if px(LEFT) <= x and abs(x - head_x) > px(22):
                 painter.setPen(qcolour(theme.muted))
                 painter.drawText(
                     QRectF(x - px(30), self._floor + 1, px(60), px(AXIS) - 1), _CENTRE, f"{minutes:02d}:{rest:02d}"
@@ -161,15 +166,20 @@ class TimelinePainter:
         x = self._strip.x_of(self._facts.branch_ns)
         painter, colour = self._painter, qcolour(self._theme.branch)
         faint = qcolour(self._theme.branch, 40)
-        painter.fillRect(QRectF(px(LEFT), px(TOP), x - px(LEFT), px(AREA)), QBrush(faint, Qt.BrushStyle.BDiagPattern))
+        painter.fillRect(
+            QRectF(px(LEFT), px(TOP), x - px(LEFT), self._area_height), QBrush(faint, Qt.BrushStyle.BDiagPattern)
+        )
         painter.setPen(QPen(colour, 2))
         painter.drawLine(QPointF(x, px(TOP)), QPointF(x, self._floor))
+
+    def _head_x(self) -> float:
+        return self._strip.x_of(self._facts.now_ns if self._facts.head_ns is None else self._facts.head_ns)
 
     def _head(self) -> None:
         """The moment that is shown; later time is veiled."""
         facts, painter, theme = self._facts, self._painter, self._theme
         past = facts.head_ns is not None
-        x = self._strip.x_of(facts.now_ns if facts.head_ns is None else facts.head_ns)
+        x = self._head_x()
         if past:
             veil = QRectF(x, 1, self._strip.width() - x, self._floor - 1)
             painter.fillRect(veil, qcolour(theme.window, 150))

@@ -180,7 +180,7 @@ class Toolbar(QToolBar):
         self.addWidget(gap)
         self.addWidget(self.badge)
         self.addSeparator()
-        for name in ("export_report", "palette", "theme"):
+        for name in ("export_report", "palette", "focus", "theme"):
             if name in actions:
                 self.addAction(actions[name])
 

@@ -12,18 +12,20 @@ Shares = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class WindowLayout:
-    """Which sides are shown, which tab is in front, and the shares (they add up to 1) of each splitter.
+    """Which sides are open, which tab is in front, and the shares (they add up to 1) of each splitter.
 
-    `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is the upper part and the tabs.
+    `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is canvas and panels. The share of
+    a side that is folded is the one it opens with, 0 for the width or height that it was designed with.
     """
 
     left: bool = True
     right_side: bool = True
-    bottom: bool = True
+    bottom: bool = False
+    timeline: bool = True
     tab: str = "assignments"
-    top: Shares = (0.16, 0.6, 0.24)
+    top: Shares = (0.0, 1.0, 0.0)
     right: Shares = (0.6, 0.4)
-    whole: Shares = (0.7, 0.3)
+    whole: Shares = (1.0, 0.0)
 
     def to_text(self) -> str:
         """As it is kept."""
@@ -38,6 +40,7 @@ class WindowLayout:
                 left=bool(plain["left"]),
                 right_side=bool(plain["right_side"]),
                 bottom=bool(plain["bottom"]),
+                timeline=bool(plain.get("timeline", True)),
                 tab=str(plain["tab"]),
                 top=_shares(plain["top"], 3),
                 right=_shares(plain["right"], 2),
@@ -57,10 +60,10 @@ def _shares(values: object, count: int) -> Shares:
     return shares
 
 
-PRESENTATION = WindowLayout(left=False, bottom=False, top=(0.0, 0.77, 0.23), right=(0.6, 0.4))
+PRESENTATION = WindowLayout(left=False, bottom=False, top=(0.0, 0.79, 0.21), right=(0.6, 0.4))
 
 SHIPPED: dict[str, WindowLayout] = {
     mark("Teach"): WindowLayout(left=False, bottom=False, top=(0.0, 0.74, 0.26), right=(0.5, 0.5)),
-    mark("Debug"): WindowLayout(tab="events", whole=(0.6, 0.4)),
-    mark("Dead letters"): WindowLayout(tab="dead_letters", whole=(0.42, 0.58), right=(0.75, 0.25)),
+    mark("Debug"): WindowLayout(bottom=True, tab="events", whole=(0.6, 0.4)),
+    mark("Dead letters"): WindowLayout(bottom=True, tab="dead_letters", whole=(0.42, 0.58), right=(0.75, 0.25)),
 }

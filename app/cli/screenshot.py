@@ -28,7 +28,6 @@ def draw(
     theme: str,
     seed: int | None,
     out: Path,
-    tab: str = "assignments",
 ) -> None:
     """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError where that cannot be written."""
     app = QApplication.instance() or QApplication(["brokerscope"])
@@ -41,7 +40,6 @@ def draw(
         if opened is not None and at_s > opened.until_s:
             raise ScenarioError(f"{scenario.stem} ends at {opened.until_s:g} s; give a time up to that, not {at_s:g}.")
         window = workbench.window
-        window.show_tab(tab)
         window.resize(QSize(*size))
         window.show()
         workbench.canvas.set_reduced_motion(True)

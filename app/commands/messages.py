@@ -160,7 +160,7 @@ class MessageHandlers(QObject):
     def _show_life(self) -> None:
         if self._place is not None:
             self._context.views.select(self._place.id)
-            self._context.window.right.show()
+            self._context.window.toggle_right(True)
 
     def _copy(self) -> None:
         if self._message is None:

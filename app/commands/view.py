@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QObject, QPoint
@@ -59,7 +59,10 @@ class ViewHandlers(QObject):
         ),
         Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
-        Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The tabs at the bottom.", checkable=True),
+        Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The panels below the canvas.", checkable=True),
+        Command("toggle_timeline", "Timeline", "View", "Ctrl+Alt+I", "", "Its lanes, or one line.", checkable=True),
+        Command("focus", "Focus", "View", "F9", "focus", "Canvas and timeline alone.", checkable=True),
+        Command("maximise", "Maximise the panel", "View", "Shift+F9", "maximise", "Full height.", checkable=True),
         Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
         Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
         Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
@@ -80,14 +83,17 @@ class ViewHandlers(QObject):
         bind("palette", self._open_palette)
         for panel in PANELS:
             bind(f"show_{panel.name}", partial(window.show_tab, panel.name))
-        for name, toggle in (
-            ("left", window.toggle_left),
-            ("right", window.toggle_right),
-            ("bottom", window.toggle_bottom),
+        for command, show in (
+            ("toggle_left", window.toggle_left),
+            ("toggle_right", window.toggle_right),
+            ("toggle_bottom", window.toggle_bottom),
+            ("toggle_timeline", window.toggle_timeline),
+            ("focus", window.focus_canvas),
+            ("maximise", window.maximise),
         ):
-            bind(f"toggle_{name}", partial(self._toggle, f"toggle_{name}", toggle))
-            context.registry.set_checked(f"toggle_{name}", True)
+            bind(command, partial(self._toggle, command, show))
         window.sidesShown.connect(self._show_sides)
+        self._show_sides(window.sides())
         navigator = window.parts.navigator
         navigator.chosen.connect(self._choose)
         navigator.opened.connect(self._open)
@@ -131,9 +137,9 @@ class ViewHandlers(QObject):
                 self._open(chosen)
             self._context.canvas.setFocus()
 
-    def _show_sides(self, left: bool, right: bool, bottom: bool) -> None:
-        for name, on in (("left", left), ("right", right), ("bottom", bottom)):
-            self._context.registry.set_checked(f"toggle_{name}", on)
+    def _show_sides(self, shown: Mapping[str, bool]) -> None:
+        for command, on in shown.items():
+            self._context.registry.set_checked(command, on)
 
     def _toggle(self, command: str, show: Callable[[bool], None]) -> None:
         show(self._context.registry.action(command).isChecked())

@@ -1,4 +1,4 @@
-"""All panels below the canvas, in the order of their tabs. A new panel is added here.
+"""All panels below the canvas, in the order of their tabs, those of a group together. A new panel is added here.
 
 A presenter makes its panel, whose class holds the registration: tab, menu entry, key, palette, help.
 """
@@ -41,18 +41,18 @@ class PresenterType(Protocol):
 
 PRESENTERS: tuple[PresenterType, ...] = (
     MessagesPresenter,
+    DeadLettersPresenter,
+    SchemasPresenter,
+    LogOnDiskPresenter,
     AssignmentsPresenter,
     OffsetsPresenter,
     InFlightPresenter,
     RedeliveriesPresenter,
-    DeadLettersPresenter,
     BackpressurePresenter,
     ChartsPresenter,
     EventsPresenter,
-    SchemasPresenter,
     ConnectionsPresenter,
     RequestsPresenter,
-    LogOnDiskPresenter,
     JobsPresenter,
     ReportsPresenter,
 )

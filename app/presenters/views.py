@@ -146,6 +146,7 @@ class Views(QObject):
         self._window = window
         self.presenter(SchemasPresenter).reported.connect(window.status.show_message)
         window.tabShown.connect(lambda _name: self._show_tab())
+        window.sidesShown.connect(lambda _sides: self._show_tab())
 
     def presenter(self, kind: type[P]) -> P:
         """The presenter of that class."""
@@ -226,7 +227,7 @@ class Views(QObject):
     def _show_tab(self) -> None:
         """Bring the panel in front up to date; the others wait until they are."""
         window, snapshot = self._window, self.snapshot
-        if window is None or snapshot is None or not window.tabs.isVisible():
+        if window is None or snapshot is None or not window.shows_panels:
             return
         presenter = self._presenters.get(window.shown_tab())
         if presenter is not None:

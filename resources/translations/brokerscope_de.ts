@@ -622,6 +622,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle aufgelisteten.</translation>
   </message>
   <message>
+   <source>All of the height</source>
+   <translation>Ganze Höhe</translation>
+  </message>
+  <message>
    <source>All partitions</source>
    <translation>Alle Partitionen</translation>
   </message>
@@ -696,6 +700,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>As fast as possible.</source>
    <translation>So schnell es geht.</translation>
+  </message>
+  <message>
+   <source>As high as before</source>
+   <translation>So hoch wie zuvor</translation>
   </message>
   <message>
    <source>As in a long garbage collection: then it continues where it stood.</source>
@@ -1010,6 +1018,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
   </message>
   <message>
+   <source>Canvas and timeline alone.</source>
+   <translation>Nur Zeichenfläche und Zeitleiste.</translation>
+  </message>
+  <message>
    <source>Canvas of the broker</source>
    <translation>Zeichenfläche des Brokers</translation>
   </message>
@@ -1186,8 +1198,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Schließen, was offen blieb</translation>
   </message>
   <message>
-   <source>Colour: lag up to {count}. Foot: owner. Hatched: no reader.</source>
-   <translation>Farbe: Lag bis {count}. Fuß: Eigentümer. Schraffiert: kein Leser.</translation>
+   <source>Colour: lag up to {count}. Hatched: no reader.</source>
+   <translation>Farbe: Lag bis {count}. Schraffiert: kein Leser.</translation>
   </message>
   <message>
    <source>Come back to the present (Alt+Right).</source>
@@ -1448,6 +1460,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Dark</source>
    <translation>Dunkel</translation>
+  </message>
+  <message>
+   <source>Data</source>
+   <translation>Daten</translation>
   </message>
   <message>
    <source>Dead</source>
@@ -2234,8 +2250,28 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Fünf Mitglieder teilen sich acht Partitionen, aber die heiße hat weiterhin einen Besitzer. Eine Partition ist der kleinste Teil der Last, den eine Gruppe verteilen kann.</translation>
   </message>
   <message>
+   <source>Flow</source>
+   <translation>Fluss</translation>
+  </message>
+  <message>
+   <source>Focus</source>
+   <translation>Fokus</translation>
+  </message>
+  <message>
    <source>Fold the lesson</source>
    <translation>Lektion einklappen</translation>
+  </message>
+  <message>
+   <source>Fold the panels</source>
+   <translation>Tafeln einklappen</translation>
+  </message>
+  <message>
+   <source>Fold the timeline</source>
+   <translation>Zeitleiste einklappen</translation>
+  </message>
+  <message>
+   <source>Fold: {title}</source>
+   <translation>Einklappen: {title}</translation>
   </message>
   <message>
    <source>Folder</source>
@@ -2352,6 +2388,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Full</source>
    <translation>Voll</translation>
+  </message>
+  <message>
+   <source>Full height.</source>
+   <translation>Ganze Höhe.</translation>
   </message>
   <message>
    <source>Full screen with large type.</source>
@@ -2710,6 +2750,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Seine Gruppe hält ihn für tot, während er weiterarbeitet.</translation>
   </message>
   <message>
+   <source>Its lanes, or one line.</source>
+   <translation>Ihre Spuren oder eine Zeile.</translation>
+  </message>
+  <message>
    <source>Its leases expire and its group misses it. It comes back after this long.</source>
    <translation>Seine Leases laufen ab, und seine Gruppe vermisst ihn. Nach dieser Zeit kommt er wieder.</translation>
   </message>
@@ -3012,6 +3056,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Marks the moment shown.</source>
    <translation>Merkt den gezeigten Zeitpunkt.</translation>
+  </message>
+  <message>
+   <source>Maximise the panel</source>
+   <translation>Tafel maximieren</translation>
   </message>
   <message>
    <source>Member id</source>
@@ -5032,8 +5080,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Antwort zeigen</translation>
   </message>
   <message>
+   <source>Show the lanes of the timeline</source>
+   <translation>Spuren der Zeitleiste zeigen</translation>
+  </message>
+  <message>
    <source>Show the one that stayed</source>
    <translation>Die eine, die blieb, zeigen</translation>
+  </message>
+  <message>
+   <source>Show the panels</source>
+   <translation>Tafeln zeigen</translation>
   </message>
   <message>
    <source>Show the {count:,} that do not differ</source>
@@ -5060,6 +5116,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Show {count:,} more</source>
    <translation>{count:,} weitere zeigen</translation>
+  </message>
+  <message>
+   <source>Show: {title}</source>
+   <translation>Zeigen: {title}</translation>
   </message>
   <message>
    <source>Shows it on the canvas.</source>
@@ -5312,6 +5372,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Switches the theme.</source>
    <translation>Wechselt das Farbschema.</translation>
+  </message>
+  <message>
+   <source>System</source>
+   <translation>System</translation>
   </message>
   <message>
    <source>Tables as CSV</source>
@@ -5704,6 +5768,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Tafel {name} ist verborgen: Ansicht, Tafeln zeigt sie.</translation>
   </message>
   <message>
+   <source>The panels below the canvas.</source>
+   <translation>Die Tafeln unter der Zeichenfläche.</translation>
+  </message>
+  <message>
    <source>The partition ends at {end}.</source>
    <translation>Die Partition endet bei {end}.</translation>
   </message>
@@ -5842,10 +5910,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The steps of the lesson.</source>
    <translation>Die Schritte der Lektion.</translation>
-  </message>
-  <message>
-   <source>The tabs at the bottom.</source>
-   <translation>Die Reiter unten.</translation>
   </message>
   <message>
    <source>The text of one field; name ~= ^x.*y$ takes a regular expression (RE2).</source>
@@ -8340,10 +8404,6 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight</source>
    <translation>{ready:,} bereit, {delayed:,} verzögert, {in_flight:,} in Arbeit</translation>
-  </message>
-  <message>
-   <source>{ready} ready, {in_flight} in flight</source>
-   <translation>{ready} bereit, {in_flight} in Arbeit</translation>
   </message>
   <message>
    <source>{refused} would stay.</source>

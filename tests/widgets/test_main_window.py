@@ -4,15 +4,17 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from tests.widgets.panels.table_of import table_of
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator
+from widgets.panel_tabs import COUNT_ROOM, PAD, brief
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
+from widgets.panels.cell_painter import tabular_font
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
 from widgets.panels.connections import LOOKS as CONNECTION_LOOKS
 from widgets.panels.connections import ConnectionsPanel
@@ -34,26 +36,30 @@ from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.report import LOOKS as REPORT_LOOKS
 from widgets.panels.report import ReportPanel
+from widgets.panels.requests import LOOKS as REQUEST_LOOKS
+from widgets.panels.requests import RequestsPanel
 from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
 from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme
-from widgets.timeline import AREA, LANE, LANES, LEFT, RIGHT, TOP, Band, Tick, Timeline, TimelineFacts
+from widgets.timeline import AREA, LANE, LEFT, RIGHT, TOP, Band, Tick, Timeline, TimelineFacts
 from widgets.toolbar import Toolbar
+from widgets.window_layout import WindowLayout
 
 S = 1_000_000_000
 TABS = (
     "messages",
+    "dead_letters",
+    "schemas",
+    "log_on_disk",
     "assignments",
     "offsets",
     "in_flight",
-    "dead_letters",
     "backpressure",
     "charts",
     "events",
-    "schemas",
     "connections",
-    "log_on_disk",
+    "requests",
     "jobs",
     "report",
 )
@@ -65,16 +71,17 @@ def parts():
 
     panels = (
         MessagesPanel(model(MESSAGE_LOOKS)),
+        DeadLettersPanel(model(LETTER_LOOKS)),
+        SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
+        LogOnDiskPanel(model(SEGMENT_LOOKS)),
         AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
         OffsetsPanel(model(OFFSET_LOOKS)),
         InFlightPanel(model(LEASE_LOOKS)),
-        DeadLettersPanel(model(LETTER_LOOKS)),
         BackpressurePanel(),
         ChartsPanel(model(RATE_LOOKS)),
         EventsPanel(model(EVENT_LOOKS)),
-        SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
         ConnectionsPanel(model(CONNECTION_LOOKS)),
-        LogOnDiskPanel(model(SEGMENT_LOOKS)),
+        RequestsPanel(model(REQUEST_LOOKS)),
         JobsPanel(),
         ReportPanel(model(REPORT_LOOKS)),
     )
@@ -119,8 +126,7 @@ def test_tabs_are_shown_by_name_and_by_click(window, qtbot):
         window.show_tab(name)
         assert window.shown_tab() == name
         assert window.panel(name).isVisible()
-    bar = window.tabs.tabBar()
-    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(TABS.index("offsets")).center())
+    qtbot.mouseClick(window.tabs.tab("offsets"), Qt.MouseButton.LeftButton)
     assert window.shown_tab() == "offsets"
     assert told == [*TABS, "offsets"]
     with pytest.raises(KeyError):
@@ -135,21 +141,29 @@ def test_the_filter_of_the_tab_in_front_gets_the_cursor(window):
     assert not window.focus_filter()
 
 
-def test_a_hidden_bottom_comes_back_with_a_tab(window):
-    window.toggle_bottom(False)
-    assert not window.tabs.isVisible()
-    assert not window.focus_filter()
+def test_folded_panels_come_back_with_a_tab(window, qtbot):
     window.show_tab("offsets")
-    assert window.tabs.isVisible()
-    window.toggle_right(False)
-    assert not window.parts.inspector.isVisible()
+    window.toggle_bottom(False)
+    assert not window.panel("offsets").isVisible()
+    assert window.focus_filter(), "whoever filters wants to see what is filtered"
+    assert window.panel("offsets").isVisible()
+    window.toggle_bottom(False)
+    qtbot.mouseClick(window.tabs.tab("offsets"), Qt.MouseButton.LeftButton)
+    assert window.panel("offsets").isVisible()
 
 
-def test_a_tab_says_its_count(window):
-    window.set_tab_count("dead_letters", 1234)
-    assert window.tabs.tabText(TABS.index("dead_letters")) == "Dead letters  1,234"
+def test_a_count_says_itself_and_moves_nothing(window):
+    places = {name: window.tabs.tab(name).geometry() for name in window.tabs.names}
+    for count in (7, 999, 999_999, 2_000_000_000):
+        window.set_tab_count("dead_letters", count)
+        QApplication.processEvents()
+        tab = window.tabs.tab("dead_letters")
+        assert f"{count:,}" in tab.accessibleName()
+        assert f"{count:,}" in tab.toolTip()
+        assert QFontMetrics(tabular_font(12)).horizontalAdvance(brief(count)) + 4 <= COUNT_ROOM + PAD
+        assert {name: window.tabs.tab(name).geometry() for name in window.tabs.names} == places
     window.set_tab_count("dead_letters", 0)
-    assert window.tabs.tabText(TABS.index("dead_letters")) == "Dead letters"
+    assert window.tabs.tab("dead_letters").accessibleName() == "Dead letters"
 
 
 def test_menus_are_built_from_actions_and_lines_do_not_double(window):
@@ -180,8 +194,9 @@ def test_size_tab_and_splits_are_kept(qtbot, qapp, tmp_path):
     first.resize(960, 700)
     first.show()
     first.show_tab("backpressure")
-    first.whole.setSizes([300, 380])
+    first.whole.handle(1).moveSplitter(250)
     sizes = first.whole.sizes()
+    assert sizes[0] == 250
     first.close()
     second = MainWindow(parts(), actions(), (), QSettings(store.fileName(), QSettings.Format.IniFormat))
     qtbot.addWidget(second)
@@ -197,7 +212,7 @@ def test_a_layout_of_another_version_is_not_taken(qtbot, qapp, tmp_path):
     store.setValue("window/tab", "jobs")
     window = MainWindow(parts(), actions(), (), store)
     qtbot.addWidget(window)
-    assert window.shown_tab() == "assignments"
+    assert window.shown_tab() == WindowLayout().tab
 
 
 @pytest.mark.parametrize("size", [(1000, 700), (1280, 800), (1600, 1000), (1920, 1080)])
@@ -217,8 +232,10 @@ def test_nothing_of_the_frame_is_clipped(window, qtbot, size):
     assert outside == []
     assert bar.scenario.width() > 100, "the name can be told from others"
     assert bar.clock.width() >= bar.clock.fontMetrics().horizontalAdvance(bar.clock.text())
-    last = window.tabs.tabBar().tabRect(window.tabs.count() - 1)
-    assert last.right() <= window.tabs.width()
+    tabs = [window.tabs.tab(name) for name in window.tabs.names]
+    ends = [tab.geometry().right() for tab in tabs]
+    assert ends == sorted(ends)
+    assert ends[-1] < window.tabs.maximise_button.geometry().left()
     for name in TABS:
         window.show_tab(name)
         row = window.panel(name).title_row
@@ -338,7 +355,8 @@ def test_the_timeline_says_what_happened_where_the_mouse_is(timeline):
 
 def test_the_timeline_draws_bands_ticks_and_area(timeline):
     picture = timeline.grab().toImage()
-    lane = {name: TOP + AREA + LANE * place + LANE // 2 for place, name in enumerate(LANES)}
+    lane = {name: top + LANE // 2 for name, top in timeline.lane_tops().items()}
+    assert list(lane) == ["rebalances", "dead letters", "actions"], "a lane that holds nothing is folded"
     assert picture.pixelColor(LEFT + 500, lane["actions"]).name().upper() == LIGHT.accent
     assert picture.pixelColor(LEFT + 500, lane["dead letters"]).name().upper() == LIGHT.failure
     assert picture.pixelColor(LEFT + 205, lane["rebalances"]).name().upper() == LIGHT.rebalancing
@@ -363,7 +381,7 @@ def test_a_click_on_a_bookmark_lands_on_it_with_another_mark_beside_it_and_a_han
     timeline.set_facts(replace(timeline.facts, ticks=(*timeline.facts.ticks, Tick(at_ns, "bookmark", "here"))))
     asked: list[object] = []
     timeline.seekRequested.connect(asked.append)
-    lane = {name: TOP + AREA + LANE * place + LANE // 2 for place, name in enumerate(LANES)}
+    lane = {name: top + LANE // 2 for name, top in timeline.lane_tops().items()}
     for name in ("bookmarks", "actions"):
         where = QPoint(LEFT + 501, lane[name])
         qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=where)

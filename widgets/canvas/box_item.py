@@ -10,12 +10,13 @@ from PySide6.QtGui import QBrush, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsRectItem, QStyleOptionGraphicsItem, QWidget
 
 from widgets.canvas.geometry import Rect
-from widgets.canvas.lettering import width_of, write, write_centred
+from widgets.canvas.layout import TOPIC_W
+from widgets.canvas.lettering import face_at, metrics, rate_text, width_of, write, write_centred, write_right
+from widgets.canvas.step import Step
 from widgets.icons import icon_pixmap
-from widgets.theme import LIGHT, StateStyle, Theme, ink_on, qcolour
+from widgets.theme import LIGHT, StateStyle, Theme, ink_on, qcolour, state_style
 
 RADIUS = 8.0
-FAR_SCALE = 0.5
 HINTS = QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform
 
 
@@ -28,12 +29,16 @@ class Highlight(IntEnum):
 
 
 class Look:
-    """What all items draw with: the theme, and whether the zoom is too small for text."""
+    """What all items draw with: the theme, the step of the zoom, and how many pixels of the screen a unit has."""
 
     def __init__(self, theme: Theme = LIGHT) -> None:
         self.theme = theme
-        self.is_far = False
+        self.step = Step.NEAR
         self.scale = 1.0
+
+    def face(self, name: str) -> str:
+        """The face of a name at this step of the zoom."""
+        return face_at(name, self.step)
 
 
 @lru_cache(maxsize=256)
@@ -112,46 +117,80 @@ class BoxItem(QGraphicsRectItem):
         painter.setBrush(qcolour(fill))
         painter.drawRoundedRect(self.rect().adjusted(inset, inset, -inset, -inset), RADIUS, RADIUS)
 
-    def draw_far_name(self, painter: QPainter, name: str, colour: str) -> None:
-        """The name alone, large enough to read from afar."""
-        rect = self.rect()
-        write(painter, 12, 32, name, "far", colour, rect.width() - 24)
-
 
 def draw_icon(painter: QPainter, name: str, colour: str, x: float, y: float, size: int, look: Look) -> None:
     """An icon `size` units wide with its top left at (x, y), drawn once for each scale and then copied."""
     painter.drawPixmap(QPointF(x, y), icon_pixmap(name, colour, size, look.scale))
 
 
-def pill_width(style: StateStyle) -> float:
+# At each step of the zoom: the height of a pill, the size of a state's icon.
+PILL_H = {Step.OVERVIEW: 28, Step.NORMAL: 24, Step.NEAR: 20}
+STATE_ICON = {Step.OVERVIEW: 20, Step.NORMAL: 17, Step.NEAR: 14}
+
+
+def pill_width(style: StateStyle, step: Step = Step.NEAR) -> float:
     """How wide the pill of a state is."""
-    return width_of(style.word, "small") + 33
+    return width_of(style.word, face_at("small", step)) + STATE_ICON[step] + 19
 
 
 def draw_pill(
     painter: QPainter, x: float, y: float, style: StateStyle, look: Look, width: float, ground: str = ""
 ) -> float:
-    """A state as colour, icon and word in a pill 20 units high from (x, y); the width used."""
+    """A state as colour, icon and word in a pill from (x, y); the width used."""
     colour, soft = look.theme.colour(style.token), look.theme.colour(f"{style.token}_soft")
-    used = min(width, pill_width(style))
+    height, size = PILL_H[look.step], STATE_ICON[look.step]
+    used = min(width, pill_width(style, look.step))
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(ground or soft))
-    painter.drawRoundedRect(QRectF(x, y, used, 20), 10, 10)
-    draw_icon(painter, style.icon, colour, x + 6, y + 3, 14, look)
-    write(painter, x + 23, y + 14, style.word, "small", colour, used - 29)
+    painter.drawRoundedRect(QRectF(x, y, used, height), height / 2, height / 2)
+    draw_icon(painter, style.icon, colour, x + 6, y + (height - size) / 2, size, look)
+    face = look.face("small")
+    base = y + (height + metrics(face).capHeight()) / 2
+    write(painter, x + size + 9, base, style.word, face, colour, used - size - 15)
     return used
 
 
-def draw_badge(painter: QPainter, where: QRectF, hue: str, letter: str, small: bool) -> None:
+def draw_place_header(
+    painter: QPainter, look: Look, icon: str, name: str, rate_per_s: float, gate: str
+) -> tuple[float, float]:
+    """The header of a topic or queue: icon, name, the state of its gate, rate; (from, to) of what is left between.
+
+    The gate comes before the rate, and the name before both.
+    """
+    theme, step = look.theme, look.step
+    left, right = 14.0, TOPIC_W - 14
+    if step is not Step.OVERVIEW:
+        draw_icon(painter, icon, theme.muted, 12, 9, 18, look)
+        left = 38.0
+    title, small = look.face("title"), look.face("small")
+    base = 23 + (Step.NEAR - step)
+    room = right - left - width_of(name, title) - 12
+    style = state_style(gate) if gate else None
+    pill = pill_width(style, step) + 8 if style is not None else 0.0
+    rate = rate_text(rate_per_s)
+    if width_of(rate, small) + 4 <= room - pill:
+        right -= write_right(painter, right, base, rate, small, theme.muted, 90) + 10
+    if style is not None:
+        right -= pill - 8
+        draw_pill(painter, right, 18 - PILL_H[step] / 2, style, look, pill)
+        right -= 8
+    used = write(painter, left, base, name, title, theme.text, right - left)
+    return left + used + 10, right
+
+
+def draw_badge(painter: QPainter, where: QRectF, hue: str, letter: str, small: bool, step: Step = Step.NEAR) -> None:
     """An owner's hue with its letter."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(hue))
     painter.drawRoundedRect(where, 4, 4)
-    write_centred(painter, where, letter, "small-letter" if small else "letter", ink_on(hue))
+    name = face_at("small-letter" if small else "letter", step)
+    if width_of(letter, name) > where.width():
+        name = "small-letter"
+    write_centred(painter, where, letter, name, ink_on(hue))
 
 
 def draw_state_word(painter: QPainter, at: QPointF, style: StateStyle, look: Look, width: float) -> float:
     """A state as icon and word without a ground; `at` is the left end of the base line; the width used."""
-    colour = look.theme.colour(style.token)
-    draw_icon(painter, style.icon, colour, at.x(), at.y() - 11, 14, look)
-    return 18 + write(painter, at.x() + 18, at.y(), style.word, "small", colour, width - 18)
+    colour, size, face = look.theme.colour(style.token), STATE_ICON[look.step], look.face("small")
+    draw_icon(painter, style.icon, colour, at.x(), at.y() - (metrics(face).capHeight() + size) / 2, size, look)
+    return size + 4 + write(painter, at.x() + size + 4, at.y(), style.word, face, colour, width - size - 4)

@@ -23,7 +23,7 @@ from widgets.canvas.focus import DIRECTIONS, neighbour, step
 from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
 from widgets.canvas.link_item import DOT_TRAVEL_S
-from widgets.canvas.mini_map import INSET, MiniMap
+from widgets.canvas.mini_map import MiniMap
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.pointer_view import PointerView
 from widgets.canvas.view import CanvasView, Ghost
@@ -100,8 +100,8 @@ class Canvas(PointerView):
         if view is self.view:
             return
         changed = self._stage.apply(view)
-        if was_empty or (changed and self.follows and not self.has_room(self._stage.layout.bounds)):
-            self._arrange()
+        if was_empty or (changed and self.follows):
+            self._arrange(keep=not was_empty)
         if changed:
             self._after_layout()
         if was_empty or view.is_empty:
@@ -145,10 +145,8 @@ class Canvas(PointerView):
         self.centerOn(x, y)
 
     def _show_map(self) -> None:
-        corner = self.viewport().geometry().bottomRight()
-        self._map.move(corner.x() - self._map.width() - INSET, corner.y() - self._map.height() - INSET)
         sight = self.mapToScene(self.viewport().rect()).boundingRect()
-        self._map.set_facts(self._stage.layout.rects, self._stage.layout.bounds, sight)
+        self._map.set_facts(self._stage.layout.rects, self._stage.layout.bounds, sight, self.viewport().size())
 
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
         """Answer `ghostRequested`: a `Ghost`, or a text whose first line is the title and the second a note."""
@@ -196,9 +194,9 @@ class Canvas(PointerView):
         super().resizeEvent(event)
         self._show_map()
 
-    def _arrange(self) -> bool:
+    def _arrange(self, *, keep: bool = False) -> bool:
         area = self.maximumViewportSize()
-        return not self.view.is_empty and self._stage.arrange(area.width(), area.height(), self.type_scale)
+        return not self.view.is_empty and self._stage.arrange(area.width(), area.height(), self.most_fitted, keep=keep)
 
     def _after_layout(self) -> None:
         if self._focus_id not in self._stage.layout.rects:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import BoxItem, Look, draw_badge, draw_icon, draw_state_word, pen
-from widgets.canvas.lettering import plural, rate_text, write, write_centred, write_right
+from widgets.canvas.box_item import STATE_ICON, BoxItem, Look, draw_badge, draw_icon, draw_state_word
+from widgets.canvas.lettering import metrics, plural, rate_text, width_of, write, write_right
+from widgets.canvas.step import Step
 from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
 from widgets.i18n import mark, tr
-from widgets.theme import ink_on, mix, qcolour, state_style
+from widgets.theme import StateStyle, mix, state_style
 
 Card = ProducerCard | ConsumerCard | WorkerCard
 WORKERS_STAY = mark("Workers belong to their queue; consumers of groups can be moved.")
 
 
 class CardItem(BoxItem):
-    """One card; `is_small` in crowded boxes, where only badge, name and state icon fit."""
+    """One card; `is_small` in crowded boxes, where only one line fits."""
 
     def __init__(self, card: Card, look: Look) -> None:
         super().__init__(card.id, look, z=2.0)
@@ -48,20 +49,23 @@ class CardItem(BoxItem):
         return str(self._shown[5]) if len(self._shown) > 5 else ""
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Two lines: name and rate, state and note."""
-        theme, card, rect = self.look.theme, self.card, self.rect()
+        """Two lines: name, state; near, the rate and the note beside them."""
+        theme, card = self.look.theme, self.card
         style = state_style(card.state)
         colour = theme.colour(style.token)
         trouble = style.token in ("failure", "rebalancing")
         edge = mix(theme.border, colour, 0.55) if trouble else theme.border
         self.draw_frame(painter, theme.raised if theme.is_dark else theme.surface, edge)
-        if self.look.is_far:
-            self._draw_far(painter, colour)
-            return
         if self.is_small:
-            self._draw_small(painter, style.icon, colour)
-            return
-        left = self._draw_mark(painter, QRectF(10, 11, 24, 24), colour) + 10
+            self._draw_small(painter, style, trouble)
+        elif self.look.step is Step.NEAR:
+            self._draw_near(painter, style)
+        else:
+            self._draw_large(painter, style)
+
+    def _draw_near(self, painter: QPainter, style: StateStyle) -> None:
+        theme, card, rect = self.look.theme, self.card, self.rect()
+        left = self._draw_mark(painter, QRectF(10, 11, 24, 24), theme.colour(style.token)) + 10
         rate, right = rate_text(card.rate_per_s), rect.width() - 12
         note, room = self.note, right - left
         if isinstance(card, ProducerCard):
@@ -72,37 +76,47 @@ class CardItem(BoxItem):
         used = draw_state_word(painter, QPointF(left, 36.5), style, self.look, right - left)
         write_right(painter, right, 36.5, note, "small", theme.muted, right - left - used - 8)
 
+    def _draw_large(self, painter: QPainter, style: StateStyle) -> None:
+        """Name and state in larger letters; the rate where there is room for all of it."""
+        theme, card, look, rect = self.look.theme, self.card, self.look, self.rect()
+        size = 30 if look.step is Step.NORMAL or isinstance(card, ProducerCard) else 34
+        where = QRectF(8, (rect.height() - size) / 2, size, size)
+        left = self._draw_mark(painter, where, theme.colour(style.token)) + 6
+        right = rect.width() - 6
+        write(painter, left, 20, card.name, look.face("name"), theme.text, right - left)
+        used = draw_state_word(painter, QPointF(left, 40), style, look, right - left)
+        rate = "" if style.word == "Idle" or look.step is Step.OVERVIEW else rate_text(card.rate_per_s)
+        if width_of(rate, look.face("small")) + 8 <= right - left - used:
+            write_right(painter, right, 40, rate, look.face("small"), theme.muted, 70)
+
     def _draw_mark(self, painter: QPainter, where: QRectF, colour: str) -> float:
         if isinstance(self.card, ProducerCard):
-            draw_icon(painter, "producer", colour, where.x() + 2, where.y() + 2, 20, self.look)
+            inset = where.width() / 12
+            at = where.adjusted(inset, inset, -inset, -inset)
+            draw_icon(painter, "producer", colour, at.x(), at.y(), int(at.width()), self.look)
         else:
             hue = self.look.theme.owner(self.card.hue)
-            draw_badge(painter, where, hue, self.card.badge, where.height() < 20)
+            draw_badge(painter, where, hue, self.card.badge, self.is_small, self.look.step)
         return where.right()
 
-    def _draw_small(self, painter: QPainter, state_icon: str, colour: str) -> None:
-        rect = self.rect()
-        left = self._draw_mark(painter, QRectF(7, 6, 18, 18), colour) + 7
-        room = rect.width() - left - 28
-        write(painter, left, 19.5, self.card.name, "small-name", self.look.theme.text, room)
-        draw_icon(painter, state_icon, colour, rect.width() - 22, 8, 14, self.look)
-
-    def _draw_far(self, painter: QPainter, colour: str) -> None:
-        """The owner's hue, the name as large as it fits, and the state as a bar."""
-        rect, theme = self.rect(), self.look.theme
-        left = 10.0
-        painter.setPen(Qt.PenStyle.NoPen)
-        if not isinstance(self.card, ProducerCard):
-            hue, where = theme.owner(self.card.hue), QRectF(6, 6, rect.height() - 12, rect.height() - 12)
-            painter.setBrush(qcolour(hue))
-            painter.drawRoundedRect(where, 4, 4)
-            if not self.is_small:
-                write_centred(painter, where, self.card.badge, "far-name", ink_on(hue))
-            left = rect.height() + 2
-        base = rect.height() / 2 + 7
-        write(painter, left, base, self.card.name, "far-name", theme.text, rect.width() - left - 18)
-        painter.setPen(pen(colour, 5))
-        painter.drawLine(QPointF(rect.width() - 8, 8), QPointF(rect.width() - 8, rect.height() - 8))
+    def _draw_small(self, painter: QPainter, style: StateStyle, trouble: bool) -> None:
+        """One line: the owner's badge, the name, the state; what is wrong is named before the name is whole."""
+        rect, look, theme = self.rect(), self.look, self.look.theme
+        size = 18 if look.step is Step.NEAR else 22
+        colour = theme.colour(style.token)
+        left = self._draw_mark(painter, QRectF(6, (rect.height() - size) / 2, size, size), colour) + 6
+        icon, right = STATE_ICON[look.step], rect.width() - 7
+        face = look.face("small-name")
+        base = (rect.height() + metrics(face).capHeight()) / 2
+        word = width_of(style.word, look.face("small")) + icon + 4
+        whole = width_of(self.card.name, face) + word + 8 <= right - left
+        if whole or (trouble and look.step is not Step.OVERVIEW):
+            draw_state_word(painter, QPointF(right - word, base), style, look, word + 1)
+            right -= word + 8
+        else:
+            draw_icon(painter, style.icon, colour, right - icon, (rect.height() - icon) / 2, icon, look)
+            right -= icon + 6
+        write(painter, left, base, self.card.name, face, theme.text, right - left)
 
     def sentence(self) -> str:
         """As in "Consumer indexer-1, Running, 2 partitions, 12/s"."""

@@ -17,9 +17,11 @@ from widgets.theme import qcolour
 WIDTH, ROW_H, SHOWN_ROWS = 344, 22, 12
 TITLE_H, TITLE_LINE_H, NOTE_H = 30, 18, 20
 MARGIN = 4
+# Across and down, it is tried at so many places.
+PLACES = 9
 # What is carried lies around the pointer, and the panel beside it.
 CARRIED = QRect(-120, -40, 240, 80)
-OFF_PIXELS_COST = 40  # a pixel further from the pointer is as bad as so many square pixels of a target that are covered
+COVERED_COST = 10  # a square pixel of a target that is covered is as bad as so many pixels further from the pointer
 
 Row = GhostMove | str
 
@@ -94,14 +96,15 @@ class GhostPanel(QWidget):
             (carried.right() + MARGIN, beside_y),
             (carried.left() - MARGIN - self.width(), beside_y),
         )
-        corners = tuple((x, y) for x in (MARGIN, right // 2, right) for y in (MARGIN, bottom // 2, bottom))
-        places = [QPoint(min(max(MARGIN, x), right), min(max(MARGIN, y), bottom)) for x, y in (*near, *corners)]
+        steps = range(PLACES)
+        spread = ((right * x // (PLACES - 1), bottom * y // (PLACES - 1)) for x in steps for y in steps)
+        places = [QPoint(min(max(MARGIN, x), right), min(max(MARGIN, y), bottom)) for x, y in (*near, *spread)]
 
         def cost(place: QPoint) -> float:
             here = QRect(place, self.size())
             covered = sum(_area(here & target) for target in self._targets)
             away = (here.center() - pointer).manhattanLength()
-            return covered + 4 * _area(here & carried) + OFF_PIXELS_COST * away
+            return COVERED_COST * (covered + 4 * _area(here & carried)) + away
 
         self.move(min(places, key=cost))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_icon, draw_pill, hatch
+from widgets.canvas.box_item import PILL_H, RADIUS, STATE_ICON, BoxItem, Look, draw_icon, draw_pill, hatch
 from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
-from widgets.canvas.lettering import count_text, plural, short_count, write, write_right
+from widgets.canvas.lettering import count_text, metrics, plural, short_count, width_of, write, write_right
+from widgets.canvas.step import Step
 from widgets.canvas.view import BENCH_ID, ConsumerCard, GroupBox, QueueBox
 from widgets.i18n import tr
 from widgets.theme import mix, qcolour, state_style
@@ -33,15 +34,30 @@ class CardBox(BoxItem):
         if self.hidden:
             where = self.rect()
             text = tr("+{count} more", count=count_text(self.hidden))
-            write_right(painter, where.width() - PAD, where.height() - PAD - 10, text, "small", self.muted, 100)
+            x, y = where.width() - PAD, where.height() - PAD - 10
+            write_right(painter, x, y, text, self.look.face("small"), self.muted, 130)
 
     @property
     def muted(self) -> str:
         return self.look.theme.muted
 
-    def draw_far_title(self, painter: QPainter, name: str) -> None:
-        """The name from afar, kept off the cards."""
-        self.draw_far_name(painter, name, self.look.theme.text)
+    def draw_title(self, painter: QPainter, icon: str, name: str, note: str, right: float) -> None:
+        """Icon, name and a note that ends at `right`; from afar the name comes before icon and note."""
+        look, left = self.look, PAD
+        if look.step is Step.NEAR:
+            draw_icon(painter, icon, self.muted, PAD, 8, 18, look)
+            left += 24
+        face = look.face("small")
+        if width_of(note, face) + 12 + width_of(name, look.face("title")) <= right - left:
+            right -= write_right(painter, right, 23, note, face, self.muted, 200) + 8
+        write(
+            painter, left, 23 if look.step is Step.NEAR else 25, name, look.face("title"), look.theme.text, right - left
+        )
+
+    def draw_empty(self, painter: QPainter, text: str, top: float) -> None:
+        """What stands where no card is, when near."""
+        if self.look.step is Step.NEAR:
+            write(painter, PAD, top, text, "small", self.muted, self.rect().width() - 2 * PAD)
 
 
 class GroupItem(CardBox):
@@ -59,7 +75,7 @@ class GroupItem(CardBox):
         if shown != self._shown:
             state_changed = shown[1] != self._shown[1] or bool(shown[5]) != bool(self._shown[5])
             self._shown = shown
-            if state_changed or self.look.is_far:
+            if state_changed:
                 self.update()
             else:
                 self.update(0, 0, self.rect().width(), GROUP_HEADER_H)
@@ -85,37 +101,36 @@ class GroupItem(CardBox):
             painter.drawRoundedRect(rect.adjusted(2, 2, -2, -2), RADIUS - 2, RADIUS - 2)
             painter.setBrush(hatch(theme.rebalancing, 36))
             painter.drawRoundedRect(rect.adjusted(2, GROUP_HEADER_H - 6, -2, -2), RADIUS - 2, RADIUS - 2)
-        if self.look.is_far:
-            painter.fillRect(QRectF(12, 42, rect.width() - 24, 6), qcolour(colour))
-            self.draw_far_title(painter, group.name)
-            return
         if exposed.top() >= GROUP_HEADER_H and group.members:
             self.draw_hidden(painter)
             return
         self._draw_header(painter)
         if not group.members:
-            text = tr("No consumer reads. Drop one here.")
-            write(painter, PAD, GROUP_HEADER_H + 19, text, "small", theme.muted, rect.width() - 2 * PAD)
+            self.draw_empty(painter, tr("No consumer reads. Drop one here."), GROUP_HEADER_H + 19)
         self.draw_hidden(painter)
 
     def _draw_header(self, painter: QPainter) -> None:
-        theme, group = self.look.theme, self.group_box
-        right = self.rect().width() - PAD
-        draw_icon(painter, "group", theme.muted, PAD, 8, 18, self.look)
-        text = tr("generation {generation:,}", generation=group.generation)
-        used = write_right(painter, right, 22, text, "small", theme.muted, 110)
-        write(painter, PAD + 24, 22, group.name, "title", theme.text, right - used - 8 - PAD - 24)
+        theme, group, look = self.look.theme, self.group_box, self.look
+        right, small = self.rect().width() - PAD, self.look.face("small")
+        near = look.step is Step.NEAR
+        note = tr("generation {generation:,}", generation=group.generation) if near else ""
+        self.draw_title(painter, "group", group.name, note, right)
         ground = theme.surface if self.is_rebalancing else ""
-        pill = draw_pill(painter, PAD, 32, state_style(group.state), self.look, right - PAD, ground)
-        room = right - PAD - pill - 8
+        style = state_style(group.state)
+        pill = draw_pill(painter, PAD, 32 if near else 31, style, look, right - PAD, ground)
         token = TREND_TOKENS.get(group.trend, "muted") if group.lag else "muted"
-        lag = tr("lag n/a") if group.lag is None else tr("lag {count}", count=count_text(group.lag))
-        if room < 74:
-            lag = "n/a" if group.lag is None else short_count(group.lag)
-        if token != "muted":
-            draw_icon(painter, state_style(group.trend).icon, theme.colour(token), right - 13, 35, 14, self.look)
-            right -= 16
-        write_right(painter, right, 46, lag, "small", theme.colour(token), room - 16)
+        icon = STATE_ICON[look.step] if token != "muted" else 0
+        room = right - PAD - pill - 10 - icon
+        lag = next((text for text in _lag_texts(group.lag, near) if width_of(text, small) <= room), "")
+        if not lag:
+            return
+        middle = (32 if near else 31) + PILL_H[look.step] / 2
+        if icon:
+            trend = state_style(group.trend).icon
+            draw_icon(painter, trend, theme.colour(token), right - icon, middle - icon / 2, icon, look)
+            right -= icon + 2
+        base = middle + metrics(small).capHeight() / 2
+        write_right(painter, right, base, lag, small, theme.colour(token), room)
 
     def sentence(self) -> str:
         """As in "Group indexers, Stable, generation 7, 3 consumers, lag 120 rising"."""
@@ -141,6 +156,13 @@ class GroupItem(CardBox):
         return f"{self.sentence()}\n{self.group_box.detail}".strip()
 
 
+def _lag_texts(lag: int | None, near: bool) -> tuple[str, ...]:
+    """The lag in words, from the longest to the shortest."""
+    short = "n/a" if lag is None else short_count(lag)
+    words = tr("lag n/a") if lag is None else tr("lag {count}", count=count_text(lag) if near else short)
+    return words, short
+
+
 class BenchItem(CardBox):
     """Where consumers sit that belong to no group."""
 
@@ -158,16 +180,9 @@ class BenchItem(CardBox):
         """A dashed box with its title."""
         theme, rect = self.look.theme, self.rect()
         self.draw_frame(painter, theme.window, theme.border_strong, 1, dashed=True)
-        if self.look.is_far:
-            self.draw_far_title(painter, tr("Bench"))
-            return
-        draw_icon(painter, "bench", theme.muted, PAD, 9, 18, self.look)
-        right = rect.width() - PAD
-        used = write_right(painter, right, 23, self._count_text(), "small", theme.muted, 90)
-        write(painter, PAD + 24, 23, tr("Bench"), "title", theme.text, right - used - PAD - 32)
+        self.draw_title(painter, "bench", tr("Bench"), self._count_text(), rect.width() - PAD)
         if not self.count:
-            text = tr("Drop a consumer here to rest it.")
-            write(painter, PAD, BENCH_HEADER_H + 16, text, "small", theme.muted, rect.width() - 2 * PAD)
+            self.draw_empty(painter, tr("Drop a consumer here to rest it."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 
     def _count_text(self) -> str:
@@ -197,21 +212,13 @@ class WorkersItem(CardBox):
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         """A quiet box with its title."""
-        theme, rect = self.look.theme, self.rect()
+        theme = self.look.theme
         fill = theme.window if theme.is_dark else theme.sunken
         self.draw_frame(painter, fill, mix(theme.border, theme.border_strong, 0.4))
-        if self.look.is_far:
-            self.draw_far_title(painter, tr("Workers"))
-            return
-        draw_icon(painter, "worker", theme.muted, PAD, 9, 18, self.look)
-        right = rect.width() - PAD
-        used = write_right(
-            painter, right, 23, tr("of {queue_name}", queue_name=self.queue_name), "small", theme.muted, 100
-        )
-        write(painter, PAD + 24, 23, tr("Workers"), "title", theme.text, right - used - PAD - 32)
+        whose = tr("of {queue_name}", queue_name=self.queue_name)
+        self.draw_title(painter, "worker", tr("Workers"), whose, self.rect().width() - PAD)
         if not self.count:
-            text = tr("No workers take from this queue.")
-            write(painter, PAD, BENCH_HEADER_H + 16, text, "small", theme.muted, rect.width() - 2 * PAD)
+            self.draw_empty(painter, tr("No workers take from this queue."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 
     def sentence(self) -> str:

@@ -9,12 +9,17 @@ from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import Look, draw_badge, hatch, pen
 from widgets.canvas.layout import CELL_COLUMNS, CELL_PITCH, LANE_H, TOPIC_W
-from widgets.canvas.lettering import count_text, write, write_centred, write_right
+from widgets.canvas.lettering import count_text, metrics, short_count, write, write_centred, write_right
+from widgets.canvas.step import Step
 from widgets.canvas.view import GhostMove, Lane, LaneGroup
 from widgets.theme import Theme, mix, qcolour
 
-LABEL_X, TRACK_X = 14.0, 52.0
-END_W, CHIP_W, CHIP_H, CHIP_PITCH = 66.0, 20.0, 16.0, 24.0
+LABEL_X = 14.0
+CHIP_W, CHIP_PITCH = 20.0, 24.0
+# At each step of the zoom: where the track begins, the room of the end offset behind it, the height of a chip.
+TRACK_X = {Step.OVERVIEW: 58.0, Step.NORMAL: 54.0, Step.NEAR: 52.0}
+END_W = {Step.OVERVIEW: 0.0, Step.NORMAL: 60.0, Step.NEAR: 66.0}
+CHIP_H = {Step.OVERVIEW: 22.0, Step.NORMAL: 20.0, Step.NEAR: 16.0}
 TRACK_H = 14.0
 SCALE_STEPS = (10, 15, 20, 30, 50, 75)
 LEAST_SCALE = 20
@@ -22,10 +27,14 @@ LEAST_SCALE = 20
 
 @dataclass(frozen=True, slots=True)
 class LaneShape:
-    """The measures that all lanes of a topic share; `scale` is how many messages the track is wide."""
+    """The measures that all lanes of a topic share; `scale` is how many messages the track is wide.
+
+    At each step of the zoom what is written is larger, and there is less of it.
+    """
 
     chips: int
     scale: int
+    step: Step = Step.NEAR
 
     @property
     def chips_x(self) -> float:
@@ -38,7 +47,11 @@ class LaneShape:
 
     @property
     def track_w(self) -> float:
-        return self.end_x - END_W - TRACK_X
+        return self.end_x - END_W[self.step] - self.track_x
+
+    @property
+    def track_x(self) -> float:
+        return TRACK_X[self.step]
 
 
 def nice_scale(largest: int, current: int) -> int:
@@ -57,9 +70,10 @@ def nice_scale(largest: int, current: int) -> int:
 def draw_lane(painter: QPainter, y: float, lane: Lane, shape: LaneShape, look: Look) -> None:
     """One lane in a row that begins at `y`."""
     theme = look.theme
-    base = y + LANE_H / 2 + 4
-    write(painter, LABEL_X, base, f"P{lane.partition}", "body", theme.muted, TRACK_X - LABEL_X - 4)
-    track = QRectF(TRACK_X, y + (LANE_H - TRACK_H) / 2, shape.track_w, TRACK_H)
+    body, small = look.face("body"), look.face("small")
+    base = y + (LANE_H + metrics(body).capHeight()) / 2
+    write(painter, LABEL_X, base, f"P{lane.partition}", body, theme.muted, shape.track_x - LABEL_X - 2)
+    track = QRectF(shape.track_x, y + (LANE_H - TRACK_H) / 2, shape.track_w, TRACK_H)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.fillRect(track, qcolour(theme.lane))
     shown = lane.groups[: shape.chips]
@@ -69,14 +83,17 @@ def draw_lane(painter: QPainter, y: float, lane: Lane, shape: LaneShape, look: L
         _draw_strip(painter, strip, lane, group, shape.scale, theme)
     painter.fillRect(QRectF(track.right(), track.y() - 2, 2, TRACK_H + 4), qcolour(theme.muted))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    write_right(painter, shape.end_x, base, count_text(lane.end_offset), "small", theme.text, END_W - 8)
+    if END_W[look.step]:
+        end = count_text(lane.end_offset) if look.step is Step.NEAR else short_count(lane.end_offset)
+        write_right(painter, shape.end_x, base, end, small, theme.text, END_W[look.step] - 8)
     for at, group in enumerate(shown):
-        draw_chip(painter, chip_rect(y, at, shape), group, theme)
+        draw_chip(painter, chip_rect(y, at, shape), group, look)
 
 
 def chip_rect(y: float, at: int, shape: LaneShape) -> QRectF:
     """Where the owner chip of the group number `at` stands in the row that begins at `y`."""
-    return QRectF(shape.chips_x + at * CHIP_PITCH, y + (LANE_H - CHIP_H) / 2, CHIP_W, CHIP_H)
+    height = CHIP_H[shape.step]
+    return QRectF(shape.chips_x + at * CHIP_PITCH, y + (LANE_H - height) / 2, CHIP_W, height)
 
 
 def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, scale: int, theme: Theme) -> None:
@@ -98,32 +115,34 @@ def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, 
     painter.fillRect(QRectF(min(tick_x, strip.right() - 2), strip.y(), 2, strip.height()), qcolour(theme.text))
 
 
-def draw_chip(painter: QPainter, where: QRectF, group: LaneGroup, theme: Theme) -> None:
+def draw_chip(painter: QPainter, where: QRectF, group: LaneGroup, look: Look) -> None:
     """The owner's hue and letter; dashed without an owner, hatched while revoked."""
+    theme = look.theme
     if not group.owner:
         painter.setPen(pen(theme.border_strong, 1, Qt.PenStyle.DashLine))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(where.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         return
     if not group.revoked:
-        draw_badge(painter, where, theme.owner(group.hue), group.badge, True)
+        draw_badge(painter, where, theme.owner(group.hue), group.badge, True, look.step)
         return
     painter.setPen(pen(theme.rebalancing, 1, Qt.PenStyle.DashLine))
     painter.setBrush(hatch(theme.rebalancing, 90))
     painter.drawRoundedRect(where.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-    write_centred(painter, where, group.badge, "small-letter", theme.muted)
+    write_centred(painter, where, group.badge, look.face("small-letter"), theme.muted)
 
 
-def draw_ghost_chip(painter: QPainter, where: QRectF, move: GhostMove, theme: Theme) -> None:
+def draw_ghost_chip(painter: QPainter, where: QRectF, move: GhostMove, look: Look) -> None:
     """The owner that a drop would give, in the ring of the accent colour."""
+    theme = look.theme
     outer = where.adjusted(-2.5, -2.5, 2.5, 2.5)
     painter.setBrush(qcolour(theme.surface))
     painter.setPen(pen(theme.accent, 1.5))
     painter.drawRoundedRect(outer, 6, 6)
     if move.after:
-        draw_badge(painter, where, theme.owner(move.after_hue), move.after_badge, True)
+        draw_badge(painter, where, theme.owner(move.after_hue), move.after_badge, True, look.step)
     else:
-        write_centred(painter, where, "–", "small-letter", theme.muted)
+        write_centred(painter, where, "–", look.face("small-letter"), theme.muted)
 
 
 def heat_cells(lanes: tuple[Lane, ...], at: int, per_cell: int) -> list[tuple[float, LaneGroup | None]]:
@@ -145,9 +164,15 @@ def heat_colour(lag: float, scale: int, theme: Theme) -> str:
 
 
 def draw_heat_cells(
-    painter: QPainter, x: float, y: float, cells: list[tuple[float, LaneGroup | None]], scale: int, look: Look
+    painter: QPainter,
+    x: float,
+    y: float,
+    cells: list[tuple[float, LaneGroup | None]],
+    scale: int,
+    look: Look,
+    owner: str,
 ) -> None:
-    """Cells in rows of `CELL_COLUMNS`: the colour is lag, the foot is the owner's hue."""
+    """Cells in rows of `CELL_COLUMNS`: the colour is lag, hatched without a reader; those of `owner` are framed."""
     theme = look.theme
     size = CELL_PITCH - 2
     for at, (lag, group) in enumerate(cells):
@@ -158,19 +183,7 @@ def draw_heat_cells(
             painter.fillRect(cell, hatch(theme.muted, 120))
         elif group.revoked:
             painter.fillRect(cell, hatch(theme.rebalancing, 200))
-        else:
-            painter.fillRect(QRectF(cell.x(), cell.bottom() - 4, size, 4), qcolour(theme.owner(group.hue)))
-
-
-def draw_far_lane(painter: QPainter, where: QRectF, lane: Lane, groups: int, scale: int, theme: Theme) -> None:
-    """A lane seen from afar: a heat bar for each group and its owner's hue, no words."""
-    shown = lane.groups[:groups]
-    height = where.height() / max(1, len(shown))
-    for at, group in enumerate(shown):
-        bar = QRectF(where.x(), where.y() + at * height, where.width() - 34, height - 1)
-        lag = -1 if group.lag is None else group.lag
-        painter.fillRect(bar, qcolour(heat_colour(lag, scale, theme)))
-        block = QRectF(bar.right() + 4, bar.y(), 30, bar.height())
-        painter.fillRect(block, qcolour(theme.owner(group.hue) if group.owner else theme.lane))
-        if group.revoked or not group.owner:
-            painter.fillRect(block, hatch(theme.rebalancing if group.revoked else theme.muted))
+        if owner and group is not None and group.owner == owner:
+            painter.setPen(pen(theme.text, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(cell.adjusted(0, 0, -1, -1))

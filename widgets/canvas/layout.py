@@ -27,9 +27,11 @@ HEAT_LABEL_H, HEAT_CAPTION_H = 16.0, 20.0
 SHOWN_GROUPS = 3
 GROUP_HEADER_H, BENCH_HEADER_H = 60.0, 36.0
 CARD_W, CARD_GAP = 212.0, 6.0
-SMALL_CARD_W, SMALL_CARD_H = 148.0, 30.0
+SMALL_CARD_W, SMALL_CARD_H = 204.0, 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
-MOST_LEAST_COLUMNS = 3
+MOST_LEAST_COLUMNS = 4
+# An arrangement stays while it shows at least so much of the scale of the best one.
+KEPT_FROM = 0.85
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
 REST_H = 52.0
 
@@ -86,31 +88,38 @@ def card_columns(count: int) -> int:
     """How many columns a box of `count` cards has."""
     if count < SMALL_FROM:
         return 1 if count <= 6 else 2
-    return min(6, max(2, ceil(min(count, CARD_LIMIT) / 12)))
+    return min(5, max(2, ceil(min(count, CARD_LIMIT) / 14)))
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What the room decides: how many columns of cards groups take at least, and where the bench stands."""
+    """What the room decides: how many columns of cards groups take at least, and where the bench stands.
+
+    Below, the bench stands under the topics or under the groups, whichever end higher up.
+    """
 
     least_columns: int = 1
     bench_below: bool = False
 
 
-def best_arrangement(view: CanvasView, width: float, height: float, type_scale: float = 1.0) -> Arrangement:
-    """The arrangement in which a view shows largest in width x height; the plainest of those nearly as large.
+def best_arrangement(
+    view: CanvasView, width: float, height: float, most: float, now: Arrangement | None = None
+) -> Arrangement:
+    """The arrangement in which a view shows largest in width x height; the smallest of those nearly as large.
 
-    The bench leaves its place beside the groups only where larger type was asked for.
+    `most` is the largest scale that is of use; `now` stays where another would show little more.
     """
-    most = max(1.0, type_scale)
-    scales = {}
-    for below in (False, True) if most > 1.0 else (False,):
+    scales, areas = {}, {}
+    for below in (False, True):
         for columns in range(1, MOST_LEAST_COLUMNS + 1):
             arrangement = Arrangement(columns, below)
             bounds = lay_out(view, arrangement).bounds
             scales[arrangement] = min(width / bounds.w, height / bounds.h, most)
+            areas[arrangement] = bounds.w * bounds.h
     enough = max(scales.values()) * 0.97
-    return next(arrangement for arrangement, scale in scales.items() if scale >= enough)
+    if now is not None and scales.get(now, 0.0) >= KEPT_FROM * enough:
+        return now
+    return min((arrangement for arrangement, scale in scales.items() if scale >= enough), key=areas.__getitem__)
 
 
 def lay_out(
@@ -143,6 +152,19 @@ def lay_out(
     if "groups" in rests:
         layout.rects[rests["groups"]] = Rect(right_x, right, width, REST_H)
         right += REST_H + GAP_Y
+    if view.groups or view.bench or view.topics:
+        ids = [card.id for card in view.bench]
+        where = Rect(right_x + width + BENCH_GAP, MARGIN, _cards_width(len(ids)) + 2 * PAD, 0)
+        under_topics = view.topics and arrangement.bench_below and left < right and where.w <= TOPIC_W
+        if under_topics:
+            where = Rect(middle_x, left, TOPIC_W, 0)
+        elif arrangement.bench_below:
+            where = Rect(right_x, right, width, 0)
+        bottom = _place_cards(layout, BENCH_ID, ids, where, BENCH_HEADER_H)
+        if under_topics:
+            left = bottom
+        elif arrangement.bench_below:
+            right = bottom
     for queue in view.queues:
         row = max(left, right)
         left = _place_queue(layout, queue, middle_x, row)
@@ -150,10 +172,6 @@ def lay_out(
         right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, row, width, 0), BENCH_HEADER_H)
     if "queues" in rests:
         layout.rects[rests["queues"]] = Rect(middle_x, max(left, right), TOPIC_W, REST_H)
-    if view.groups or view.bench or view.topics:
-        ids = [card.id for card in view.bench]
-        x, y = (right_x, right) if arrangement.bench_below else (right_x + width + BENCH_GAP, MARGIN)
-        _place_cards(layout, BENCH_ID, ids, Rect(x, y, _cards_width(len(ids)) + 2 * PAD, 0), BENCH_HEADER_H)
     _place_producers(layout, view, producer_ids)
     if moved:
         _shift(layout, moved)

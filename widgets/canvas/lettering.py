@@ -6,38 +6,46 @@ Text is drawn glyph by glyph from a base line, never laid out, so a name can nev
 from __future__ import annotations
 
 from functools import lru_cache
-from math import isnan
+from math import ceil, isnan
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from resources.units import per_second
+from widgets.canvas.step import Step
 from widgets.i18n import mark, tr
 from widgets.theme import qcolour, ui_font
 
-FACES: dict[str, tuple[int, QFont.Weight]] = {
-    "title": (14, QFont.Weight.DemiBold),
-    "name": (13, QFont.Weight.DemiBold),
-    "small-name": (12, QFont.Weight.Medium),
-    "body": (12, QFont.Weight.Medium),
-    "small": (11, QFont.Weight.Normal),
-    "tiny": (10, QFont.Weight.Normal),
-    "letter": (12, QFont.Weight.Bold),
-    "small-letter": (10, QFont.Weight.Bold),
-    "figure": (17, QFont.Weight.DemiBold),
-    "far-name": (20, QFont.Weight.Medium),
-    "far": (26, QFont.Weight.DemiBold),
+# Name: its height in scene units at each step of the zoom (overview, normal, near), and its weight.
+FACES: dict[str, tuple[tuple[int, int, int], QFont.Weight]] = {
+    "title": ((26, 18, 14), QFont.Weight.DemiBold),
+    "name": ((19, 17, 13), QFont.Weight.DemiBold),
+    "small-name": ((19, 14, 12), QFont.Weight.Medium),
+    "body": ((19, 15, 12), QFont.Weight.Medium),
+    "small": ((18, 14, 11), QFont.Weight.Normal),
+    "tiny": ((16, 13, 10), QFont.Weight.Normal),
+    "letter": ((18, 14, 12), QFont.Weight.Bold),
+    "small-letter": ((16, 13, 10), QFont.Weight.Bold),
+    "figure": ((27, 22, 17), QFont.Weight.DemiBold),
 }
+# A word or a name that is cut to fewer letters than this says nothing: it is left out.
+LEAST_LETTERS = 4
 
 
-@lru_cache(maxsize=16)
+def face_at(name: str, step: Step) -> str:
+    """The face of a name at a step of the zoom; its plain name is that of NEAR."""
+    return name if step is Step.NEAR else f"{name}@{int(step)}"
+
+
+@lru_cache(maxsize=64)
 def face(name: str) -> QFont:
-    """The font of a named face."""
-    pixels, weight = FACES[name]
-    return ui_font(pixels, weight, tabular=True, scaled=False)
+    """The font of a face."""
+    plain, _, step = name.partition("@")
+    pixels, weight = FACES[plain]
+    return ui_font(pixels[int(step or Step.NEAR)], weight, tabular=True, scaled=False)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def metrics(name: str) -> QFontMetricsF:
     """The metrics of a named face, in scene units."""
     return QFontMetricsF(face(name))
@@ -53,12 +61,14 @@ def width_of(text: str, name: str) -> float:
 def elided(text: str, name: str, width: int) -> str:
     """The text, cut with an ellipsis where it is wider than `width` scene units.
 
-    A name is cut in its middle, because names that belong together differ in their last characters.
+    A name is cut in its middle, because names that belong together differ in their last characters. Nothing is left
+    where it would be cut to fewer than `LEAST_LETTERS`.
     """
     if width_of(text, name) <= width:
         return text
     mode = Qt.TextElideMode.ElideRight if " " in text else Qt.TextElideMode.ElideMiddle
-    return metrics(name).elidedText(text, mode, width)
+    cut = metrics(name).elidedText(text, mode, width)
+    return cut if len(cut) > LEAST_LETTERS else ""
 
 
 @lru_cache(maxsize=64)
@@ -76,7 +86,7 @@ def lines_of(text: str, name: str, width: int, most: int = 3) -> tuple[str, ...]
 
 def write(painter: QPainter, x: float, y: float, text: str, name: str, colour: str, width: float) -> float:
     """Write from `x` on the base line `y`, elided to `width`; the width that was used."""
-    shown = elided(text, name, int(width)) if width > 0 else ""
+    shown = elided(text, name, ceil(width)) if width > 0 else ""
     if not shown:
         return 0.0
     painter.setFont(face(name))
@@ -87,13 +97,13 @@ def write(painter: QPainter, x: float, y: float, text: str, name: str, colour: s
 
 def write_right(painter: QPainter, x: float, y: float, text: str, name: str, colour: str, width: float) -> float:
     """Write so that the text ends at `x`; the width that was used."""
-    shown = elided(text, name, int(width)) if width > 0 else ""
+    shown = elided(text, name, ceil(width)) if width > 0 else ""
     return write(painter, x - width_of(shown, name), y, shown, name, colour, width + 1)
 
 
 def write_centred(painter: QPainter, where: QRectF, text: str, name: str, colour: str) -> None:
     """Write in the middle of a rectangle, elided to it."""
-    shown = elided(text, name, int(where.width()))
+    shown = elided(text, name, ceil(where.width()))
     sizes = metrics(name)
     x = where.center().x() - width_of(shown, name) / 2
     write(painter, x, where.center().y() + sizes.capHeight() / 2, shown, name, colour, where.width() + 1)

@@ -7,10 +7,11 @@ from math import atan2, cos, isnan, log2, sin
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 
-from widgets.canvas.box_item import BoxItem, Look, draw_pill, pen, pill_width
+from widgets.canvas.box_item import PILL_H, STATE_ICON, BoxItem, Look, draw_icon, draw_pill, pen, pill_width
 from widgets.canvas.geometry import LinkPath, Rect
 from widgets.canvas.lettering import rate_text
 from widgets.canvas.ports import point_at
+from widgets.canvas.step import Step
 from widgets.canvas.view import Link
 from widgets.i18n import tr
 from widgets.theme import StateStyle, mix, qcolour, state_style
@@ -173,17 +174,27 @@ class LinkWordItem(BoxItem):
     def show_word(self, x: float, y: float, blocked: bool) -> None:
         """Stand about (x, y), in scene coordinates."""
         style = state_style("Blocked") if blocked else StateStyle("rebalancing", "pause", "Stopped")
-        width = pill_width(style)
-        self.place(Rect(x - width / 2, y - 10, width, 20))
+        width, height = pill_width(style, Step.NORMAL), PILL_H[Step.OVERVIEW]
+        self.place(Rect(x - width / 2, y - height / 2, width, height))
         if style != self.style:
             self.style = style
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """A pill, unless far away."""
-        if self.look.is_far:
-            return
-        draw_pill(painter, 0, 0, self.style, self.look, self.rect().width())
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(pen(self.look.theme.colour(self.style.token), 1))
-        painter.drawRoundedRect(self.rect().adjusted(0.5, 0.5, -0.5, -0.5), 9.5, 9.5)
+        """A pill; in an overview its icon alone, as there the word stands in the boxes at both ends."""
+        look, rect = self.look, self.rect()
+        colour, height = look.theme.colour(self.style.token), PILL_H[look.step]
+        words = look.step is not Step.OVERVIEW
+        width = pill_width(self.style, look.step) if words else height
+        where = QRectF((rect.width() - width) / 2, (rect.height() - height) / 2, width, height)
+        if words:
+            draw_pill(painter, where.x(), where.y(), self.style, look, width)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        else:
+            painter.setBrush(qcolour(look.theme.colour(f"{self.style.token}_soft")))
+        painter.setPen(pen(colour, 1))
+        painter.drawRoundedRect(where.adjusted(0.5, 0.5, -0.5, -0.5), height / 2, height / 2)
+        if not words:
+            size = STATE_ICON[look.step]
+            at = where.center() - QPointF(size / 2, size / 2)
+            draw_icon(painter, self.style.icon, colour, at.x(), at.y(), size, look)

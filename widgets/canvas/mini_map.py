@@ -1,8 +1,11 @@
-"""The whole canvas in a corner, with a frame around what is in sight; shown only where not everything is."""
+"""The whole canvas in small, with a frame around what is in sight; shown only where not everything is.
+
+It stands at an edge, on ground that no box covers; where there is none, it is not shown.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -11,6 +14,8 @@ from widgets.i18n import tr
 from widgets.theme import current_theme, qcolour
 
 WIDTH, HEIGHT, INSET = 168, 112, 12
+# Along each edge it is tried at so many places.
+PLACES = 5
 # With more than this in sight, either way, no map is needed.
 WORTH = 0.9
 _COLOURS = {"topic": "accent", "group": "stable", "queue": "rebalancing", "dlq": "failure", "producer": "muted"}
@@ -32,14 +37,37 @@ class MiniMap(QWidget):
         self._sight = QRectF()
         self.hide()
 
-    def set_facts(self, rects: dict[str, Rect], bounds: Rect, sight: QRectF) -> None:
-        """All boxes, the scene's bounds, and what of it is in sight."""
+    def set_facts(self, rects: dict[str, Rect], bounds: Rect, sight: QRectF, room: QSize) -> None:
+        """All boxes, the scene's bounds, what of it is in sight, and how many pixels that takes."""
         shown = sight.width() < bounds.w * WORTH or sight.height() < bounds.h * WORTH
+        place = self._free_place(rects, sight, room) if shown else None
+        if place is not None:
+            self.move(place)
+        shown = place is not None
         if shown != self.isVisibleTo(self._over):
             self.setVisible(shown)
         if shown and (rects is not self._rects or bounds != self._bounds or sight != self._sight):
             self._rects, self._bounds, self._sight = rects, bounds, sight
             self.update()
+
+    def _free_place(self, rects: dict[str, Rect], sight: QRectF, room: QSize) -> QPoint | None:
+        """The first place at an edge of what is in sight where no box lies under the map."""
+        zoom = room.width() / max(1.0, sight.width())
+        boxes = [
+            QRectF((rect.x - sight.x()) * zoom, (rect.y - sight.y()) * zoom, rect.w * zoom, rect.h * zoom)
+            for rect in rects.values()
+            if sight.intersects(QRectF(*rect))
+        ]
+        right, bottom = room.width() - WIDTH - INSET, room.height() - HEIGHT - INSET
+        across = [right - (right - INSET) * step // (PLACES - 1) for step in range(PLACES)]
+        down = [bottom - (bottom - INSET) * step // (PLACES - 1) for step in range(PLACES)]
+        places = [(x, y) for y in (bottom, INSET) for x in across] + [(x, y) for x in (right, INSET) for y in down]
+        free = (
+            QPoint(x, y)
+            for x, y in places
+            if not any(box.intersects(QRectF(x, y, WIDTH, HEIGHT).adjusted(-4, -4, 4, 4)) for box in boxes)
+        )
+        return next(free, None)
 
     def _factor(self) -> float:
         return min((WIDTH - 12) / self._bounds.w, (HEIGHT - 12) / self._bounds.h)

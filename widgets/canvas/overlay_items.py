@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter
 from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_badge, pen
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lettering import write, write_centred
+from widgets.canvas.step import Step
 from widgets.canvas.view import Rest
 from widgets.i18n import tr
 from widgets.theme import qcolour
@@ -74,10 +75,8 @@ class SpotItem(BoxItem):
         painter.setPen(pen(theme.accent, 2, Qt.PenStyle.DashLine))
         painter.setBrush(qcolour(theme.accent_soft))
         painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS, RADIUS)
-        if self.look.is_far:
-            write(painter, 12, 32, tr("New group"), "far", theme.accent, self.WIDTH - 24)
-            return
-        write_centred(painter, QRectF(8, 8, self.WIDTH - 16, 24), tr("New group"), "name", theme.accent)
+        where = QRectF(8, 8, self.WIDTH - 16, 28)
+        write_centred(painter, where, tr("New group"), self.look.face("name"), theme.accent)
 
 
 class RestItem(BoxItem):
@@ -94,14 +93,13 @@ class RestItem(BoxItem):
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """The count in large letters from afar, with the way to the others when near."""
+        """The count, with the way to the others when near."""
         theme, width = self.look.theme, self.rect().width() - 24
         self.draw_frame(painter, theme.sunken, theme.border_strong, dashed=True)
-        if self.look.is_far:
-            self.draw_far_name(painter, self.rest.text, theme.text)
-            return
-        write(painter, 12, 22, self.rest.text, "name", theme.text, width)
-        write(painter, 12, 38, self.rest.hint, "small", theme.muted, width)
+        near = self.look.step is Step.NEAR
+        write(painter, 12, 22 if near else 33, self.rest.text, self.look.face("name"), theme.text, width)
+        if near:
+            write(painter, 12, 38, self.rest.hint, "small", theme.muted, width)
 
     def tool_tip(self, x: float, y: float) -> str:
         """All of it."""

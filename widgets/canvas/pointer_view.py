@@ -74,6 +74,7 @@ class PointerView(ZoomView):
         """Frame an id as selected, without a signal; "" for none."""
         self._selected_id = item_id
         self._selection_frame.surround(self._stage.box_of(item_id) if item_id else None)
+        self._stage.set_owner(item_id.partition(":")[2] if item_id.startswith("consumer:") else "")
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Left takes hold, of a consumer or of the ground; right lets go of what is carried."""

@@ -5,18 +5,31 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_pill, pen, pill_width
+from widgets.canvas.box_item import STATE_ICON, BoxItem, Look, draw_icon, draw_place_header, pen
 from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
-from widgets.canvas.lettering import count_text, plural, rate_text, short_count, write, write_centred, write_right
+from widgets.canvas.lettering import (
+    count_text,
+    metrics,
+    plural,
+    rate_text,
+    short_count,
+    width_of,
+    write,
+    write_centred,
+    write_right,
+)
+from widgets.canvas.step import Step
 from widgets.canvas.view import LeaseRing, QueueBox
 from widgets.i18n import mark, tr
-from widgets.theme import mix, state_style
+from widgets.theme import mix
 
 RINGS = 12
 RING_STEPS = 48
 RING_SIZE, RING_PITCH, RINGS_Y = 18.0, 24.0, 92.0
 HEADER_H, FIGURES_H = 36.0, 50.0
 EXPIRING = 0.2
+# The base line of the figures at each step of the zoom.
+FIGURE_Y = {Step.OVERVIEW: 80, Step.NORMAL: 77, Step.NEAR: 73}
 RINGS_LEGEND = mark("The arc is the time left; the number is the attempt, from the second on.")
 
 
@@ -39,9 +52,7 @@ class QueueItem(BoxItem):
         """Show other data; repaints only the part that has changed."""
         self.queue = queue
         parts = self._visible(queue)
-        if self.look.is_far and parts != self._parts:
-            self.update()
-        elif parts != self._parts:
+        if parts != self._parts:
             rows = ((0.0, HEADER_H), (HEADER_H, FIGURES_H), (HEADER_H + FIGURES_H, QUEUE_H - HEADER_H - FIGURES_H))
             for old, new, (top, height) in zip(self._parts, parts, rows, strict=True):
                 if old != new:
@@ -52,56 +63,40 @@ class QueueItem(BoxItem):
         """Header, three figures, a row of rings."""
         theme, queue = self.look.theme, self.queue
         self.draw_frame(painter, theme.surface, theme.border)
-        if self.look.is_far:
-            self.draw_far_name(painter, queue.name, theme.text)
-            text = tr(
-                "{ready} ready, {in_flight} in flight",
-                ready=short_count(queue.ready),
-                in_flight=short_count(queue.in_flight),
-            )
-            write(painter, 12, 66, text, "far-name", theme.muted, TOPIC_W - 24)
-            self._draw_rings(painter)
-            return
         if exposed.top() < HEADER_H:
             self._draw_header(painter)
         if exposed.bottom() > HEADER_H and exposed.top() < HEADER_H + FIGURES_H:
             figures = ((tr("Ready"), queue.ready), (tr("Delayed"), queue.delayed), (tr("In flight"), queue.in_flight))
+            look, near = self.look, self.look.step is Step.NEAR
             for at, (word, count) in enumerate(figures):
-                x = 14 + at * 112
-                write(painter, x, 52, word, "small", theme.muted, 104)
-                write(painter, x, 73, count_text(count), "figure", theme.text, 104)
+                x, text = 14 + at * 112, count_text(count) if near else short_count(count)
+                write(painter, x, 52, word, look.face("small"), theme.muted, 108)
+                write(painter, x, FIGURE_Y[look.step], text, look.face("figure"), theme.text, 108)
         if exposed.bottom() > RINGS_Y - 4:
             self._draw_rings(painter)
 
     def _draw_header(self, painter: QPainter) -> None:
         theme, queue = self.look.theme, self.queue
-        draw_icon(painter, "queue", theme.muted, 12, 9, 18, self.look)
-        right = TOPIC_W - 14
-        right -= write_right(painter, right, 23, rate_text(queue.rate_per_s), "small", theme.muted, 64) + 10
-        if queue.gate:
-            style = state_style(queue.gate)
-            right -= min(96.0, pill_width(style))
-            draw_pill(painter, right, 8, style, self.look, 96)
-            right -= 8
-        used = write(painter, 38, 23, queue.name, "title", theme.text, right - 38)
-        room = right - 38 - used - 10
-        if queue.reads and room > 40:
-            write(painter, 48 + used, 23, reads_text(queue.reads), "small", theme.muted, room)
+        x, right = draw_place_header(painter, self.look, "queue", queue.name, queue.rate_per_s, queue.gate)
+        reads = reads_text(queue.reads) if queue.reads else ""
+        if width_of(reads, "small") <= right - x and self.look.step is Step.NEAR:
+            write(painter, x, 23, reads, "small", theme.muted, right - x)
 
     def _draw_rings(self, painter: QPainter) -> None:
         theme, queue = self.look.theme, self.queue
         shown = queue.leases[:RINGS]
         if not shown:
             text = tr("Nothing in flight.") if not queue.in_flight else ""
-            write(painter, 14, RINGS_Y + 13, text, "small", theme.muted, TOPIC_W - 28)
+            write(painter, 14, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - 28)
             return
         for at, ring in enumerate(shown):
             self._draw_ring(painter, 14 + at * RING_PITCH, ring)
         more = queue.in_flight - len(shown)
         x = 14 + len(shown) * RING_PITCH
         if more > 0:
-            write(painter, x, RINGS_Y + 13, f"+{short_count(more)}", "small", theme.muted, TOPIC_W - x - 10)
-        elif len(shown) <= 6 and not self.look.is_far:
+            text = f"+{short_count(more)}"
+            write(painter, x, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - x - 4)
+        elif len(shown) <= 6 and self.look.step is Step.NEAR:
             note = tr("time left on each lease")
             write_right(painter, TOPIC_W - 14, RINGS_Y + 13, note, "tiny", theme.muted, 140)
 
@@ -115,7 +110,7 @@ class QueueItem(BoxItem):
         colour = theme.failure if left < EXPIRING else theme.owner(ring.hue)
         painter.setPen(QPen(pen(colour, 3)))
         painter.drawArc(where, 90 * 16, round(left * 360 * 16))
-        if ring.attempt > 1 and not self.look.is_far:
+        if ring.attempt > 1 and self.look.step is not Step.OVERVIEW:
             write_centred(painter, where, short_count(ring.attempt), "tiny", theme.text)
 
     def sentence(self) -> str:
@@ -173,20 +168,18 @@ class DeadLettersItem(BoxItem):
         colour = theme.failure if self.count else theme.muted
         fill = theme.failure_soft if self.count else theme.surface
         self.draw_frame(painter, fill, mix(theme.border, colour, 0.5) if self.count else theme.border)
-        if self.look.is_far:
-            write(painter, 12, DEAD_LETTERS_H - 8, count_text(self.count), "far", colour, TOPIC_W - 24)
-            return
-        draw_icon(painter, "dead-letter", colour, 12, 9, 18, self.look)
-        used = write_right(painter, TOPIC_W - 14, 23.5, count_text(self.count), "name", colour, 100)
-        write(
-            painter,
-            38,
-            23.5,
-            tr("Dead letters of {queue_name}", queue_name=self.queue_name),
-            "body",
-            colour,
-            TOPIC_W - 60 - used,
-        )
+        look = self.look
+        size = STATE_ICON[look.step] + 4
+        draw_icon(painter, "dead-letter", colour, 12, (DEAD_LETTERS_H - size) / 2, size, look)
+        name, body = look.face("name"), look.face("body")
+        base = (DEAD_LETTERS_H + metrics(name).capHeight()) / 2
+        count = count_text(self.count) if look.step is Step.NEAR else short_count(self.count)
+        used = write_right(painter, TOPIC_W - 14, base, count, name, colour, 100)
+        left = 20 + size
+        room = TOPIC_W - left - 26 - used
+        whose = tr("Dead letters of {queue_name}", queue_name=self.queue_name)
+        words = whose if width_of(whose, body) <= room else tr("Dead letters")
+        write(painter, left, base, words, body, colour, room)
 
     def sentence(self) -> str:
         """As in "2 dead letters of builds"."""

@@ -46,6 +46,7 @@ class Stage(QGraphicsScene):
         self._word_keys: tuple[tuple[LinkKey, bool], ...] = ()
         self._key: LayoutKey = layout_key(self.view)
         self._owners: dict[OwnerKey, str] = {}
+        self._owner = ""
         self._glide = Motion(CARD_GLIDE_MS, self)
         self._slide = Motion(CHIP_SLIDE_MS, self)
         self.chips: list[ChipItem] = []
@@ -67,14 +68,25 @@ class Stage(QGraphicsScene):
         self._slide_chips(view)
         return changed
 
-    def arrange(self, width: float, height: float, type_scale: float = 1.0) -> bool:
-        """Choose the arrangement for a viewport of so many pixels; True where the layout has changed."""
-        arrangement = best_arrangement(self.view, width, height, type_scale)
+    def arrange(self, width: float, height: float, most: float, *, keep: bool = False) -> bool:
+        """Choose the arrangement for a viewport of so many pixels; True where the layout has changed.
+
+        With `keep`, that of now stays where another would show little more.
+        """
+        now = self._arrangement if keep else None
+        arrangement = best_arrangement(self.view, width, height, most, now)
         if arrangement == self._arrangement:
             return False
         self._arrangement = arrangement
         self._place_anew()
         return True
+
+    def set_owner(self, consumer: str) -> None:
+        """Frame what this consumer reads where owners are not drawn; "" for none."""
+        self._owner = consumer
+        for item in self.boxes.values():
+            if isinstance(item, TopicItem):
+                item.set_owner(consumer)
 
     def set_dimmed(self, dimmed: frozenset[str]) -> None:
         """Draw these pale: they do not match the filter."""
@@ -112,6 +124,7 @@ class Stage(QGraphicsScene):
             item = self._box(topic.id, lambda topic=topic: TopicItem(topic, look))  # type: ignore[misc]
             assert isinstance(item, TopicItem)
             item.set_topic(topic)
+            item.set_owner(self._owner)
         for group in view.groups:
             box = self._box(group.id, lambda group=group: GroupItem(group, look))  # type: ignore[misc]
             assert isinstance(box, GroupItem)

@@ -1,4 +1,4 @@
-"""A topic: its partitions as lanes, or as a heat map where they are many or far away."""
+"""A topic: its partitions as lanes, or as a heat map where they are many."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_pill, pill_width
+from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_place_header
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import (
     CHIP_PITCH,
     CHIP_W,
     LABEL_X,
-    TRACK_X,
     LaneShape,
     chip_rect,
-    draw_far_lane,
     draw_ghost_chip,
     draw_heat_cells,
     draw_lane,
@@ -34,8 +32,18 @@ from widgets.canvas.layout import (
     partitions_per_cell,
     shown_groups,
 )
-from widgets.canvas.lettering import count_text, plural, rate_text, write, write_centred, write_right
+from widgets.canvas.lettering import (
+    count_text,
+    plural,
+    rate_text,
+    short_count,
+    width_of,
+    write,
+    write_centred,
+    write_right,
+)
 from widgets.canvas.short_names import short_names
+from widgets.canvas.step import Step
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.i18n import mark, tr
 from widgets.theme import state_style
@@ -54,7 +62,13 @@ class TopicItem(BoxItem):
         super().__init__(topic.id, look)
         self.topic = topic
         self.ghosts: dict[GhostKey, GhostMove] = {}
-        self.measures = LaneShape(shown_groups(topic), nice_scale(_largest_lag(topic), 0))
+        self.owner = ""
+        self._chips, self._scale = shown_groups(topic), nice_scale(_largest_lag(topic), 0)
+
+    @property
+    def measures(self) -> LaneShape:
+        """Those of the lanes at this step of the zoom."""
+        return LaneShape(self._chips, self._scale, self.look.step)
 
     @property
     def is_heat_map(self) -> bool:
@@ -65,9 +79,9 @@ class TopicItem(BoxItem):
         old, self.topic = self.topic, topic
         if topic == old:
             return
-        measures = LaneShape(shown_groups(topic), nice_scale(_largest_lag(topic), self.measures.scale))
-        if measures != self.measures or len(old.lanes) != len(topic.lanes) or self.is_heat_map or self.look.is_far:
-            self.measures = measures
+        chips, scale = shown_groups(topic), nice_scale(_largest_lag(topic), self._scale)
+        if (chips, scale) != (self._chips, self._scale) or len(old.lanes) != len(topic.lanes) or self.is_heat_map:
+            self._chips, self._scale = chips, scale
             self.update()
             return
         if _header(old) != _header(topic):
@@ -75,6 +89,13 @@ class TopicItem(BoxItem):
         for at, (before, after) in enumerate(zip(old.lanes, topic.lanes, strict=True)):
             if before != after:
                 self.update(0, TOPIC_HEADER_H + at * LANE_H, TOPIC_W, LANE_H)
+
+    def set_owner(self, consumer: str) -> None:
+        """Frame the cells of the heat map that this consumer reads; "" for none."""
+        if consumer != self.owner:
+            self.owner = consumer
+            if self.is_heat_map:
+                self.update()
 
     def set_ghosts(self, moves: Mapping[GhostKey, GhostMove]) -> None:
         """Owners that a drop would give, by (partition, group)."""
@@ -135,16 +156,14 @@ class TopicItem(BoxItem):
         """Header, then lanes or heat map."""
         theme = self.look.theme
         self.draw_frame(painter, theme.surface, theme.border)
-        if self.look.is_far:
-            self._draw_far(painter)
-            return
         if exposed.top() < TOPIC_HEADER_H:
             self._draw_header(painter)
         if self.is_heat_map:
             self._draw_heat(painter)
             return
         if not self.topic.lanes:
-            write(painter, LABEL_X, TOPIC_HEADER_H + 16, tr("No partitions"), "small", theme.muted, TOPIC_W - 28)
+            face = self.look.face("small")
+            write(painter, LABEL_X, TOPIC_HEADER_H + 18, tr("No partitions"), face, theme.muted, TOPIC_W - 28)
         for row, lane in enumerate(self.topic.lanes):
             y = TOPIC_HEADER_H + row * LANE_H
             if y + LANE_H > exposed.top() and y < exposed.bottom():
@@ -155,32 +174,25 @@ class TopicItem(BoxItem):
         for at, group in enumerate(lane.groups[: self.measures.chips]):
             move = self.ghosts.get((lane.partition, group.group))
             if move is not None:
-                draw_ghost_chip(painter, chip_rect(y, at, self.measures), move, self.look.theme)
+                draw_ghost_chip(painter, chip_rect(y, at, self.measures), move, self.look)
 
     def _draw_header(self, painter: QPainter) -> None:
-        theme, topic = self.look.theme, self.topic
-        draw_icon(painter, "topic", theme.muted, 12, 9, 18, self.look)
-        right = TOPIC_W - 14
-        right -= write_right(painter, right, 23, rate_text(topic.rate_per_s), "small", theme.muted, 64) + 10
-        if topic.gate:
-            style = state_style(topic.gate)
-            right -= min(96.0, pill_width(style))
-            draw_pill(painter, right, 8, style, self.look, 96)
-            right -= 8
-        used = write(painter, 38, 23, topic.name, "title", theme.text, right - 38)
-        if topic.schema and right - used - 46 > 60:
-            draw_icon(painter, "check", theme.stable, 46 + used, 10, 14, self.look)
-            write(painter, 62 + used, 22, topic.schema, "small", theme.muted, right - used - 70)
-        if self.is_heat_map:
+        theme, topic, shape, near = self.look.theme, self.topic, self.measures, self.look.step is Step.NEAR
+        x, right = draw_place_header(painter, self.look, "topic", topic.name, topic.rate_per_s, topic.gate)
+        if topic.schema and near and width_of(topic.schema, "small") + 16 <= right - x:
+            draw_icon(painter, "check", theme.stable, x - 2, 10, 14, self.look)
+            write(painter, x + 14, 22, topic.schema, "small", theme.muted, right - x - 14)
+        if self.is_heat_map or self.look.step is Step.OVERVIEW:
             return
-        caption = tr("last {count} messages", count=count_text(self.measures.scale))
-        end = self.measures.end_x
-        write(painter, TRACK_X, 42, caption, "tiny", theme.muted, self.measures.track_w)
-        write_right(painter, end, 42, "end", "tiny", theme.muted, 40)
+        if near:
+            caption = tr("last {count} messages", count=count_text(shape.scale))
+            write(painter, shape.track_x, 42, caption, "tiny", theme.muted, shape.track_w)
+        write_right(painter, shape.end_x, 43, tr("end"), self.look.face("tiny"), theme.muted, 40)
         groups = topic.lanes[0].groups if topic.lanes else ()
-        titles = short_names([group.group for group in groups[: self.measures.chips]])
+        titles = short_names([group.group for group in groups[: shape.chips]])
         for at, title in enumerate(titles):
-            write_centred(painter, self._group_title(at), title, "tiny", theme.muted)
+            where = self._group_title(at)
+            write_centred(painter, where, title, self.look.face("tiny") if shape.chips == 1 else "tiny", theme.muted)
 
     def _group_title(self, at: int) -> QRectF:
         """Where the first letters of the group number `at` stand over its owner chips."""
@@ -190,38 +202,25 @@ class TopicItem(BoxItem):
         theme, lanes = self.look.theme, self.topic.lanes
         per_cell = partitions_per_cell(len(lanes))
         share = tr(", {per_cell} to a cell", per_cell=per_cell) if per_cell > 1 else ""
-        note = tr("{count} partitions as a heat map{share}", count=count_text(len(lanes)), share=share)
-        write(painter, LABEL_X, 42, note, "tiny", theme.muted, TOPIC_W - 28)
+        tiny = self.look.face("tiny")
+        if self.look.step is not Step.OVERVIEW:
+            note = tr("{count} partitions as a heat map{share}", count=count_text(len(lanes)), share=share)
+            write(painter, LABEL_X, 43, note, tiny, theme.muted, TOPIC_W - 28)
         for at in range(self.measures.chips):
             top = self._heat_top(at)
             groups = lanes[0].groups
             name = groups[at].group if at < len(groups) else tr("no group")
-            worst = max((cell[0] for cell in heat_cells(lanes, at, per_cell)), default=-1)
+            cells = heat_cells(lanes, at, per_cell)
+            worst = max((cell[0] for cell in cells), default=-1)
             right = TOPIC_W - 14
             if worst >= 0:
-                text = tr("worst lag {count}", count=count_text(int(worst)))
-                right -= write_right(painter, right, top + 11, text, "tiny", theme.muted, 120) + 8
-            write(painter, LABEL_X, top + 11, name, "tiny", theme.text, right - LABEL_X)
-            cells = heat_cells(lanes, at, per_cell)
-            draw_heat_cells(painter, LABEL_X, top + HEAT_LABEL_H, cells, self.measures.scale, self.look)
-        caption = tr(
-            "Colour: lag up to {count}. Foot: owner. Hatched: no reader.", count=count_text(self.measures.scale)
-        )
-        write(painter, LABEL_X, self.rect().height() - 12, caption, "tiny", theme.muted, TOPIC_W - 28)
-
-    def _draw_far(self, painter: QPainter) -> None:
-        theme = self.look.theme
-        self.draw_far_name(painter, self.topic.name, theme.text)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        if self.is_heat_map:
-            for at in range(self.measures.chips):
-                cells = heat_cells(self.topic.lanes, at, partitions_per_cell(len(self.topic.lanes)))
-                top = self._heat_top(at) + HEAT_LABEL_H
-                draw_heat_cells(painter, LABEL_X, top, cells, self.measures.scale, self.look)
-            return
-        for row, lane in enumerate(self.topic.lanes):
-            where = QRectF(LABEL_X, TOPIC_HEADER_H + row * LANE_H + 2, TOPIC_W - 2 * LABEL_X, LANE_H - 4)
-            draw_far_lane(painter, where, lane, self.measures.chips, self.measures.scale, theme)
+                text = tr("worst lag {count}", count=short_count(int(worst)))
+                right -= write_right(painter, right, top + 12, text, tiny, theme.muted, 160) + 8
+            write(painter, LABEL_X, top + 12, name, tiny, theme.text, right - LABEL_X)
+            draw_heat_cells(painter, LABEL_X, top + HEAT_LABEL_H, cells, self._scale, self.look, self.owner)
+        if self.look.step is not Step.OVERVIEW:
+            caption = tr("Colour: lag up to {count}. Hatched: no reader.", count=short_count(self._scale))
+            write(painter, LABEL_X, self.rect().height() - 12, caption, tiny, theme.muted, TOPIC_W - 28)
 
     def sentence(self) -> str:
         """As in "Topic commits, 6 partitions, 120/s"."""

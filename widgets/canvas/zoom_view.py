@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 
-from widgets.canvas.box_item import FAR_SCALE, Look
+from widgets.canvas.box_item import Look
 from widgets.canvas.geometry import Rect
+from widgets.canvas.step import step_of
 
 LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP = 0.15, 3.0, 1.15
-FIT_MOST, READABLE = 1.25, 0.7
-
-
-class Follow(Enum):
-    """What the view does when the window or the contents change their size."""
-
-    NOTHING = 0
-    READABLE = 1
-    ALL = 2
+FIT_MOST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
     """What of the contents is shown: followed, or so large about `centre` in scene units."""
 
-    follow: Follow
+    follows: bool
     zoom: float
     centre: QPointF
 
 
 class ZoomView(QGraphicsView):
-    """Follows its contents until the user zooms or pans; `fit` makes it follow again."""
+    """Shows all of its contents until the user zooms or pans; `fit` makes it do so again."""
 
     def __init__(self, scene: QGraphicsScene, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(scene, parent)
         self._look = look
         self._bounds = Rect(0, 0, 1, 1)
         self._fitted = Rect(0, 0, 0, 0)
-        self._follows = Follow.READABLE
+        self._follows = True
         self._type_scale = 1.0
-        self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
@@ -58,19 +50,23 @@ class ZoomView(QGraphicsView):
     @property
     def follows(self) -> bool:
         """Whether the view fits itself to its contents."""
-        return self._follows is not Follow.NOTHING
+        return self._follows
 
     @property
     def type_scale(self) -> float:
         """How much larger than designed the words around the view are."""
         return self._type_scale
 
+    @property
+    def most_fitted(self) -> float:
+        """The largest zoom that `fit` takes."""
+        return min(MOST_ZOOM, FIT_MOST * max(1.0, self._type_scale))
+
     def set_type_scale(self, factor: float) -> None:
         """Larger words around the view: what is fitted may be shown so much larger as well."""
         if factor != self._type_scale:
             self._type_scale = factor
-            if self.follows:
-                self.come_back(self.sight)
+            self.come_back(self.sight)
 
     @property
     def sight(self) -> Sight:
@@ -80,17 +76,10 @@ class ZoomView(QGraphicsView):
     def come_back(self, sight: Sight) -> None:
         """Show what was shown before, arranged for the room of now."""
         self.fit()
-        self._follows = sight.follow
-        if self.follows:
-            self._refit()
-        else:
+        self._follows = sight.follows
+        if not sight.follows:
             self._set_zoom(sight.zoom)
             self.centerOn(sight.centre)
-
-    def has_room(self, bounds: Rect) -> bool:
-        """Whether so much can be shown whole with readable words."""
-        area = self.maximumViewportSize()
-        return bounds.w * READABLE <= area.width() and bounds.h * READABLE <= area.height()
 
     def set_bounds(self, bounds: Rect) -> None:
         """The contents have another size: fit again if they have outgrown the last fit or shrunk much."""
@@ -103,49 +92,32 @@ class ZoomView(QGraphicsView):
 
     def pan(self, by: QPoint) -> None:
         """Move the contents by so many pixels."""
-        self._follows = Follow.NOTHING
+        self._follows = False
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - by.x())
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() - by.y())
 
     def fit(self) -> None:
         """Show everything, and keep showing it when the window or the contents grow."""
-        self._follows = Follow.ALL
+        self._follows = True
         self._refit()
 
     def _refit(self) -> None:
-        if self._follows is Follow.READABLE:
-            self._fit_readably()
-        elif self._follows is Follow.ALL:
-            self._fitted = self._bounds
-            self._set_zoom(min(self._scales()))
-            self.centerOn(self._fitted.centre_x, self._fitted.centre_y)
+        if not self._follows:
+            return
+        bounds, area = self._bounds, self.maximumViewportSize()
+        self._fitted = bounds
+        self._set_zoom(min(self.most_fitted, (area.width() - 2) / bounds.w, (area.height() - 2) / bounds.h))
+        self.centerOn(bounds.centre_x, bounds.centre_y)
 
     def zoom_in(self) -> None:
         """A step closer."""
-        self._follows = Follow.NOTHING
+        self._follows = False
         self._set_zoom(self.zoom * ZOOM_STEP)
 
     def zoom_out(self) -> None:
         """A step away."""
-        self._follows = Follow.NOTHING
+        self._follows = False
         self._set_zoom(self.zoom / ZOOM_STEP)
-
-    def _scales(self) -> tuple[float, float]:
-        bounds, area = self._bounds, self.maximumViewportSize()
-        most = FIT_MOST * max(1.0, self._type_scale)
-        return min(most, (area.width() - 2) / bounds.w), min(most, (area.height() - 2) / bounds.h)
-
-    def _fit_readably(self) -> None:
-        """Everything if its words stay readable, else as much as fits the width, from the top."""
-        self._fitted = self._bounds
-        across, down = self._scales()
-        if down < min(across, READABLE):
-            # It will be scrolled down, and the bar for that takes of the width.
-            room = self.maximumViewportSize().width() - self.verticalScrollBar().sizeHint().width() - 2
-            across = min(across, room / self._bounds.w)
-        self._set_zoom(max(min(across, down), min(across, READABLE)))
-        self.horizontalScrollBar().setValue(self.horizontalScrollBar().minimum())
-        self.verticalScrollBar().setValue(self.verticalScrollBar().minimum())
 
     def _set_zoom(self, zoom: float) -> None:
         zoom = max(LEAST_ZOOM, min(MOST_ZOOM, zoom))
@@ -153,9 +125,9 @@ class ZoomView(QGraphicsView):
             self.resetTransform()
             self.scale(zoom, zoom)
         self._look.scale = round(zoom * self.devicePixelRatioF(), 3)
-        is_far = zoom < FAR_SCALE
-        if is_far is not self._look.is_far:
-            self._look.is_far = is_far
+        step = step_of(zoom, self._type_scale)
+        if step is not self._look.step:
+            self._look.step = step
             for item in self.scene().items():
                 item.update()
 
@@ -164,7 +136,7 @@ class ZoomView(QGraphicsView):
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(event)
             return
-        self._follows = Follow.NOTHING
+        self._follows = False
         at = event.position().toPoint()
         scene_at = self.mapToScene(at)
         self._set_zoom(self.zoom * ZOOM_STEP ** (event.angleDelta().y() / 120))

@@ -50,6 +50,7 @@ class AssignmentsPanel(TablePanel):
             "what moved, what stayed, and how long reading paused."
         ),
         "Ctrl+1",
+        group=mark("Groups"),
     )
 
     groupChosen = Signal(str)

@@ -224,6 +224,7 @@ class BackpressurePanel(Panel):
             "can be changed below each gauge while the session runs."
         ),
         "Ctrl+5",
+        group=mark("Flow"),
     )
 
     chosen = Signal(str)

@@ -265,6 +265,7 @@ class ChartsPanel(Panel):
             "has waited longest is marked as the **slowest**. Double-click a curve to go to that moment."
         ),
         "Ctrl+6",
+        group=mark("Flow"),
     )
 
     momentChosen = Signal(float)

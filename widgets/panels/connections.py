@@ -83,6 +83,8 @@ class ConnectionsPanel(TablePanel):
             "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, "
             "see who is connected, and cut a connection."
         ),
+        group=mark("System"),
+        counted=True,
     )
 
     openRequested = Signal(str, int)

@@ -94,6 +94,8 @@ class DeadLettersPanel(TablePanel):
             "- **Purge** empties the queue of dead letters; it can be undone for a while."
         ),
         "Ctrl+4",
+        group=mark("Data"),
+        counted=True,
     )
 
     redriveRequested = Signal(list)

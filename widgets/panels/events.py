@@ -49,6 +49,7 @@ class EventsPanel(TablePanel):
             "double-click it to go to its moment."
         ),
         "Ctrl+Shift+V",
+        group=mark("System"),
     )
 
     choiceChanged = Signal(str)

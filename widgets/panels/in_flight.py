@@ -47,6 +47,7 @@ class InFlightPanel(TablePanel):
             "goes to the dead letters."
         ),
         "Ctrl+3",
+        group=mark("Groups"),
     )
 
     actWanted = Signal(str, list)

@@ -131,6 +131,8 @@ class JobsPanel(Panel):
             "and leaves nothing half done."
         ),
         "Ctrl+7",
+        group=mark("System"),
+        counted=True,
     )
 
     cancelRequested = Signal(str)

@@ -45,6 +45,7 @@ class LogOnDiskPanel(TablePanel):
             "hidden."
         ),
         "Ctrl+Shift+K",
+        group=mark("Data"),
     )
 
     linkFollowed = Signal(str)

@@ -82,6 +82,7 @@ class MessagesPanel(TablePanel):
             "are data: they are shown as they are, never run and never read as markup."
         ),
         "Ctrl+9",
+        group=mark("Data"),
     )
 
     whereChanged = Signal(object)

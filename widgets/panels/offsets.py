@@ -47,6 +47,7 @@ class OffsetsPanel(TablePanel):
             "reviewed before they are applied."
         ),
         "Ctrl+2",
+        group=mark("Groups"),
     )
 
     resetWanted = Signal()

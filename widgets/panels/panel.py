@@ -35,7 +35,8 @@ class PanelInfo:
     """The registration of a panel: its tab, its command in the menu View and the palette, and its page of help.
 
     `name` is kept in settings and layouts. `title`, `hint` (one sentence) and `help` (Markdown) are marked texts;
-    `icon` is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none.
+    `icon` is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the marked
+    title over the tabs of its kind, and `counted` keeps room for a count behind the title.
     """
 
     name: str
@@ -44,6 +45,8 @@ class PanelInfo:
     hint: str = ""
     help: str = ""
     shortcut: str = ""
+    group: str = ""
+    counted: bool = False
 
 
 class EmptyState(QWidget):

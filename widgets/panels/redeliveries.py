@@ -41,6 +41,7 @@ class RedeliveriesPanel(TablePanel):
             "A row chosen is shown in the inspector with the whole life of the message; Enter opens *Messages* there. "
             "Filter them as in `reader = builds and why = nacked`."
         ),
+        group=mark("Groups"),
     )
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:

@@ -52,6 +52,7 @@ class ReportPanel(TablePanel):
             "letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); "
             "parts that are not ticked are not computed."
         ),
+        group=mark("Report"),
     )
 
     openRequested = Signal(object)

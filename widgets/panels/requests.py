@@ -34,6 +34,7 @@ class RequestsPanel(TablePanel):
             "Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply "
             "took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error."
         ),
+        group=mark("System"),
     )
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:

@@ -71,6 +71,7 @@ class SchemasPanel(TablePanel):
             "latest version; *Refused* lists rejected messages with the place in the value."
         ),
         "Ctrl+8",
+        group=mark("Data"),
     )
 
     checkRequested = Signal(str, str)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QLinearGradient, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from widgets.theme import current_theme, qcolour
 
@@ -47,6 +47,12 @@ class SoftArea(QScrollArea):
         """The fade stays at the foot."""
         super().resizeEvent(event)
         self._place_fade()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Words that wrap anew need another height, which Qt asks for only when the area changes its own size."""
+        if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
+            QApplication.sendEvent(self, QEvent(QEvent.Type.LayoutRequest))
+        return super().eventFilter(watched, event)
 
     def _place_fade(self) -> None:
         bar, seen = self.verticalScrollBar(), self.viewport().geometry()

@@ -125,7 +125,7 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
     pass_seconds(hand, 3)
     assert window.ring.around is None, "the step is done"
     assert lessons.point(3), "the tab Dead letters"
-    window.toggle_bottom(False)
+    window.focus_canvas(True)
     assert not lessons.point(3)
     assert "hidden" in window.status.last_action.whole()
 

@@ -28,12 +28,13 @@ def test_every_panel_is_registered_with_what_the_menu_and_help_need() -> None:
     for panel in PANELS:
         assert panel.hint.endswith("."), panel.name
         assert len(panel.help) > 60, panel.name
+        assert panel.group in {"Data", "Groups", "Flow", "System", "Report"}, panel.name
         assert not icon(panel.icon, LIGHT).isNull(), panel.name
 
 
 def test_a_panel_stands_in_tabs_menu_and_palette_by_its_registration_alone(hand: Hand) -> None:
     window, registry = hand.workbench.window, hand.workbench.registry
-    tabs = [window.tabs.tabText(place).partition("  ")[0] for place in range(window.tabs.count())]
+    tabs = [window.tabs.tab(name).text() for name in window.tabs.names]
     assert tabs == [panel.title for panel in PANELS]
     view = next(action.menu() for action in window.menuBar().actions() if action.text().replace("&", "") == "View")
     assert isinstance(view, QMenu)

@@ -8,9 +8,7 @@ from tests.app.conftest import Hand
 
 
 def click_charts(hand: Hand) -> None:
-    tabs = hand.workbench.window.tabs
-    place = tabs.indexOf(hand.workbench.window.panel("charts"))
-    hand.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(place).center())
+    hand.qtbot.mouseClick(hand.workbench.window.tabs.tab("charts"), Qt.MouseButton.LeftButton)
     hand.show()
 
 

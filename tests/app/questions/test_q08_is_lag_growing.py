@@ -11,9 +11,7 @@ from widgets.panels.offsets import OffsetsPanel
 
 
 def click_offsets(hand: Hand) -> None:
-    tabs = hand.workbench.window.tabs.tabBar()
-    place = next(place for place in range(tabs.count()) if tabs.tabText(place).startswith("Offsets"))
-    hand.qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(place).center())
+    hand.qtbot.mouseClick(hand.workbench.window.tabs.tab("offsets"), Qt.MouseButton.LeftButton)
     hand.show()
 
 

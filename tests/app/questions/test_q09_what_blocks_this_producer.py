@@ -12,9 +12,7 @@ from widgets.panels.backpressure import BackpressurePanel
 
 
 def click_backpressure(hand: Hand) -> None:
-    tabs = hand.workbench.window.tabs.tabBar()
-    place = next(place for place in range(tabs.count()) if tabs.tabText(place).startswith("Backpressure"))
-    hand.qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(place).center())
+    hand.qtbot.mouseClick(hand.workbench.window.tabs.tab("backpressure"), Qt.MouseButton.LeftButton)
     hand.show()
 
 

@@ -7,7 +7,7 @@ from broker_core.simulation.actions.faults import Crash
 from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
 from widgets.panels.in_flight import InFlightPanel
-from widgets.timeline import AREA, LANE, LANES, TOP
+from widgets.timeline import LANE
 
 
 def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):
@@ -23,14 +23,13 @@ def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypat
             hand.workbench.controller.perform(Crash(crashed, 5))
     window = hand.workbench.window
     timeline = window.timeline
-    place = QPoint(round(timeline.x_of(crashed_s * NS_PER_S)) + 2, TOP + AREA + LANE * list(LANES).index("faults") + 5)
+    place = QPoint(round(timeline.x_of(crashed_s * NS_PER_S)) + 2, timeline.lane_tops()["faults"] + LANE // 2)
     assert crashed in timeline.tip_at(place.x())
     hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)
     arrive(hand)
     assert hand.workbench.controller.snapshot.time_ns == crashed_s * NS_PER_S
     panel = window.tab(InFlightPanel)
-    bar = window.tabs.tabBar()
-    hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(window.tabs.indexOf(panel)).center())
+    hand.qtbot.mouseClick(window.tabs.tab("in_flight"), Qt.MouseButton.LeftButton)
     hand.show()
     model = panel.model
     headers = [model.headerData(at, Qt.Orientation.Horizontal) for at in range(model.columnCount())]

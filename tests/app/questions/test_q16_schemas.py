@@ -13,9 +13,7 @@ from widgets.panels.schemas import SchemasPanel
 def opened(open_workbench: Callable[..., Hand], seconds: float) -> Hand:
     hand = open_workbench("schema-evolution")
     hand.pass_time(seconds)
-    tabs = hand.workbench.window.tabs
-    place = tabs.indexOf(hand.workbench.window.panel("schemas"))
-    hand.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(place).center())
+    hand.qtbot.mouseClick(hand.workbench.window.tabs.tab("schemas"), Qt.MouseButton.LeftButton)
     hand.show()
     return hand
 

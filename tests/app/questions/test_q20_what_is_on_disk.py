@@ -10,9 +10,7 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
     hand = open_workbench("compaction")
     hand.pass_time(25)
     window = hand.workbench.window
-    bar = window.tabs.tabBar()
-    place = window.tabs.indexOf(window.tab(LogOnDiskPanel))
-    hand.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(place).center())
+    hand.qtbot.mouseClick(window.tabs.tab("log_on_disk"), Qt.MouseButton.LeftButton)
     panel = window.tab(LogOnDiskPanel)
 
     def truth(simulation):

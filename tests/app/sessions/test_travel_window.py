@@ -100,6 +100,7 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
     arrive(hand)
     assert abs(shown_s(hand) - 12) < 0.1
     assert "indexer-4" not in hand.members("indexers")
+    window.show_tab("assignments")
     table = hand.workbench.views.presenter(AssignmentsPresenter).model
     owners = {table.index(row, 3).data() for row in range(table.rowCount())}
     assert "indexer-4" not in owners and "indexer-3" in owners

@@ -143,9 +143,9 @@ def _around_tables(workbench: Workbench) -> Figures:
     for place in range(panel.causes.count()):
         item = panel.causes.item(place)
         found["dead_letters", "causes", item.text()] = item.data(int(Qt.ItemDataRole.UserRole) + 100)
-    for place in range(window.tabs.count()):
-        title, _, number = window.tabs.tabText(place).partition("  ")
-        found["tabs", title, "count"] = number
+    for name in window.tabs.names:
+        tab = window.tabs.tab(name)
+        found["tabs", tab.text(), "count"] = f"{tab.count:,}" if tab.count else ""
     ownership = workbench.views.presenter(AssignmentsPresenter).ownership
     parts = window.tab(AssignmentsPanel)
     for group in [parts.groups.itemText(place) for place in range(parts.groups.count())]:

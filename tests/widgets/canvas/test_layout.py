@@ -128,20 +128,33 @@ def test_a_group_box_grows_with_its_members_and_others_keep_their_column() -> No
 
 def test_wide_ground_gets_a_wider_and_lower_arrangement() -> None:
     view = first_view()
-    high, wide = best_arrangement(view, 900, 900), best_arrangement(view, 1275, 510)
-    assert (high, wide.bench_below) == (Arrangement(), False) and wide.least_columns > 1
+    high, wide = best_arrangement(view, 900, 900, 1.0), best_arrangement(view, 1275, 510, 1.0)
+    assert high.least_columns == 1 and wide.least_columns > 1
     assert lay_out(view, wide).bounds.h < lay_out(view, high).bounds.h
-    assert best_arrangement(CanvasView(), 100, 100) == Arrangement()
+    assert best_arrangement(CanvasView(), 100, 100, 1.0) == Arrangement()
 
 
-def test_with_larger_type_the_bench_makes_room() -> None:
-    view = CanvasView(topics=first_view().topics[:1], groups=first_view().groups[:1], bench=first_view().bench)
-    assert not best_arrangement(view, 1200, 900).bench_below
-    below = best_arrangement(view, 1200, 900, 1.5)
+def test_the_bench_stands_where_the_picture_gets_largest() -> None:
+    view = CanvasView(topics=first_view().topics[:1], groups=first_view().groups, bench=first_view().bench)
+    assert not best_arrangement(replace(view, groups=view.groups[:1]), 2400, 300, 2.0).bench_below
+    below = best_arrangement(view, 1000, 900, 2.0)
     assert below.bench_below
     rects = lay_out(view, below).rects
-    assert rects[BENCH_ID].x == rects["group:indexers"].x
-    assert rects[BENCH_ID].y >= rects["group:indexers"].y + rects["group:indexers"].h
+    assert rects[BENCH_ID].x == rects["topic:commits"].x, "the topics end higher up than the groups"
+    assert rects[BENCH_ID].y >= rects["topic:commits"].bottom
+    alone = lay_out(replace(view, topics=()), below).rects
+    assert alone[BENCH_ID].x == alone["group:indexers"].x
+    assert alone[BENCH_ID].y >= alone[view.groups[-1].id].bottom
+
+
+def test_an_arrangement_stays_while_another_would_show_little_more() -> None:
+    view = first_view()
+    best = best_arrangement(view, 1275, 510, 2.0)
+    near = Arrangement(best.least_columns + 1, best.bench_below)
+    scales = [min(1275 / bounds.w, 510 / bounds.h) for bounds in (lay_out(view, one).bounds for one in (best, near))]
+    assert scales[1] >= 0.85 * scales[0]
+    assert best_arrangement(view, 1275, 510, 2.0, near) == near
+    assert best_arrangement(view, 300, 3000, 2.0, near) != near
 
 
 def test_a_crowd_past_the_limit_is_counted_not_drawn() -> None:

@@ -1,0 +1,37 @@
+"""The small button that folds a part of the window, or brings it back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from widgets.icons import icon
+from widgets.theme import current_theme, px
+
+
+class FoldButton(QToolButton):
+    """A chevron or another small sign at the end of a title; it takes the focus by Tab alone."""
+
+    def __init__(self, sign: str, tip: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sign = sign
+        self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.set_sign(sign, tip)
+
+    def set_sign(self, sign: str, tip: str) -> None:
+        """Another icon, and what pressing it does."""
+        self._sign = sign
+        self.setToolTip(tip)
+        self.setAccessibleName(tip)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.setIcon(icon(self._sign, current_theme(), "muted"))
+        self.setIconSize(QSize(px(16), px(16)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another theme, other colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._restyle()

@@ -1,0 +1,122 @@
+"""A side of the window that folds to a strip: a click on the strip brings it back as wide as it was."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+
+from widgets.fold_button import FoldButton
+from widgets.i18n import tr
+from widgets.icons import icon_pixmap
+from widgets.theme import current_theme, px, qcolour, ui_font
+
+STRIP_WIDTH = 26
+_NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
+
+
+class _Strip(QAbstractButton):
+    """What is left of a folded side: its name from bottom to top, under a chevron."""
+
+    def __init__(self, title: str, sign: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._title, self._sign = title, sign
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setAccessibleName(title)
+        self.setToolTip(tr("Show: {title}", title=title))
+
+    def sizeHint(self) -> QSize:
+        """As wide as a line of words is high."""
+        return QSize(px(STRIP_WIDTH), 80)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Chevron and name; another ground under the pointer."""
+        theme = current_theme()
+        pixmap = icon_pixmap(self._sign, theme.muted, px(16), self.devicePixelRatioF())
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), qcolour(theme.hover if self.underMouse() else theme.window))
+        painter.drawPixmap(QPointF((self.width() - px(16)) / 2, px(8)), pixmap)
+        painter.setPen(qcolour(theme.text))
+        painter.setFont(ui_font(12, ui_font().weight().DemiBold))
+        painter.translate(0, self.height())
+        painter.rotate(-90)
+        words = QRectF(px(8), 0, self.height() - px(8) - px(32), self.width())
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), self._title)
+        painter.resetTransform()
+        if self.hasFocus():
+            painter.setPen(qcolour(theme.focus))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+
+
+class SideDock(QWidget):
+    """Holds `body`; `title_row` is where the body has its title, and gets the button that folds.
+
+    `foldWanted(open)` when the strip or that button was pressed: whoever holds the dock gives it its room.
+    """
+
+    foldWanted = Signal(bool)
+
+    def __init__(self, title: str, body: QWidget, title_row: QBoxLayout, *, left: bool, width: int) -> None:
+        """`width` is how wide it opens at first, in pixels at the designed size of type."""
+        super().__init__()
+        inward, outward = ("chevron-left", "chevron-right") if left else ("chevron-right", "chevron-left")
+        self.body = body
+        self._width = px(width)
+        self._open = True
+        self.strip = _Strip(title, outward, self)
+        self.strip.clicked.connect(lambda: self.foldWanted.emit(True))
+        self.strip.hide()
+        self.button = FoldButton(inward, tr("Fold: {title}", title=title), self)
+        self.button.clicked.connect(lambda: self.foldWanted.emit(False))
+        title_row.addWidget(self.button)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.strip)
+        row.addWidget(body, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is no mere strip."""
+        return self._open
+
+    @property
+    def open_width(self) -> int:
+        """How wide it is in pixels, or will be once it opens."""
+        return max(self._width, self.body.minimumWidth())
+
+    @property
+    def room(self) -> int:
+        """How wide it wants to stand now, in pixels."""
+        return self.open_width if self._open else px(STRIP_WIDTH)
+
+    def set_open_width(self, width: int) -> None:
+        """Stand so wide, now or once it opens."""
+        self._width = width
+
+    def note_width(self) -> None:
+        """Open as wide as it stands now the next time, too."""
+        if self._open:
+            self._width = self.width()
+
+    def set_open(self, on: bool) -> None:
+        """Open, or fold to the strip."""
+        self._open = on
+        self.strip.setVisible(not on)
+        self.body.setVisible(on)
+        self._limit()
+
+    def _limit(self) -> None:
+        self.setMinimumWidth(self.body.minimumWidth() if self._open else px(STRIP_WIDTH))
+        self.setMaximumWidth(_NO_LIMIT if self._open else px(STRIP_WIDTH))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of type, another strip."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "strip"):
+            self._limit()
