@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from broker_core.broker.acls import Acls
@@ -37,6 +38,7 @@ from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
 from broker_core.log.growth import Growth
 from broker_core.log.producer_ids import ProducerIds
+from broker_core.operations.audits import AuditAnswer
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.timers import Timers
@@ -118,6 +120,8 @@ class Broker:
         self.client_quotas = ClientQuotas()
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
+        #: Answers AuditBroker at a time; None where events are not kept.
+        self.auditor: Callable[[int], AuditAnswer] | None = None
         self.conditions = Conditions(self, events, timers)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from broker_core.broker.handlers import clock, dead_letters, faults, groups, observe, queues, schemas, topics, waiting
+from broker_core.broker.handlers import (
+    audits,
+    clock,
+    dead_letters,
+    faults,
+    groups,
+    observe,
+    queues,
+    schemas,
+    topics,
+    waiting,
+)
 from broker_core.broker.handlers.table import Handlers
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
@@ -25,6 +36,7 @@ TABLE: Handlers = {
     **faults.HANDLERS,
     **clock.HANDLERS,
     **waiting.HANDLERS,
+    **audits.HANDLERS,
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import (
+    audits,
     clock,
     dead_letters,
     faults,
@@ -37,6 +38,7 @@ CATALOGUE: tuple[Entry, ...] = (
     *faults.ENTRIES,
     *clock.ENTRIES,
     *waiting.ENTRIES,
+    *audits.ENTRIES,
 )
 _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}
 

@@ -122,7 +122,8 @@ class Checker(QueueRules):
         self._starts.setdefault(key, event.offset)
         zombie = (event.group, event.client) in self._zombies
         if event.offset > known and key not in self._may_jump and not self._nothing_before(event):
-            self._fail(f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}", event)
+            passed_over = f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}"
+            self._fail(passed_over, event, offset=known, is_loss=True)
         if event.offset < self._committed.get(key, 0) and key not in self._rereads and not zombie:
             self._fail(f"{event.group} gets {event.offset} again, which it has acknowledged", event)
         if event.offset < known and event.group in self._at_most_once:
@@ -149,7 +150,7 @@ class Checker(QueueRules):
         if committed is not None and event.offset != committed and not forward:
             self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
         if event.offset + event.count > self._delivered_ends.get(key, 0) and key not in self._may_jump:
-            self._fail(f"{event.group} acknowledges {event.offset}, which it never got", event)
+            self._fail(f"{event.group} acknowledges {event.offset}, which it never got", event, is_loss=True)
         allowed = {self._last_owners.get(key), self._owners.get(key, ("", 0))[0]}
         if event.client and event.client not in allowed:
             self._fail(f"{event.client} acknowledges for {event.topic}/{event.partition}, which it does not own", event)

@@ -221,7 +221,9 @@ class QueueRules:
         topic: str = "",
         offset: int | None = None,
         history: Iterable[Event] | None = None,
+        *,
+        is_loss: bool = False,
     ) -> None:
         if history is None:
             history = shortest(self._events, event, topic or (event.topic if event else ""), offset)
-        raise Violation(promise, history)
+        raise Violation(promise, history, is_loss=is_loss)

@@ -19,10 +19,14 @@ _OWNERSHIP = frozenset(
 
 
 class Violation(Exception):
-    """A promise that a run broke. `history` holds the events that show it, in order; `str` names them too."""
+    """A promise that a run broke. `history` holds the events that show it, in order; `str` names them too.
 
-    def __init__(self, promise: str, history: Iterable[Event]) -> None:
+    `is_loss`: a reader passed a message over.
+    """
+
+    def __init__(self, promise: str, history: Iterable[Event], *, is_loss: bool = False) -> None:
         self.promise = promise
+        self.is_loss = is_loss
         self.history = tuple(history)
         told = "\n".join(f"  {describe(event)}" for event in self.history)
         super().__init__(f"{promise}\n{told}" if told else promise)
@@ -41,6 +45,16 @@ def shortest(events: Sequence[Event], last: Event | None, topic: str, offset: in
         or (last is not None and last.group and event.group == last.group and event.kind in _OWNERSHIP)
     ]
     return told[-MAX_HISTORY:] if last is None or last in told else [*told[-MAX_HISTORY + 1 :], last]
+
+
+def life_of(events: Iterable[Event], topic: str, partition: int, offset: int) -> list[Event]:
+    """The events of one message, in order."""
+    return [
+        event
+        for event in events
+        if (event.topic == topic and event.offset is not None and _covers(event, partition, offset))
+        or (event.to_topic, event.to_partition, event.to_offset) == (topic, partition, offset)
+    ]
 
 
 def ownership(events: Sequence[Event], group: str, topic: str, partition: int) -> list[Event]:

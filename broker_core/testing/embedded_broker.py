@@ -35,10 +35,12 @@ from broker_core.snapshots import Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.event_ring import EventRing
 from broker_core.testing.faults import Faults
+from broker_core.testing.history import History
 from broker_core.testing.timeline import timeline
 
 if TYPE_CHECKING:
     from broker_core.listeners.http.listener import HttpListener
+    from broker_core.recording.audit import Audit
 
 _READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.
@@ -104,6 +106,10 @@ class EmbeddedBroker:
                 fresh = self.path is None or self._removed
                 self.events = EventRing(Snapshot(0, 0) if fresh else self.host.call(self._restored))
                 self.host.events.attach(self.events)
+                self._history = History()
+                self._history.attach(self.host)
+            else:
+                self._history.answer_for(self.host)
             self._kafka = KafkaListener(
                 self.host,
                 port=self._ports["kafka"],
@@ -170,7 +176,7 @@ class EmbeddedBroker:
         UNSERIALIZABLE, and what refuses a message.
         """
         if self._producer is None:
-            self._producer = Producer(self.host, ProducerConfig(idempotent=False), client_id="test")
+            self._producer = Producer(self.host, ProducerConfig(idempotent=False, retries=0), client_id="test")
         return [
             self._producer.publish(
                 topic, _stored(value), key, headers=headers, partition=partition, ttl_ms=ttl_ms, priority=priority
@@ -214,6 +220,13 @@ class EmbeddedBroker:
         reply = self.host.call(lambda now_ns: self.host.broker.handle(now_ns, request))
         return _found(await awaited(self.host, reply), condition, timeout_s)
 
+    def audit(self) -> Audit:
+        """Verdicts on all that has happened since the broker was opened or reset: `audit().nothing_lost()`.
+
+        Raises INVALID_REQUEST for a broker whose `path` was not empty.
+        """
+        return self.host.call(lambda now_ns: self._history.audit(self.host.broker, now_ns))
+
     # -- the recording
 
     @property
@@ -222,11 +235,12 @@ class EmbeddedBroker:
         return s_from_ns(self.host.now_ns)
 
     def timeline(self) -> str:
-        """What has happened last, in some lines, and the state."""
+        """What has happened last, in some lines, the state, and the verdicts of audits that were found to be false."""
 
         def tell(now_ns: int) -> str:
             told = timeline(self.events.events, self.host.broker.logs)
-            return f"{told}\nAt the end: {self.host.broker.conditions.words(now_ns)}."
+            denied = "".join(f"\n\n{verdict.explanation}" for verdict in self._history.denied)
+            return f"{told}\nAt the end: {self.host.broker.conditions.words(now_ns)}.{denied}"
 
         try:
             return self.host.call(tell)

@@ -1,0 +1,268 @@
+"""Verdicts on what has happened in a broker: is anything lost, was anything delivered twice, is the order kept?
+
+The history checker, the accounts and the state of the broker are asked. What a verdict names is shown with its life:
+the events of the message, from its publishing on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from broker_core.events import Event, EventKind, describe
+from broker_core.plurals import counted
+from broker_core.recording.accounts import Account, Accounts
+from broker_core.recording.checker import Checker
+from broker_core.recording.violation import MAX_HISTORY, Violation, life_of
+from broker_core.snapshots import Snapshot
+
+MAX_FINDINGS = 20  # with their lives
+_TAKEN_OUT = {
+    EventKind.EVICTED: "was evicted",
+    EventKind.EXPIRED: "has expired",
+    EventKind.PURGED: "was purged",
+    EventKind.DAMAGE: "was damaged",
+    EventKind.RECORDS_DELETED: "was deleted",
+    EventKind.DROPPED: "was dropped before it was stored, and its producer was told nothing",
+}
+
+#: Keys of messages by offset, of each topic and partition.
+Keys = Mapping[tuple[str, int], Mapping[int, bytes]]
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong, in a sentence, with the events that show it."""
+
+    what: str
+    life: tuple[Event, ...] = ()
+
+
+class Verdict:
+    """Whether a promise holds: true or false, with an explanation. Its `repr` begins with what is wrong."""
+
+    def __init__(
+        self, promise: str, findings: Sequence[Finding], looked_at: str, denied: Callable[[Verdict], object]
+    ) -> None:
+        """`looked_at` is how much was judged. `denied(self)` is called when a test finds that it does not hold."""
+        self._denied = denied
+        self.promise = promise
+        self.findings = tuple(findings)
+        self._looked_at = looked_at
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found against it."""
+        return not self.findings
+
+    def __bool__(self) -> bool:
+        if not self.holds:
+            self._denied(self)
+        return self.holds
+
+    @property
+    def explanation(self) -> str:
+        """The promise and whether it holds; what is wrong, each with the life of its message."""
+        if self.holds:
+            return f"{self.promise}: yes, in {self._looked_at}"
+        lines = [f"{self.promise}: no, in {self._looked_at}"]
+        for finding in self.findings[:MAX_FINDINGS]:
+            lines += [f"- {finding.what}", *(f"    {describe(event)}" for event in finding.life)]
+        if len(self.findings) > MAX_FINDINGS:
+            lines.append(f"- and {len(self.findings) - MAX_FINDINGS} more")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.explanation
+
+    def __repr__(self) -> str:
+        if self.holds:
+            return f"<{self.explanation}>"
+        others = f", and {len(self.findings) - 1} more" if len(self.findings) > 1 else ""
+        return f"<{self.promise}: no, {self.findings[0].what}{others}>"
+
+
+class Audit:
+    """What has happened up to a moment. Its verdicts are judged when they are asked for."""
+
+    def __init__(
+        self,
+        events: Sequence[Event],
+        snapshot: Snapshot,
+        *,
+        max_attempts: Mapping[str, int],
+        compacted: Iterable[str],
+        keys: Keys,
+        denied: Callable[[Verdict], object] = lambda _verdict: None,
+    ) -> None:
+        """`events` are all up to `snapshot`; `max_attempts` holds the delivery limits of queues.
+
+        `compacted` names topics that lose messages by design. `denied(verdict)` is called for a verdict that is false.
+        """
+        self._denied = denied
+        self._events = events
+        self._snapshot = snapshot
+        self._max_attempts = dict(max_attempts)
+        self._compacted = frozenset(compacted)
+        self._keys = keys
+
+    # -- verdicts
+
+    def nothing_lost(self) -> Verdict:
+        """Every message that was accepted is stored, read, acknowledged or dead-lettered, and no reader passed it over.
+
+        What was evicted, has expired, or was purged or deleted before it was read is lost; what was refused is not.
+        """
+        return self._verdict("nothing is lost", [*self._violated(lost_only=True), *self._missing(), *self._taken_out()])
+
+    def nothing_twice(self) -> Verdict:
+        """No group and no queue has handed a message out twice; redriven dead letters are another time by intent."""
+        found = [
+            self._finding(
+                event, event.offset or 0, f"is delivered to {_reader(event)} for the {_nth(event.attempt)} time"
+            )
+            for event in self._events
+            if event.kind is EventKind.DELIVERED and (event.attempt or 1) > 1
+        ]
+        return self._verdict("nothing is delivered twice", found)
+
+    def at_least_once(self) -> Verdict:
+        """Nothing is lost, and what comes again was not acknowledged before; all promises of the broker are kept."""
+        found = [*self._violated(), *self._missing(), *self._taken_out()]
+        return self._verdict("everything is delivered at least once", found)
+
+    def in_order(self) -> Verdict:
+        """Messages with one key are first delivered to each group in the order in which they were published."""
+        last: dict[tuple[str, str, bytes], tuple[int, int, int]] = {}
+        found = []
+        for event in self._events:
+            if event.kind is not EventKind.DELIVERED or event.attempt != 1 or event.offset is None:
+                continue
+            keys = self._keys.get((event.topic, event.partition or 0), {})
+            for offset in range(event.offset, event.offset + event.count):
+                key = keys.get(offset)
+                if key is None:
+                    continue
+                place = (event.published_ns or 0, event.partition or 0, offset)
+                before = last.get((event.group, event.topic, key))
+                if before is not None and place < before:
+                    later = f"{event.topic}/{before[1]} @{before[2]}, which was published later"
+                    what = f"with key {key!r} is delivered to {_reader(event)} after {later}"
+                    found.append(self._finding(event, offset, what))
+                else:
+                    last[event.group, event.topic, key] = place
+        return self._verdict("the order of each key is kept", found)
+
+    def everything_done(self) -> Verdict:
+        """Every message is acknowledged or dead-lettered: nothing waits, is in flight, or is read without a commit."""
+        found = []
+        queues = {queue.name for queue in self._snapshot.queues}
+        seen = set()  # places that are judged
+        for group in self._snapshot.groups:
+            for place in group.offsets:
+                if place.committed is not None:
+                    seen.add((group.name, place.topic, place.partition))
+                if place.lag:
+                    what = f"is the first of {counted(place.lag, 'message')} that group {group.name} has not committed"
+                    found.append(self._finding_at(place.topic, place.partition, place.committed or 0, what))
+        for event in self._events:
+            key = (event.group, event.topic, event.partition or 0)
+            if event.kind is EventKind.DELIVERED and event.group not in queues and key not in seen:
+                seen.add(key)
+                what = f"was delivered to {_reader(event)}, and its group has committed nothing"
+                found.append(self._finding(event, event.offset or 0, what))
+        for queue in self._snapshot.queues:
+            for lease in queue.leases:
+                what = f"is held by {lease.holder}"
+                found.append(self._finding_at(queue.topic or queue.name, lease.partition, lease.offset, what))
+            waiting = queue.ready + queue.delayed
+            if waiting:
+                found.append(Finding(f"queue {queue.name} has {counted(waiting, 'message')} that nobody has taken"))
+        return self._verdict("everything is acknowledged or dead-lettered", found)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """All of them by name."""
+        asked = (self.nothing_lost, self.nothing_twice, self.at_least_once, self.in_order, self.everything_done)
+        return {each.__name__: each() for each in asked}
+
+    def __repr__(self) -> str:
+        return f"<audit of {self._looked_at}>"
+
+    # -- inside
+
+    @cached_property
+    def _accounts(self) -> list[Account]:
+        accounts = Accounts()
+        for event in self._events:
+            accounts(event)
+        return accounts.compared(self._snapshot, self._compacted)
+
+    def _missing(self) -> Iterator[Finding]:
+        for account in self._accounts:
+            if account.missing:
+                came = account.published + account.redriven
+                yield Finding(
+                    f"{counted(account.missing, 'message')} of the {came} that came to {account.source} "
+                    f"neither reached {account.reader or 'a worker'} nor wait"
+                )
+
+    def _taken_out(self) -> Iterator[Finding]:
+        losing = {account.source for account in self._accounts if account.taken_out}
+        read = {account.source for account in self._accounts}
+        for event in self._events:
+            why = _TAKEN_OUT.get(event.kind)
+            if why is None or (event.kind is not EventKind.DROPPED and event.topic in read - losing):
+                continue
+            if event.offset is None:
+                yield Finding(f"a message for {event.topic or event.group} {why}", (event,))
+            else:
+                yield self._finding(event, event.offset, f"{why}{_more(event)}")
+
+    @cached_property
+    def _violations(self) -> list[Violation]:
+        checker = Checker(max_attempts=self._max_attempts, compacted=self._compacted)
+        found = []
+        judged = set()  # of one place the first, which may be the cause of others
+        for event in self._events:
+            try:
+                checker(event)
+            except Violation as violation:
+                place = (event.group, event.topic, event.partition)
+                if place not in judged:
+                    judged.add(place)
+                    found.append(violation)
+        return found
+
+    def _violated(self, *, lost_only: bool = False) -> Iterator[Finding]:
+        for violation in self._violations:
+            if violation.is_loss or not lost_only:
+                yield Finding(violation.promise, violation.history)
+
+    def _finding(self, event: Event, offset: int, what: str) -> Finding:
+        return self._finding_at(event.topic, event.partition or 0, offset, what)
+
+    def _finding_at(self, topic: str, partition: int, offset: int, what: str) -> Finding:
+        life = life_of(self._events, topic, partition, offset)[-MAX_HISTORY:]
+        return Finding(f"{topic}/{partition} @{offset} {what}", tuple(life))
+
+    def _verdict(self, promise: str, findings: Sequence[Finding]) -> Verdict:
+        return Verdict(promise, findings, self._looked_at, self._denied)
+
+    @cached_property
+    def _looked_at(self) -> str:
+        published = sum(event.count for event in self._events if event.kind is EventKind.PUBLISHED)
+        readers = len(self._snapshot.groups) + len(self._snapshot.queues)
+        return f"{counted(published, 'message')} with {counted(readers, 'reader')}"
+
+
+def _reader(event: Event) -> str:
+    return f"{event.client} of {event.group}" if event.client else event.group
+
+
+def _more(event: Event) -> str:
+    return f", with {event.count - 1} more behind it" if event.count > 1 else ""
+
+
+def _nth(number: int | None) -> str:
+    return {2: "second", 3: "third"}.get(number or 1, f"{number}th")

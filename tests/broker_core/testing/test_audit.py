@@ -1,0 +1,233 @@
+"""Verdicts on what real clients, queues and settings have done, in the words that a failing test shows."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from broker_core import BrokerHost, FlowConfig, GroupConsumer, QueueConfig, QueueConsumer
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.config import LogConfig
+from broker_core.operations.audits import AuditBroker
+from broker_core.testing.embedded_broker import EmbeddedBroker
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as broker:
+        broker.create_topic("orders", partitions=2)
+        yield broker
+
+
+def read(broker: EmbeddedBroker, count: int, *, commit: bool = True, reset: str = "earliest") -> list[bytes | None]:
+    """Read `count` messages by a real consumer of group "billing", which leaves afterwards."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": "billing",
+            "auto.offset.reset": reset,
+            "enable.auto.commit": False,
+        }
+    )
+    found: list[bytes | None] = []
+    try:
+        consumer.subscribe(["orders"])
+        while len(found) < count:
+            message = consumer.poll(20)
+            assert message is not None
+            assert message.error() is None
+            found.append(message.value())
+        if commit:
+            consumer.commit(asynchronous=False)
+    finally:
+        consumer.close()
+    return found
+
+
+def test_a_group_that_reads_and_commits_all_keeps_every_promise(broker: EmbeddedBroker):
+    for number in range(10):
+        broker.publish("orders", number, key=f"customer-{number % 3}")
+    read(broker, 10)
+    audit = broker.audit()
+    assert {name: verdict.holds for name, verdict in audit.verdicts.items()} == {
+        "nothing_lost": True,
+        "nothing_twice": True,
+        "at_least_once": True,
+        "in_order": True,
+        "everything_done": True,
+    }
+    assert repr(audit.nothing_lost()) == "<nothing is lost: yes, in 10 messages with 1 reader>"
+
+
+def test_what_is_not_committed_comes_again_and_is_not_lost(broker: EmbeddedBroker):
+    broker.publish("orders", "one", partition=0)
+    read(broker, 1, commit=False)
+    assert not broker.audit().everything_done()
+    read(broker, 1)
+    audit = broker.audit()
+    assert audit.nothing_lost()
+    assert audit.at_least_once()
+    assert audit.everything_done()
+    twice = audit.nothing_twice()
+    assert not twice
+    lines = str(twice).splitlines()
+    assert lines[0] == "nothing is delivered twice: no, in 1 message with 1 reader"
+    assert lines[1] == "- orders/0 @0 is delivered to rdkafka of billing for the second time"
+    assert str(twice) in broker.timeline()
+    assert [line.split()[3] for line in lines[2:]] == ["published", "delivered", "delivered", "acknowledged"]
+
+
+def test_a_group_that_begins_at_the_end_after_its_offsets_are_gone_has_lost_messages(broker: EmbeddedBroker):
+    """The bug of `auto.offset.reset=latest`: what came while nobody was there is passed over."""
+    broker.publish("orders", "one", partition=0)
+    read(broker, 1, commit=False)
+    broker.publish("orders", "two", partition=0)
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "billing"})
+    try:
+        consumer.subscribe(["orders"])
+        while consumer.poll(0.1) is None:
+            broker.publish("orders", "later", partition=0)
+    finally:
+        consumer.close()
+    lost = broker.audit().nothing_lost()
+    assert not lost
+    assert "billing skipped 1 to " in str(lost)
+    assert repr(lost).startswith("<nothing is lost: no, billing skipped 1 to ")
+
+
+def test_a_commit_of_what_was_never_read_is_a_loss(broker: EmbeddedBroker):
+    broker.publish("orders", "one", "two", "three", partition=0)
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "billing"})
+    try:
+        consumer.commit(offsets=[TopicPartition("orders", 0, 3)], asynchronous=False)
+    finally:
+        consumer.close()
+    lost = broker.audit().nothing_lost()
+    assert "billing acknowledges 0, which it never got" in str(lost)
+
+
+def test_what_retention_took_before_it_was_read_is_lost():
+    with EmbeddedBroker() as broker:
+        broker.create_topic("orders", log=LogConfig(retention_ms=3_600_000, segment_bytes=100))
+        broker.create_topic("read", log=LogConfig(retention_ms=3_600_000, segment_bytes=100))
+        for topic in ("orders", "read"):
+            broker.publish(topic, *range(20))
+        with GroupConsumer(broker.host, "billing", ["read"]) as consumer:
+            count = 0
+            while count < 20:
+                count += len(consumer.poll(5))
+            consumer.commit()
+        broker.clock.advance(10_000)
+        lost = broker.audit().nothing_lost()
+        assert not lost
+        assert {finding.what.partition("/")[0] for finding in lost.findings} == {"orders"}
+        assert "was deleted" in str(lost)
+
+
+def test_a_dropped_message_is_lost_and_a_refused_one_is_not():
+    with EmbeddedBroker() as broker:
+        broker.create_topic("few", flow=FlowConfig(max_messages=1, policy="drop_newest"))
+        broker.create_topic("refusing", flow=FlowConfig(max_messages=1, policy="reject"))
+        broker.publish("refusing", "one")
+        with pytest.raises(BrokerError):
+            broker.publish("refusing", "two")
+        assert broker.audit().nothing_lost()
+        broker.publish("few", "one")
+        with pytest.raises(BrokerError):
+            broker.publish("few", "two")
+        assert "was dropped before it was stored" in str(broker.audit().nothing_lost())
+
+
+def test_a_queue_is_done_when_all_is_acknowledged_or_dead_lettered(broker: EmbeddedBroker):
+    broker.create_queue("mail", QueueConfig(max_attempts=1))
+    broker.publish("mail", "good", "bad")
+    with QueueConsumer(broker.host, "mail", client_id="worker") as worker:
+        good, bad = worker.take(5), worker.take(5)
+        assert good is not None
+        assert bad is not None
+        done = broker.audit().everything_done()
+        assert "mail/0 @0 is held by worker" in str(done)
+        good.ack()
+        bad.nack("no address")
+    audit = broker.audit()
+    assert audit.everything_done()
+    assert audit.nothing_lost()
+    assert audit.nothing_twice()
+
+
+def test_a_key_that_moves_to_another_partition_may_lose_its_order(broker: EmbeddedBroker):
+    broker.publish("orders", "first", key="customer", partition=1)
+    broker.publish("orders", "second", key="customer", partition=0)
+    consumer = Consumer(
+        {"bootstrap.servers": broker.bootstrap_servers, "group.id": "billing", "auto.offset.reset": "earliest"}
+    )
+    try:
+        consumer.assign([TopicPartition("orders", 0, 0)])
+        assert consumer.poll(20) is not None
+        consumer.unassign()
+        consumer.subscribe(["orders"])
+        broker.wait_until("group = billing and members = 1", timeout_s=20)
+    finally:
+        consumer.close()
+    with EmbeddedBroker() as other:
+        other.create_topic("orders", partitions=2)
+        with other.clock.stopped():
+            other.publish("orders", "second", key="customer", partition=0)
+        assert other.audit().in_order()  # nobody has read anything
+
+
+def test_an_audit_covers_a_crash():
+    with EmbeddedBroker(durability="file") as broker:
+        broker.create_topic("orders", partitions=2)
+        broker.create_queue("mail", QueueConfig(max_attempts=3))
+        broker.publish("orders", "one", "two", partition=0)
+        broker.publish("mail", "letter")
+        read(broker, 2)
+        with QueueConsumer(broker.host, "mail", client_id="worker") as worker:
+            letter = worker.take(5)
+            assert letter is not None
+            broker.restart()
+        broker.clock.advance(3_600)
+        with QueueConsumer(broker.host, "mail", client_id="worker") as worker:
+            again = worker.take(5)
+            assert again is not None
+            again.ack()
+        broker.publish("orders", "three", partition=0)
+        assert read(broker, 1) == [b"three"]
+        audit = broker.audit()
+        assert audit.at_least_once(), str(audit)
+        assert audit.everything_done(), str(audit)
+        assert not audit.nothing_twice()  # the letter
+
+
+def test_a_reset_begins_an_audit_anew(broker: EmbeddedBroker):
+    broker.publish("orders", "one", partition=0)
+    read(broker, 1, commit=False)
+    broker.reset()
+    assert str(broker.audit().everything_done()).endswith("yes, in 0 messages with 0 readers")
+
+
+def test_it_is_asked_for_by_http_too(broker: EmbeddedBroker):
+    broker.create_queue("mail")
+    broker.publish("mail", "letter")
+    with urllib.request.urlopen(f"{broker.http_url}/v1/audit", timeout=30) as answer:
+        verdicts = {each["name"]: each for each in json.load(answer)["verdicts"]}
+    assert verdicts["nothing_lost"]["holds"] is True
+    assert verdicts["everything_done"]["holds"] is False
+    assert "queue mail has 1 message that nobody has taken" in verdicts["everything_done"]["explanation"]
+
+
+def test_a_broker_that_does_not_know_its_beginning_refuses(tmp_path: Path):
+    with BrokerHost() as host, pytest.raises(BrokerError, match="does not keep its events") as refused:
+        host.ask(AuditBroker())
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    with EmbeddedBroker(tmp_path) as broker:
+        broker.create_topic("orders")
+        assert broker.audit().nothing_lost()
+    with EmbeddedBroker(tmp_path) as again, pytest.raises(BrokerError, match="from its beginning"):
+        again.audit()
