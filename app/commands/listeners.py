@@ -43,7 +43,10 @@ class ListenerHandlers(QObject):
         self.listeners.changed.connect(self._show)
         context.views.presenter(RequestsPresenter).attach(self.listeners.requests)
         context.views.presenter(ConnectionsPresenter).attach(
-            self.listeners.facts, lambda: (*self.listeners.connections(), *self.listeners.ended()), self._why_not
+            self.listeners.facts,
+            lambda: (*self.listeners.connections(), *self.listeners.ended()),
+            self.listeners.apis,
+            self._why_not,
         )
 
     def _open(self, kind: Kind, port: int) -> None:

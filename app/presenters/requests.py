@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from app.presenters.columns import Column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
-from broker_core.listeners.connections import RequestView
+from broker_core.listeners.connections import RequestView, quantile
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.formats import Times, session_time
@@ -45,7 +45,7 @@ class RequestsModel(TableModel[RequestView]):
             ),
             Column[RequestView](
                 tr("Latency"),
-                lambda row: _latency(row.latency_ns),
+                lambda row: latency(row.latency_ns),
                 lambda row: row.latency_ns,
                 numeric=True,
                 about=tr("From the request to its reply, on the wall clock; waiting for messages counts."),
@@ -95,18 +95,14 @@ def by_api(requests: Sequence[RequestView]) -> str:
             "{api}: {count:,}, p50 {p50}, p99 {p99}",
             api=api,
             count=len(found),
-            p50=_latency(_quantile(found, 0.5)),
-            p99=_latency(_quantile(found, 0.99)),
+            p50=latency(quantile(found, 0.5)),
+            p99=latency(quantile(found, 0.99)),
         )
         for api, found in busiest
     )
 
 
-def _quantile(values: Sequence[int], part: float) -> int:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
-
-
-def _latency(latency_ns: int) -> str:
+def latency(latency_ns: int) -> str:
+    """In milliseconds."""
     ms = latency_ns / 1_000_000
     return f"{ms:.2f} ms" if ms < 10 else f"{ms:,.0f} ms"

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
-from broker_core.listeners.connections import Connections, ConnectionView, RequestView
+from broker_core.listeners.connections import ApiView, Connections, ConnectionView, RequestView
 from broker_core.operations.http_form import DEFAULT_PORT
 from widgets.i18n import tr
 from widgets.panels.connections import ListenerFacts
@@ -57,6 +57,10 @@ class Listeners(QObject):
     def connections(self) -> tuple[ConnectionView, ...]:
         """The connections."""
         return () if self._connections is None else self._connections.views()
+
+    def apis(self, number: int) -> tuple[ApiView, ...]:
+        """The requests of a connection by API, the busiest first."""
+        return () if self._connections is None else self._connections.apis(number)
 
     def requests(self) -> tuple[RequestView, ...]:
         """The last requests of Kafka programs, the oldest first."""

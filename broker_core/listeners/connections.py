@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -14,14 +14,15 @@ from broker_core.clock import NS_PER_S
 RATE_WINDOW_NS = NS_PER_S
 KEPT_GONE = 50
 KEPT_REQUESTS = 2_000
+KEPT_LATENCIES = 100  # of each API of a connection
 
 
 class ConnectionView(msgspec.Struct, frozen=True):
     """One connection at one moment. Times are session nanoseconds; sizes are bytes sent and received.
 
-    `client` is what it calls itself and `software` what it runs ("" while it has not said so), `principal` who its
-    token says it is. Rates are per second, over the last second or two. Of one that has ended, `last_error` says who
-    cut it, and why.
+    `client` is what it calls itself, `software` what it runs and `group` the last group that it named ("" while it has
+    not said so), `principal` who its token says it is. Rates are per second, over the last second or two. Of one that
+    has ended, `last_error` says who cut it, and why.
     """
 
     id: int
@@ -45,6 +46,20 @@ class ConnectionView(msgspec.Struct, frozen=True):
     last_error: str
     ended_ns: int | None = None  # while it is open
     software: str = ""
+    group: str = ""
+
+
+class ApiView(msgspec.Struct, frozen=True):
+    """The requests of one API on one connection; p50 and p99 are those of the last 100, on the wall clock."""
+
+    api: str
+    requests: int
+    p50_ns: int
+    p99_ns: int
+    request_bytes: int
+    reply_bytes: int
+    errors: int
+    last_error: str
 
 
 class RequestView(msgspec.Struct, frozen=True, gc=False):
@@ -66,6 +81,45 @@ class RequestView(msgspec.Struct, frozen=True, gc=False):
     error: str
 
 
+class _ApiCounts:
+    """What is counted of one API."""
+
+    __slots__ = ("errors", "last_error", "latencies_ns", "reply_bytes", "request_bytes", "requests")
+
+    def __init__(self) -> None:
+        self.requests = self.request_bytes = self.reply_bytes = self.errors = 0
+        self.last_error = ""
+        self.latencies_ns: deque[int] = deque(maxlen=KEPT_LATENCIES)
+
+    def count(self, size_bytes: int, reply_bytes: int, latency_ns: int, error: str) -> None:
+        self.requests += 1
+        self.request_bytes += size_bytes
+        self.reply_bytes += reply_bytes
+        self.latencies_ns.append(latency_ns)
+        if error:
+            self.errors += 1
+            self.last_error = error
+
+    def view(self, api: str) -> ApiView:
+        latencies = self.latencies_ns.copy()
+        return ApiView(
+            api,
+            self.requests,
+            quantile(latencies, 0.5),
+            quantile(latencies, 0.99),
+            self.request_bytes,
+            self.reply_bytes,
+            self.errors,
+            self.last_error,
+        )
+
+
+def quantile(values: Iterable[int], part: float) -> int:
+    """The value that `part` of `values` do not exceed; 0 where there are none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0
+
+
 _Counts = tuple[int, int, int, int, int]
 _NOTHING: _Counts = (0, 0, 0, 0, 0)
 
@@ -77,10 +131,12 @@ class Connection:
         "_cut",
         "_now",
         "_then",
+        "apis",
         "bytes_in",
         "bytes_out",
         "client",
         "errors",
+        "group",
         "heard_ns",
         "id",
         "last_error",
@@ -99,11 +155,12 @@ class Connection:
         self.listener = listener
         self.peer = peer
         self.client = client
-        self.principal = self.software = ""
+        self.principal = self.software = self.group = ""
         self.opened_ns = self.heard_ns = opened_ns
         self.requests = self.messages_in = self.messages_out = self.bytes_in = self.bytes_out = 0
         self.errors = 0
         self.last_error = ""
+        self.apis: dict[str, _ApiCounts] = {}
         self._cut = cut
         self._then = self._now = (opened_ns, _NOTHING)  # counts at two earlier moments, for the rates
 
@@ -143,7 +200,13 @@ class Connection:
             self.errors,
             self.last_error,
             software=self.software,
+            group=self.group,
         )
+
+    def api_views(self) -> tuple[ApiView, ...]:
+        """Its APIs, the busiest first."""
+        counted = sorted(self.apis.copy().items(), key=lambda each: -each[1].requests)
+        return tuple(counts.view(api) for api, counts in counted)
 
 
 class Connections:
@@ -154,7 +217,7 @@ class Connections:
         self._now_ns = now_ns
         self._lock = threading.Lock()
         self._open: dict[int, Connection] = {}
-        self._gone: deque[ConnectionView] = deque(maxlen=KEPT_GONE)
+        self._gone: deque[tuple[ConnectionView, Connection]] = deque(maxlen=KEPT_GONE)
         self._requests: deque[RequestView] = deque(maxlen=KEPT_REQUESTS)
         self._answered = 0
         self._next_id = 1
@@ -172,7 +235,8 @@ class Connections:
         now_ns = self._now_ns()
         with self._lock:
             if self._open.pop(connection.id, None) is not None:
-                self._gone.append(msgspec.structs.replace(connection.view(now_ns), ended_ns=now_ns))
+                view = msgspec.structs.replace(connection.view(now_ns), ended_ns=now_ns)
+                self._gone.append((view, connection))
 
     def answered(
         self,
@@ -188,6 +252,10 @@ class Connections:
     ) -> None:
         """A request of `connection` was answered; `error` is "" for none."""
         self._answered += 1
+        counts = connection.apis.get(api)
+        if counts is None:
+            counts = connection.apis[api] = _ApiCounts()
+        counts.count(size_bytes, reply_bytes, latency_ns, error)
         self._requests.append(
             RequestView(
                 self._answered,
@@ -233,4 +301,12 @@ class Connections:
     def gone(self) -> tuple[ConnectionView, ...]:
         """The last connections that ended, as they were then, the oldest first."""
         with self._lock:
-            return tuple(self._gone)
+            return tuple(view for view, _connection in self._gone)
+
+    def apis(self, number: int) -> tuple[ApiView, ...]:
+        """The requests of connection `number` by API, the busiest first; none where it is not known any more."""
+        with self._lock:
+            found = self._open.get(number) or next(
+                (connection for _view, connection in self._gone if connection.id == number), None
+            )
+        return () if found is None else found.api_views()

@@ -218,6 +218,10 @@ Wanduhrzeit {wall}</translation>
    <translation>1 Worker</translation>
   </message>
   <message>
+   <source>99th percentile of the latency of the last 100 requests.</source>
+   <translation>99. Perzentil der Latenz der letzten 100 Anfragen.</translation>
+  </message>
+  <message>
    <source>: {slowest} is behind</source>
    <translation>: {slowest} ist zurück</translation>
   </message>
@@ -978,8 +982,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Bytes höchstens</translation>
   </message>
   <message>
+   <source>Bytes in</source>
+   <translation>Bytes ein</translation>
+  </message>
+  <message>
    <source>Bytes of the value.</source>
    <translation>Bytes des Werts.</translation>
+  </message>
+  <message>
+   <source>Bytes out</source>
+   <translation>Bytes aus</translation>
   </message>
   <message>
    <source>Bytes/s</source>
@@ -1372,6 +1384,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Corruption</source>
    <translation>Beschädigung</translation>
+  </message>
+  <message>
+   <source>Count</source>
+   <translation>Anzahl</translation>
   </message>
   <message>
    <source>Counted in the last events only: this session is not recorded.</source>
@@ -3062,6 +3078,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Tafel maximieren</translation>
   </message>
   <message>
+   <source>Median latency of the last 100 requests; waiting for messages counts.</source>
+   <translation>Median der Latenz der letzten 100 Anfragen; Warten auf Nachrichten zählt mit.</translation>
+  </message>
+  <message>
    <source>Member id</source>
    <translation>Mitglieds-Id</translation>
   </message>
@@ -3890,8 +3910,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Andere Gruppe</translation>
   </message>
   <message>
-   <source>Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see who is connected, and cut a connection.</source>
-   <translation>Andere Programme erreichen den Broker durch Zugänge: HTTP und das Wire-Protokoll. Hier lassen sie sich öffnen und schließen; zu sehen ist, wer verbunden ist, und jede Verbindung lässt sich trennen.</translation>
+   <source>Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see who is connected, and cut a connection. At the right are the requests of the selected connection, API by API.</source>
+   <translation>Andere Programme erreichen den Broker durch **Listener**: Kafka und HTTP. Hier werden sie geöffnet und geschlossen, hier steht, wer verbunden ist, und hier wird eine Verbindung getrennt. Rechts stehen die Anfragen der ausgewählten Verbindung, API für API.</translation>
   </message>
   <message>
    <source>Other version</source>
@@ -4068,6 +4088,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Previous event</source>
    <translation>Voriges Ereignis</translation>
+  </message>
+  <message>
+   <source>Principal {name}</source>
+   <translation>Principal {name}</translation>
   </message>
   <message>
    <source>Priorities</source>
@@ -4570,6 +4594,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Requests</translation>
   </message>
   <message>
+   <source>Requests of the selected connection, by API</source>
+   <translation>Anfragen der ausgewählten Verbindung nach API</translation>
+  </message>
+  <message>
    <source>Requests/s</source>
    <translation>Anfragen/s</translation>
   </message>
@@ -4862,6 +4890,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erst eine Verbindung wählen.</translation>
   </message>
   <message>
+   <source>Select a connection to see its requests by API.</source>
+   <translation>Eine Verbindung auswählen, um ihre Anfragen nach API zu sehen.</translation>
+  </message>
+  <message>
    <source>Select a consumer on the canvas first.</source>
    <translation>Erst einen Consumer auf der Zeichenfläche wählen.</translation>
   </message>
@@ -5134,6 +5166,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Seit (Sitzungszeit)</translation>
   </message>
   <message>
+   <source>Since the client last sent something. Waiting for messages counts.</source>
+   <translation>Seit der Client zuletzt etwas gesendet hat. Warten auf Nachrichten zählt mit.</translation>
+  </message>
+  <message>
    <source>Since the one before</source>
    <translation>Seit dem vorigen</translation>
   </message>
@@ -5192,6 +5228,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>So far</source>
    <translation>Bis jetzt</translation>
+  </message>
+  <message>
+   <source>Software</source>
+   <translation>Software</translation>
   </message>
   <message>
    <source>Something is missing at the end: a word, or a condition as in lag &gt; 100.</source>
@@ -7538,6 +7578,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>other reasons</source>
    <translation>andere Gründe</translation>
+  </message>
+  <message>
+   <source>p50</source>
+   <translation>p50</translation>
+  </message>
+  <message>
+   <source>p99</source>
+   <translation>p99</translation>
   </message>
   <message>
    <source>p99 &lt; 200 ms, or lag("billing") &lt; 100: one a line; the report says what holds</source>

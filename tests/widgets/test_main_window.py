@@ -16,8 +16,8 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.charts import RATE_LOOKS, ChartsPanel
+from widgets.panels.connections import API_LOOKS, ConnectionsPanel
 from widgets.panels.connections import LOOKS as CONNECTION_LOOKS
-from widgets.panels.connections import ConnectionsPanel
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import LOOKS as EVENT_LOOKS
@@ -80,7 +80,7 @@ def parts():
         BackpressurePanel(),
         ChartsPanel(model(RATE_LOOKS)),
         EventsPanel(model(EVENT_LOOKS)),
-        ConnectionsPanel(model(CONNECTION_LOOKS)),
+        ConnectionsPanel(model(CONNECTION_LOOKS), model(API_LOOKS)),
         RequestsPanel(model(REQUEST_LOOKS)),
         JobsPanel(),
         ReportPanel(model(REPORT_LOOKS)),

@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from widgets.facts import plain_label
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.roles import Role
 
 EMPTY = (
@@ -21,14 +31,27 @@ EMPTY = (
 LOOKS = (
     ColumnLook("number", 44, spare=3),
     ColumnLook("text", 132, spare=5),
-    ColumnLook("text", 56),
-    ColumnLook("text", 130, 3),
-    ColumnLook("mono", 140, 1, spare=4),
+    ColumnLook("text", 68, spare=2),
+    ColumnLook("text", 110, 3),
+    ColumnLook("text", 90, 2, spare=2),
+    ColumnLook("text", 120, 2, spare=3),
+    ColumnLook("mono", 130, 1, spare=4),
+    ColumnLook("number", 64, spare=3),
     ColumnLook("number", 96, 1),
     ColumnLook("number", 110, 1),
     ColumnLook("number", 110, 1),
     ColumnLook("number", 80, spare=2),
     ColumnLook("text", 160, 4, spare=1),
+)
+API_LOOKS = (
+    ColumnLook("text", 110, 2),
+    ColumnLook("number", 60),
+    ColumnLook("number", 70),
+    ColumnLook("number", 70),
+    ColumnLook("number", 78, spare=2),
+    ColumnLook("number", 78, spare=2),
+    ColumnLook("number", 60, spare=1),
+    ColumnLook("text", 90, 3, spare=3),
 )
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
@@ -81,7 +104,8 @@ class ConnectionsPanel(TablePanel):
         mark("Listeners for other programs, and who is connected."),
         mark(
             "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, "
-            "see who is connected, and cut a connection."
+            "see who is connected, and cut a connection. At the right are the requests of the selected connection, API "
+            "by API."
         ),
         group=mark("System"),
         counted=True,
@@ -91,7 +115,14 @@ class ConnectionsPanel(TablePanel):
     closeRequested = Signal(str)
     cutRequested = Signal(object)
 
-    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        """`model` has the connections, `apis` the requests of the selected one by API."""
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self.apis = RowTable(apis, API_LOOKS)
+        self.apis.setAccessibleName(tr("Requests of the selected connection, by API"))
+        self._beside = QStackedWidget()
+        self._beside.addWidget(plain_label(tr("Select a connection to see its requests by API."), "muted"))
+        self._beside.addWidget(self.apis)
         self._listeners: dict[str, _Listener] = {}
         self._facts: tuple[ListenerFacts, ...] = ()
         self._forbidden = ""
@@ -121,6 +152,18 @@ class ConnectionsPanel(TablePanel):
         model.dataChanged.connect(lambda *_what: self._show_cut())
         model.layoutChanged.connect(lambda *_what: self._show_cut())
         self._show_cut()
+
+    def body(self) -> QWidget:
+        """The connections, and beside them the requests of the selected one."""
+        self._split.addWidget(self.table)
+        self._split.addWidget(self._beside)
+        self._split.setStretchFactor(0, 1)
+        self._split.setSizes([820, 480])
+        return self._split
+
+    def set_selected(self, selected: bool) -> None:
+        """Whether a connection is selected, whose requests `apis` has."""
+        self._beside.setCurrentIndex(int(selected))
 
     def _show_cut(self) -> None:
         index = self.table.currentIndex()

@@ -222,6 +222,7 @@ class KafkaConnection(asyncio.Protocol):
         self._served = _Served(header, api.name, len(frame), time.perf_counter_ns(), self._seen.errors)
         client, request = request_of(header, frame)
         self._seen.client = client[:100]
+        self._seen.group = getattr(request, "group_id", None) or self._seen.group
         if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
             raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it authenticated")
         if api.key == sasl.HANDSHAKE_KEY:

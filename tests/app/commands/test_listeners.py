@@ -88,6 +88,14 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, liste
     assert delivered == [None] * 5
     rows = [row for row in hand.workbench.views.presenter(ConnectionsPresenter).model.rows if row.messages_in]
     assert [(row.listener, row.client, row.messages_in) for row in rows] == [("kafka", "my-shop", 5)]
+    assert rows[0].software.startswith("confluent-kafka-python")
+    connections = hand.workbench.views.presenter(ConnectionsPresenter)
+    assert not connections.apis.rows
+    connections.panel.select(connections.model.rows.index(rows[0]))
+    of_produce = next(row for row in connections.apis.rows if row.api == "Produce")
+    assert (of_produce.requests >= 1, of_produce.errors, of_produce.last_error) == (True, 0, "")
+    assert 0 < of_produce.p50_ns <= of_produce.p99_ns
+    assert of_produce.request_bytes > of_produce.reply_bytes > 0
     hand.workbench.window.show_tab("requests")
     hand.show()
     hand.workbench.draw()

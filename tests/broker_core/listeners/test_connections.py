@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from broker_core.clock import NS_PER_S
-from broker_core.listeners.connections import Connections
+from broker_core.listeners.connections import ApiView, Connection, Connections
 
 
 class Clock:
@@ -76,3 +76,26 @@ def test_a_listener_may_close_the_connection_from_within_the_cut():
     worker.start()
     worker.join(5)
     assert not worker.is_alive() and connections.count() == 0
+
+
+def test_the_requests_of_a_connection_are_counted_by_api_and_outlive_it() -> None:
+    connections = Connections(lambda: 0)
+    one, other = (connections.open("kafka", "", lambda: None) for _ in range(2))
+
+    def answer(connection: Connection, api: str, latency_ns: int, error: str = "") -> None:
+        connections.answered(connection, api, 1, 1, size_bytes=100, reply_bytes=10, latency_ns=latency_ns, error=error)
+
+    for latency_ns in range(1, 201):
+        answer(one, "Produce", latency_ns)
+    answer(one, "Metadata", 5, "first")
+    answer(one, "Metadata", 7, "last")
+    answer(other, "Fetch", 1)
+    expected = (
+        ApiView("Produce", 200, 151, 200, 20_000, 2_000, 0, ""),  # of the last 100
+        ApiView("Metadata", 2, 7, 7, 200, 20, 2, "last"),
+    )
+    assert connections.apis(one.id) == expected
+    connections.closed(one)
+    assert connections.apis(one.id) == expected
+    assert [view.api for view in connections.apis(other.id)] == ["Fetch"]
+    assert connections.apis(99) == ()

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.widgets.panels.table_of import table_of
+from widgets.panels.connections import API_LOOKS, ConnectionsPanel, ListenerFacts
 from widgets.panels.connections import LOOKS as CONNECTION_LOOKS
-from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.panels.report import LOOKS as REPORT_LOOKS
 from widgets.panels.report import FindingFacts, ReportPanel
 from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
@@ -29,7 +29,7 @@ def shown(qtbot, panel):
     "make",
     [
         lambda rows: SchemasPanel(model(SCHEMA_LOOKS, rows), model(REFUSAL_LOOKS, rows)),
-        lambda rows: ConnectionsPanel(model(CONNECTION_LOOKS, rows)),
+        lambda rows: ConnectionsPanel(model(CONNECTION_LOOKS, rows), model(API_LOOKS)),
         lambda rows: ReportPanel(model(REPORT_LOOKS, rows)),
     ],
     ids=["schemas", "connections", "report"],
@@ -59,7 +59,7 @@ def test_a_schema_is_shown_as_text_and_a_message_is_asked_about(qtbot):
 
 
 def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
-    panel = shown(qtbot, ConnectionsPanel(model(CONNECTION_LOOKS)))
+    panel = shown(qtbot, ConnectionsPanel(model(CONNECTION_LOOKS), model(API_LOOKS)))
     panel.set_listeners((ListenerFacts("http", "", False, 8080), ListenerFacts("kafka", "127.0.0.1:9092", False, 9092)))
     with qtbot.waitSignal(panel.openRequested) as told:
         qtbot.mouseClick(panel.listener("http").button, Qt.MouseButton.LeftButton)
@@ -76,7 +76,7 @@ def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
 
 
 def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
-    panel = shown(qtbot, ConnectionsPanel(model(CONNECTION_LOOKS)))
+    panel = shown(qtbot, ConnectionsPanel(model(CONNECTION_LOOKS), model(API_LOOKS)))
     assert not panel.cut_button.isEnabled()
     panel.select(1)
     with qtbot.waitSignal(panel.cutRequested) as told:
