@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 #: What a scenario says of itself is no setting.
-_WORDS = frozenset({"title", "about", "watch", "try"})
+_WORDS = frozenset({"title", "about", "watch", "try", "lesson"})
 #: Settings of what is then among the faults and actions.
 _TOLD_WHEN_DONE = "schedule."
 
@@ -23,9 +23,12 @@ class Otherwise(NamedTuple):
     done: bool = True
 
 
-def flat_settings(scenario: Mapping[str, Any]) -> dict[str, str]:
-    """Each setting of a scenario by its path, as text: groups.billing.assignor, range."""
-    return dict(_flat({name: one for name, one in scenario.items() if name not in _WORDS}))
+def flat_settings(scenario: Mapping[str, Any], seed: int | None = None) -> dict[str, str]:
+    """Each setting of a scenario by its path, as text: groups.billing.assignor, range. `seed` is the one that it ran
+    with, where that is known: it may be another than the scenario's own.
+    """
+    settings = {name: one for name, one in scenario.items() if name not in _WORDS}
+    return dict(_flat(settings if seed is None else {**settings, "seed": seed}))
 
 
 def done_in_words(cause: str, client: str) -> str:

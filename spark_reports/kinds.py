@@ -136,7 +136,7 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
             "runs": arrow(figures, runs.schema(figures_of(request.parts))),
             "comparison": arrow(comparison.comparison(runs.measures(figures), errors), comparison.SCHEMA),
         }
-    settings = [Settings(info.scenario) for info in found.infos]
+    settings = [Settings(info.scenario, info.metadata.get("seed")) for info in found.infos]
     told, compared = (tables[name].to_pylist() for name in ("runs", "comparison"))
     findings = comparison_findings(told, compared, made, labels, settings)
     whole = {**tables, **_side_by_side(made, found, labels), "findings": findings_table(findings)}

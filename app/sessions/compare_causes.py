@@ -20,7 +20,6 @@ from resources.otherwise import Otherwise, done_in_words, flat_settings, otherwi
 from widgets.formats import session_time
 from widgets.i18n import tr
 
-SEED = "seed"
 _DONE = frozenset({EventKind.FAULT, EventKind.USER_ACTION})
 _FLOWS = {EventKind.PUBLISHED: "topic", EventKind.DELIVERED: "group"}
 
@@ -39,8 +38,7 @@ class Setup:
             content = Document((folder / schema.SCENARIO_FILE).read_text(encoding="utf-8")).value
         except (OSError, UnicodeDecodeError, YamlError):
             content = None
-        settings = flat_settings(content if isinstance(content, dict) else {})
-        return cls(settings | ({} if seed is None else {SEED: str(seed)}))
+        return cls(flat_settings(content if isinstance(content, dict) else {}, seed))
 
     def note(self, event: Event) -> None:
         """Take an event of the session."""

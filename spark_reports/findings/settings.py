@@ -11,10 +11,13 @@ from resources.otherwise import flat_settings
 
 
 class Settings:
-    """Asked by name; {} for whatever the scenario does not have, or where it cannot be read."""
+    """Asked by name; {} for whatever the scenario does not have, or where it cannot be read. `seed` is the one that the
+    session ran with, None where that is not known.
+    """
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", seed: int | None = None) -> None:
         self.text = text
+        self._seed = seed
         self._told = _read(text)
 
     @property
@@ -49,7 +52,7 @@ class Settings:
 
     def flat(self) -> dict[str, str]:
         """Each setting by its path, as text: groups.billing.assignor, range. What it says of itself is no setting."""
-        return flat_settings(self._told)
+        return flat_settings(self._told, self._seed)
 
     def _all(self, kind: str) -> list[Mapping[str, Any]]:
         found = self._told.get(kind)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import resources
 from spark_reports.findings.comparison import comparison_findings
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
@@ -96,3 +98,19 @@ def test_what_was_scheduled_is_told_once_as_what_was_done() -> None:
     told = found(worse, ONE, ONE + done, markers=[[], [_marker("crash", 30)]])
     (one,) = (one for one in told if "p99" in one.headline)
     assert one.why == "One thing was otherwise: crash (w-1) at 00:30.0."
+
+
+def test_another_seed_is_told_and_what_a_scenario_says_of_itself_is_not() -> None:
+    worse = measure("p99_ns", 3.0 * S, 1.0 * S, "worse")
+    lesson = "lesson: {steps: [{watch: The lag rises}]}\ntry: [Drag it]\nwatch: [Look]\nabout: Another\n"
+    base, this = Settings(f"{ONE}seed: 1\n", 1), Settings(f"{ONE}{lesson}seed: 1\n", 2)
+    told = comparison_findings([run(0), run(1)], worse, [made(), made()], LABELS, [base, this])
+    (did,) = (one for one in told if "otherwise in after" in one.headline)
+    assert did.detail == "seed is 2 instead of 1."
+    assert any(one.why == "One thing was otherwise: seed is 2 instead of 1." for one in told)
+
+
+@pytest.mark.parametrize("scenario", sorted(resources.path("scenarios").glob("*.yaml")), ids=lambda path: path.stem)
+def test_no_bundled_scenario_has_prose_among_its_settings(scenario: Path) -> None:
+    kinds = {path.partition(".")[0] for path in Settings(scenario.read_text(encoding="utf-8")).flat()}
+    assert kinds and kinds.isdisjoint({"title", "about", "watch", "try", "lesson"})
