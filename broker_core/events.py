@@ -53,6 +53,8 @@ class EventKind(enum.StrEnum):
     PRODUCER_UNBLOCKED = "producer_unblocked"
     TRANSACTION_STARTED = "transaction_started"
     TRANSACTION_ENDED = "transaction_ended"
+    ALERT_RAISED = "alert_raised"
+    ALERT_OVER = "alert_over"
     FAULT = "fault"
     DAMAGE = "damage"
     USER_ACTION = "user_action"

@@ -85,6 +85,8 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("stable", "producer", "Producer unblocked"),
         StateStyle("failure", "warning", "Fault"),
         StateStyle("failure", "warning", "Corruption"),
+        StateStyle("failure", "warning", "Alert"),
+        StateStyle("stable", "check", "Alert over"),
         StateStyle("active", "command", "My action"),
         StateStyle("rebalancing", "undo", "Offsets reset"),
         StateStyle("idle", "redo", "Read again"),

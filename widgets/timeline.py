@@ -22,7 +22,7 @@ FOLDED_AREA = 18
 #: Lane: its name on the screen.
 LANES = {
     "rebalances": mark("Rebalances"),
-    "faults": mark("Faults"),
+    "faults": mark("Faults, alerts"),
     "dead letters": mark("Dead letters"),
     "backpressure": mark("Backpressure"),
     "actions": mark("Actions"),
@@ -32,6 +32,7 @@ LANES = {
 TICK_LANES = {
     "action": "actions",
     "fault": "faults",
+    "alert": "faults",
     "dead letter": "dead letters",
     "redrive": "dead letters",
     "bookmark": "bookmarks",
@@ -51,7 +52,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A moment. `kind` is action, fault, dead letter, redrive or bookmark."""
+    """A moment. `kind` is action, fault, alert, dead letter, redrive or bookmark."""
 
     time_ns: int
     kind: str

@@ -20,6 +20,7 @@ _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
 _TICKS = {
     "action": "accent",
     "fault": "text",
+    "alert": "failure",
     "dead letter": "failure",
     "redrive": "stable",
     "bookmark": "branch",

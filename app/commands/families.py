@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.commands.alerts import AlertHandlers
 from app.commands.appearance import AppearanceHandlers
 from app.commands.audit import AuditHandlers
 from app.commands.cleaning import CleaningHandlers
@@ -39,6 +40,7 @@ FAMILIES = (
     SessionHandlers,
     UndoHandlers,
     UntilHandlers,
+    AlertHandlers,
     AuditHandlers,
     CompareHandlers,
     TimelineHandlers,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from app.sessions.collectors.alerts import AlertCollector
 from app.sessions.collectors.hues import HueCollector
 from app.sessions.collectors.latencies import LatencyCollector
 from app.sessions.collectors.lesson import LessonCollector
@@ -37,6 +38,7 @@ class Collectors:
         self.series = SessionSeries()
         self.refusals = RefusalCollector()
         self.schemas = SchemaCollector(scenario)
+        self.alerts = AlertCollector(scenario)
         self.lesson = LessonCollector(None if scenario is None else scenario.lesson)
 
     def all(self) -> tuple[Sink, ...]:
@@ -52,6 +54,7 @@ class Collectors:
             self.latencies,
             self.refusals,
             self.schemas,
+            self.alerts,
             self.lesson,
             self.series,
         )

@@ -16,6 +16,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.groups.offset_reset import Target
 from broker_core.names import check_name
 from broker_core.simulation.actor import Actor
+from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
@@ -39,6 +40,7 @@ class SimulationContext:
         rules: FailureRules,
         actors: dict[str, Actor],
         groups: dict[str, GroupSpec],
+        alerts: AlertWatch,
         *,
         effects_of: Callable[[str], SqliteEffects],
         find_file: Callable[[str], Path],
@@ -57,6 +59,7 @@ class SimulationContext:
         self.rules = rules
         self.actors = actors
         self.groups = groups
+        self.alerts = alerts
         self.effects_of = effects_of
         self.find_file = find_file
         self.begin_cleaning = begin_cleaning

@@ -31,8 +31,11 @@ Place = tuple[str | int, ...]
 def check_references(scenario: Scenario, document: Document, window: WindowNames | None = None) -> None:
     """Raises `YamlError` with the line of the first thing that is wrong."""
     _References(scenario, document).check()
+    conditions = LessonReferences(scenario, document, window)
+    for index, alert in enumerate(scenario.alerts):
+        conditions.check_condition(("alerts", index, "when"), alert.when)
     if scenario.lesson is not None:
-        LessonReferences(scenario, document, window).check(scenario.lesson)
+        conditions.check(scenario.lesson)
 
 
 class _References:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from broker_core.simulation.action_words import in_words_of_today, with_known_assignor
+from broker_core.simulation.alert import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import check_references
 from broker_core.simulation.scenario_errors import fault
@@ -54,6 +55,7 @@ class Scenario(Strict, frozen=True, kw_only=True):
     workers: tuple[WorkerSpec, ...] = ()
     subscribers: tuple[SubscriberSpec, ...] = ()
     schedule: tuple[Scheduled, ...] = ()
+    alerts: tuple[Alert, ...] = ()
     lesson: Lesson | None = None
 
 

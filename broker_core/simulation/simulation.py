@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.occurrences import BrokerState
 from broker_core.clients.effects import SqliteEffects
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
@@ -26,6 +27,7 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
 from broker_core.simulation.actions.groups import ResetOffsets
 from broker_core.simulation.actor import Actor
+from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.arrivals import arrivals
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.simulation.consumer import ConsumerActor
@@ -100,6 +102,7 @@ class Simulation:
             rules,
             self.actors,
             self._groups,
+            AlertWatch(self.loop.timers, self.events, BrokerState(self.broker, self.actors)),
             effects_of=self._effects_of,
             find_file=find_file,
             begin_cleaning=self._begin_cleaning,
@@ -161,6 +164,8 @@ class Simulation:
             self.context.add(actor).start()
         for scheduled in scenario.schedule:
             self._schedule(scheduled)
+        for alert in scenario.alerts:
+            self.context.alerts.set(now_ns, alert)
         if any(topic.log is not None for topic in scenario.topics):
             self._begin_cleaning()
 

@@ -250,6 +250,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Bedingung ist nötig.</translation>
   </message>
   <message>
+   <source>A condition that is watched for.</source>
+   <translation>Eine Bedingung, auf die geachtet wird.</translation>
+  </message>
+  <message>
    <source>A consumer for a group or the bench.</source>
    <translation>Ein Consumer für eine Gruppe oder die Bank.</translation>
   </message>
@@ -592,6 +596,18 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Age of the oldest message that is not committed.</source>
    <translation>Alter der ältesten Nachricht, die nicht committet ist.</translation>
+  </message>
+  <message>
+   <source>Alert</source>
+   <translation>Alarm</translation>
+  </message>
+  <message>
+   <source>Alert over</source>
+   <translation>Alarm vorbei</translation>
+  </message>
+  <message>
+   <source>Alert {name} at {at}: {condition}</source>
+   <translation>Alarm {name} bei {at}: {condition}</translation>
   </message>
   <message>
    <source>All</source>
@@ -1292,6 +1308,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Condition</source>
    <translation>Bedingung</translation>
+  </message>
+  <message>
+   <source>Conditions are those of the filters, over things by their names: {examples}. It is raised once each time that the condition has held for so long.</source>
+   <translation>Bedingungen sind die der Filter, über Dinge bei ihren Namen: {examples}. Der Alarm kommt jedes Mal einmal, wenn die Bedingung so lange gegolten hat.</translation>
   </message>
   <message>
    <source>Configure</source>
@@ -2118,6 +2138,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Störungen und Eingriffe</translation>
   </message>
   <message>
+   <source>Faults, alerts</source>
+   <translation>Störung, Alarm</translation>
+  </message>
+  <message>
    <source>Fields</source>
    <translation>Felder</translation>
   </message>
@@ -2316,6 +2340,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>For</source>
    <translation>Für</translation>
+  </message>
+  <message>
+   <source>For at least</source>
+   <translation>Mindestens</translation>
   </message>
   <message>
    <source>Forget a layout</source>
@@ -2716,6 +2744,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It is too long to check here: a million characters at most.</source>
    <translation>Er ist zu lang, um hier geprüft zu werden: höchstens eine Million Zeichen.</translation>
+  </message>
+  <message>
+   <source>It is watched for no more.</source>
+   <translation>Darauf wird nicht mehr geachtet.</translation>
   </message>
   <message>
    <source>It joins its group at once, and the group shares out its partitions anew.</source>
@@ -4534,6 +4566,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Freigegeben</translation>
   </message>
   <message>
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <source>Remove alert</source>
+   <translation>Alarm entfernen</translation>
+  </message>
+  <message>
+   <source>Remove alert...</source>
+   <translation>Alarm entfernen...</translation>
+  </message>
+  <message>
    <source>Remove client</source>
    <translation>Client entfernen</translation>
   </message>
@@ -5056,6 +5100,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Setzen</translation>
   </message>
   <message>
+   <source>Set alert</source>
+   <translation>Alarm setzen</translation>
+  </message>
+  <message>
+   <source>Set alert...</source>
+   <translation>Alarm setzen...</translation>
+  </message>
+  <message>
    <source>Set processing time...</source>
    <translation>Verarbeitungszeit setzen...</translation>
   </message>
@@ -5106,6 +5158,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Show session folder</source>
    <translation>Ordner der Sitzung zeigen</translation>
+  </message>
+  <message>
+   <source>Show that moment</source>
+   <translation>Diesen Zeitpunkt zeigen</translation>
   </message>
   <message>
    <source>Show the answer</source>
@@ -6024,6 +6080,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Hier sind keine Nachrichten.</translation>
   </message>
   <message>
+   <source>There is no alert.</source>
+   <translation>Es gibt keinen Alarm.</translation>
+  </message>
+  <message>
    <source>There is no field {name} here; did you mean {other}?</source>
    <translation>Hier gibt es kein Feld {name}; gemeint war vielleicht {other}?</translation>
   </message>
@@ -6570,6 +6630,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What it has in hand and has not committed comes again after it has joined.</source>
    <translation>Was er in der Hand hat und nicht committet hat, kommt wieder, nachdem er beigetreten ist.</translation>
+  </message>
+  <message>
+   <source>What it has told stays on the timeline and in the recording.</source>
+   <translation>Was er gemeldet hat, bleibt auf der Zeitleiste und in der Aufzeichnung.</translation>
   </message>
   <message>
    <source>What lasts</source>
@@ -8328,6 +8392,10 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{name} - scenario</source>
    <translation>{name} - Szenario</translation>
+  </message>
+  <message>
+   <source>{name} behind</source>
+   <translation>{name} im Rückstand</translation>
   </message>
   <message>
    <source>{name} does {rate} messages/s</source>

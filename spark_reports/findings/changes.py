@@ -5,13 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_reports.findings.finding import INFO, Finding, Row, Rows
+from spark_reports.findings.finding import INFO, WARN, Finding, Row, Rows
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
 WORTH_TELLING = 2.0  # times as late as before, or half as many
 LATE_FROM_NS = 1_000_000  # later than this is late at all
 _ENDED = re.compile(r"restarted\b|.* is over$")  # what the end of a fault is called
+
+
+def alerted(markers: Rows) -> Iterator[Finding]:
+    """Which alerts were raised, when first, and how often?"""
+    raised: dict[str, list[int]] = {}
+    for row in markers:
+        if row["kind"] == "alert_raised":
+            raised.setdefault(row["cause"], []).append(row["time_ns"])
+    for name, times in raised.items():
+        over = [row["time_ns"] for row in markers if row["kind"] == "alert_over" and row["cause"] == name]
+        lasted = f"It was over at {text.clock(over[-1])}." if len(over) == len(times) else "It lasted to the end."
+        yield Finding(
+            WARN,
+            f"The alert {name} was raised {text.plural(len(times), 'time')}",
+            f"The first time was {text.clock(times[0])}. {lasted}",
+            "events",
+            times[0],
+        )
 
 
 def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale) -> Iterator[Finding]:

@@ -55,6 +55,7 @@ def find(
         *load.uneven(tables["partitions"], tables["hot_keys"]),
         *load.unreached(tables["throughput_series"], tables["blockers"], known),
         *(() if scale.is_moment else _over_time(tables, scale, known)),
+        *changes.alerted(tables["markers"]),
         *changes.disturbed(tables["effects"], tables["throughput"], tables["redeliveries"], scale),
         *latency.late(tables["latency"], tables["latency_by_group"]),
         *latency.replayed(tables["latency"], tables["latency_by_group"], tables["latency_over_time"]),

@@ -38,7 +38,7 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
                 "text": " ".join(filter(None, (row["client"], row["cause"]))),
             }
             for row in tables["markers"]
-            if row["kind"] in {"fault", "user_action", "damage"}
+            if row["kind"] in {"fault", "user_action", "damage", "alert_raised"}
         ][:60],
         "throughput": {
             dimension: _throughput(scale, tables["throughput"], tables["throughput_series"], dimension, numbers)

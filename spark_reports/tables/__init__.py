@@ -165,7 +165,7 @@ TABLES = (
     Table("refusals", "Schema refusals", refusals.SCHEMA, lambda f: refusals.refusals(f.counted)),
     Table("partitions", "Partition skew", keys.PARTITIONS_SCHEMA, lambda f: f.partitions),
     Table("hot_keys", "Hot keys", keys.SCHEMA, lambda f: keys.hot_keys(f.hot_keys, f.partitions)),
-    Table("markers", "Faults and actions", markers.SCHEMA, lambda f: markers.markers(f.happening)),
+    Table("markers", "Faults, actions and alerts", markers.SCHEMA, lambda f: markers.markers(f.happening)),
     Table("cost", "What it cost", cost.SCHEMA, lambda f: cost.cost(f.noted, *f.recorded)),
     Table(
         "effects",

@@ -1,11 +1,14 @@
-"""What happened beside the messages: faults, user actions, and clients coming and going?"""
+"""What happened beside the messages: faults, user actions, alerts, and clients coming and going?"""
 
 from __future__ import annotations
 
 import polars as pl
 
 SCHEMA = "time_ns BIGINT, kind STRING, `group` STRING, client STRING, topic STRING, cause STRING"
-KINDS = ("fault", "user_action", "damage", "offsets_reset", "client_stopped", "member_left")
+KINDS = (
+    *("fault", "user_action", "damage", "offsets_reset", "client_stopped", "member_left"),
+    *("alert_raised", "alert_over"),
+)
 LISTED = 1_000
 
 

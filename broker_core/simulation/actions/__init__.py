@@ -5,6 +5,7 @@ A person does them, or the schedule of a scenario. Each has a `sentence` for the
 
 from __future__ import annotations
 
+from broker_core.simulation.actions.alerts import AlertAction
 from broker_core.simulation.actions.clients import ClientAction
 from broker_core.simulation.actions.dead_letters import DeadLetterAction
 from broker_core.simulation.actions.faults import AnyFault, RuleAction
@@ -12,4 +13,6 @@ from broker_core.simulation.actions.groups import GroupAction
 from broker_core.simulation.actions.queues import QueueAction
 from broker_core.simulation.actions.topics import TopicAction
 
-UserAction = ClientAction | GroupAction | TopicAction | QueueAction | DeadLetterAction | RuleAction | AnyFault
+UserAction = (
+    ClientAction | GroupAction | TopicAction | QueueAction | DeadLetterAction | AlertAction | RuleAction | AnyFault
+)

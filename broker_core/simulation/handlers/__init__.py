@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.alerts import AlertAction
 from broker_core.simulation.actions.clients import ClientAction
 from broker_core.simulation.actions.dead_letters import DeadLetterAction
 from broker_core.simulation.actions.groups import GroupAction
 from broker_core.simulation.actions.queues import QueueAction
 from broker_core.simulation.actions.topics import TopicAction
 from broker_core.simulation.context import SimulationContext
+from broker_core.simulation.handlers.alerts import AlertHandler
 from broker_core.simulation.handlers.clients import ClientHandler
 from broker_core.simulation.handlers.dead_letters import DeadLetterHandler
 from broker_core.simulation.handlers.faults import FaultHandler
@@ -29,6 +31,7 @@ class ActionHandlers:
         self.topics = TopicHandler(context, self.clients.generate)
         self.queues = QueueHandler(context)
         self.dead_letters = DeadLetterHandler(context)
+        self.alerts = AlertHandler(context)
         self.faults = FaultHandler(context.faults, context.rules, context.broker.client_faults, lambda: context.now_ns)
 
     def prepare(self, action: UserAction) -> Plan:
@@ -43,4 +46,6 @@ class ActionHandlers:
             return self.queues.prepare(action)
         if isinstance(action, DeadLetterAction):
             return self.dead_letters.prepare(action)
+        if isinstance(action, AlertAction):
+            return self.alerts.prepare(action)
         return self.faults.prepare(action)

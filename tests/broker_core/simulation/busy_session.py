@@ -14,6 +14,7 @@ from broker_core.operations.schemas import SchemaText
 from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.simulation import Scenario, Simulation, parse_scenario
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
@@ -232,6 +233,10 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: RemoveClient(p.client),
     lambda p: RestoreClient(p.client),
     lambda p: SetProducerRate(p.client, p.chance.choice([None, 0.5, 40.0])),
+    lambda p: SetAlert(
+        p.of("behind", "idle"), p.of('lag("readers") > 5', 'ready("jobs") = 0'), p.chance.choice([0.0, 1.5])
+    ),
+    lambda p: RemoveAlert(p.of("behind", "idle")),
     lambda p: SetProcessingTime(p.client, Duration(kind="uniform", mean_ms=p.chance.choice([0, 10, 300]))),
     lambda p: MoveConsumer(p.consumer, p.of("", "readers", "billers", "another-group")),
     lambda p: CreateGroup(p.of("new-group", "readers"), (p.topic,), "sticky"),

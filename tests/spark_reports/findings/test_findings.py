@@ -39,6 +39,26 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
             "2 were redriven: 1 acknowledged and 1 dead again.",
         ],
     ),
+    "alerts": (
+        {
+            "markers": [
+                {"kind": kind, "time_ns": at_s * S, "cause": name, "client": "", "topic": "", "group": ""}
+                for kind, at_s, name in (
+                    ("alert_raised", 12, "behind"),
+                    ("alert_over", 15, "behind"),
+                    ("alert_raised", 20, "idle"),
+                    ("alert_raised", 31, "behind"),
+                    ("alert_over", 33, "behind"),
+                )
+            ],
+        },
+        [
+            "The alert behind was raised 2 times",
+            "The first time was 00:12.0. It was over at 00:33.0.",
+            "The alert idle was raised 1 time",
+            "It lasted to the end.",
+        ],
+    ),
     "an outage": (
         {
             "rebalances": [

@@ -1,0 +1,97 @@
+"""Alerts: set by a form, removed, and told once when they are raised."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.commands.context import CommandContext
+from app.commands.forms import open_form
+from app.commands.registry import Command
+from app.sessions.collectors.alerts import AlertCollector
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
+from widgets.dialogs.form import Field
+from widgets.formats import session_time
+from widgets.i18n import tr
+from widgets.panels.events import EventsPanel
+
+
+class AlertHandlers(QObject):
+    """Alerts of the session."""
+
+    COMMANDS = (
+        Command("set_alert", "Set alert...", "Session", "Ctrl+Alt+Y", "warning", "A condition that is watched for."),
+        Command("remove_alert", "Remove alert...", "Session", "", "close", "It is watched for no more."),
+    )
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._told = 0
+        self._hint = ""
+        context.registry.bind("set_alert", self.ask, context.why_ended)
+        context.registry.bind("remove_alert", self.ask_remove, self._why_none)
+        context.controller.opened.connect(self._opened)
+        context.views.refreshed.connect(self._refresh)
+
+    @property
+    def _collector(self) -> AlertCollector:
+        return self._context.controller.collectors.alerts
+
+    def _why_none(self) -> str:
+        return self._context.why_ended() or ("" if self._collector.alerts else tr("There is no alert."))
+
+    def ask(self) -> None:
+        """The form of an alert, filled in with a condition that makes sense for what is selected."""
+        name = self._context.selected("group") or self._context.selected("queue")
+        what = "depth" if self._context.selected("queue") else "lag"
+        open_form(
+            self._context,
+            tr("Set alert"),
+            tr(
+                "Conditions are those of the filters, over things by their names: {examples}. It is raised once each "
+                "time that the condition has held for so long.",
+                examples='lag("billing") > 100; dead("jobs") > 0 and ready("jobs") > 20',
+            ),
+            (
+                Field("name", tr("Name"), "text", tr("{name} behind", name=name) if name else ""),
+                Field("when", tr("Condition"), "text", f'{what}("{name}") > 100' if name else ""),
+                Field("for_s", tr("For at least"), "decimal", 5.0, most=1_000_000, suffix=" s"),
+            ),
+            tr("Set"),
+            lambda v: SetAlert(v["name"].strip(), v["when"].strip(), v["for_s"]),
+        )
+
+    def ask_remove(self) -> None:
+        """Which alert is watched for no more."""
+        known = [(alert.name, f"{alert.name}: {alert.sentence}") for alert in self._collector.alerts.values()]
+        open_form(
+            self._context,
+            tr("Remove alert"),
+            tr("What it has told stays on the timeline and in the recording."),
+            (Field("name", tr("Alert"), "choice", known[0][0], choices=tuple(known)),),
+            tr("Remove"),
+            lambda v: RemoveAlert(v["name"]),
+        )
+
+    # -- told
+
+    def _opened(self) -> None:
+        self._told, self._hint = 0, ""
+
+    def _refresh(self) -> None:
+        """Each alert that was raised since is told once; how many last stands on the tab of the events."""
+        context, collector = self._context, self._collector
+        context.window.set_tab_count(EventsPanel.info.name, len(collector.lasting))
+        fresh = collector.raised[self._told :]
+        self._told += len(fresh)
+        if not fresh or context.controller.stored is not None:
+            return
+        last = fresh[-1]
+        if self._hint:
+            context.window.hint.take_back(self._hint)
+        at = session_time(last.time_ns)
+        self._hint = tr("Alert {name} at {at}: {condition}", name=last.name, at=at, condition=last.when)
+        context.show_message(self._hint)
+        context.window.hint.show_message(
+            self._hint, tr("Show that moment"), lambda: context.views.momentChosen.emit(last.time_ns)
+        )

@@ -1,0 +1,46 @@
+"""Alerts of a session: which there are, which are raised now, and each time that one was raised."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from broker_core.events import Event, EventKind
+from broker_core.simulation.alert import Alert
+from broker_core.simulation.scenario import Scenario
+
+
+class Raised(NamedTuple):
+    """One time that an alert was raised, at a session time."""
+
+    name: str
+    when: str
+    time_ns: int
+
+
+class AlertCollector:
+    """A sink of the event stream; called by the engine's thread, read by the window's."""
+
+    def __init__(self, scenario: Scenario | None = None) -> None:
+        alerts = () if scenario is None else scenario.alerts
+        self.alerts: dict[str, Alert] = {alert.name: alert for alert in alerts}
+        self.raised: list[Raised] = []
+        self.lasting: frozenset[str] = frozenset()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        detail = event.detail or {}
+        match event.kind:
+            case EventKind.ALERT_RAISED:
+                alert = Alert(name=event.cause, when=detail["when"], for_s=detail["for_s"])
+                self.raised.append(Raised(event.cause, alert.sentence, event.time_ns))
+                self.lasting |= {event.cause}
+            case EventKind.ALERT_OVER:
+                self.lasting -= {event.cause}
+            case EventKind.USER_ACTION if detail.get("action") == "set_alert":
+                self.alerts[detail["name"]] = Alert(
+                    name=detail["name"], when=detail["when"], for_s=detail.get("for_s", 0.0)
+                )
+            case EventKind.USER_ACTION if detail.get("action") == "remove_alert":
+                self.alerts.pop(detail["name"], None)
+            case _:
+                pass

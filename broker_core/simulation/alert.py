@@ -1,0 +1,40 @@
+"""A condition on the state of the broker, with a name: told when it has held for some time, and when it is over."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from broker_core.broker.occurrences import FIELDS, only_state
+from broker_core.filters import FilterError, parse
+
+MAX_NAME = 80
+
+
+class Alert(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`when` asks named things, as in `lag("billing") > 100`; it must hold for `for_s` seconds of session time.
+
+    Raises ValueError for a condition that cannot be read, or that needs an event.
+    """
+
+    name: str
+    when: str
+    for_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or len(self.name) > MAX_NAME:
+            raise ValueError(f"the name of an alert has 1 to {MAX_NAME} characters")
+        if not (math.isfinite(self.for_s) and self.for_s >= 0):
+            raise ValueError("for_s must be 0 or more")
+        try:
+            condition = parse(self.when, FIELDS)
+        except FilterError as error:
+            raise ValueError(str(error)) from error
+        if condition.takes_all or not only_state(condition):
+            raise ValueError('an alert asks things by their names, as in lag("billing") > 100')
+
+    @property
+    def sentence(self) -> str:
+        """The condition with its time."""
+        return f"{self.when} for {self.for_s:g} s" if self.for_s else self.when

@@ -1,0 +1,83 @@
+"""Looks at every alert four times a second of session time, and tells when one is raised and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from broker_core.broker.occurrences import FIELDS, Occurrence, State, tester
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.events import EventKind, EventStream
+from broker_core.filters import parse
+from broker_core.simulation.alert import Alert
+from broker_core.timers import Timers
+
+LOOK_EVERY_NS = NS_PER_S // 4
+
+
+@dataclass(slots=True)
+class _Watched:
+    alert: Alert
+    holds: Callable[[Occurrence], bool]
+    since_ns: int | None = None
+    raised: bool = False
+
+
+class AlertWatch:
+    """Emits `alert_raised` once when a condition has held for its time, and `alert_over` when it holds no more.
+
+    Without an alert it takes no time and has no timer.
+    """
+
+    def __init__(self, timers: Timers, events: EventStream, state: State) -> None:
+        self._timers = timers
+        self._events = events
+        self._state = state
+        self._watched: dict[str, _Watched] = {}
+        self._looking = False
+
+    def get(self, name: str) -> Alert | None:
+        """The alert of that name."""
+        found = self._watched.get(name)
+        return None if found is None else found.alert
+
+    def set(self, now_ns: int, alert: Alert) -> None:
+        """Watch for `alert`, in place of one of the same name, from now on."""
+        self.remove(now_ns, alert.name)
+        self._watched[alert.name] = _Watched(alert, tester(parse(alert.when, FIELDS)))
+        if not self._looking:
+            self._looking = True
+            self._timers.at(now_ns + LOOK_EVERY_NS, self._look)
+
+    def remove(self, now_ns: int, name: str) -> None:
+        """Watch for it no more; one that was raised is over."""
+        watched = self._watched.pop(name, None)
+        if watched is not None and watched.raised:
+            self._tell(now_ns, EventKind.ALERT_OVER, watched)
+
+    def _look(self, now_ns: int) -> None:
+        if not self._watched:
+            self._looking = False
+            return
+        now = Occurrence(None, "", self._state)
+        for watched in tuple(self._watched.values()):
+            if not watched.holds(now):
+                if watched.raised:
+                    self._tell(now_ns, EventKind.ALERT_OVER, watched)
+                watched.since_ns, watched.raised = None, False
+                continue
+            if watched.since_ns is None:
+                watched.since_ns = now_ns
+            if not watched.raised and now_ns - watched.since_ns >= ns_from_s(watched.alert.for_s):
+                watched.raised = True
+                self._tell(now_ns, EventKind.ALERT_RAISED, watched)
+        self._timers.at(now_ns + LOOK_EVERY_NS, self._look)
+
+    def _tell(self, now_ns: int, kind: EventKind, watched: _Watched) -> None:
+        alert = watched.alert
+        self._events.emit(
+            now_ns,
+            kind,
+            cause=alert.name,
+            detail={"when": alert.when, "for_s": alert.for_s, "since_ns": watched.since_ns},
+        )

@@ -1,0 +1,49 @@
+"""Alerts in the window: set by a form, told once, seen on the timeline, removed."""
+
+from __future__ import annotations
+
+from app.sessions.collectors.alerts import AlertCollector
+from broker_core.clock import NS_PER_S
+from tests.app.conftest import Hand
+from tests.app.dialogs import accept, fill, run, said
+
+
+def alerts(hand: Hand) -> AlertCollector:
+    return hand.workbench.controller.collectors.alerts
+
+
+def test_an_alert_is_set_told_once_and_leads_to_its_moment(hand: Hand) -> None:
+    window = hand.workbench.window
+    dialog = run(hand, "set_alert", "group:indexers")
+    assert dialog.values()["when"] == 'lag("indexers") > 100'
+    fill(hand, dialog, when="lag > 3")
+    assert "by their names" in dialog.problem.text() and not dialog.accept_button.isEnabled()
+    fill(hand, dialog, name="behind", when='lag("indexers") > 20', for_s=1.0)
+    accept(hand, dialog)
+    assert alerts(hand).alerts["behind"].for_s == 1.0
+    hand.pass_time(12)
+    first = alerts(hand).raised[0]
+    assert first.name == "behind" and first.when == 'lag("indexers") > 20 for 1 s'
+    assert window.hint.isVisible() and "Alert behind" in window.hint.sentence.text()
+    ticks = [tick for tick in window.timeline.facts.ticks if tick.kind == "alert"]
+    assert (ticks[0].time_ns, ticks[0].label) == (first.time_ns, "behind")
+    window.hint.dismiss.click()
+    hand.show()
+    assert not window.hint.isVisible(), "it is told once"
+
+
+def test_what_is_there_is_removed_and_undone(hand: Hand) -> None:
+    assert hand.workbench.registry.reason("remove_alert") == "There is no alert."
+    dialog = run(hand, "set_alert")
+    fill(hand, dialog, name="idle", when='ready("builds") < 1000', for_s=0.0)
+    accept(hand, dialog)
+    hand.pass_time(1)
+    assert alerts(hand).lasting == {"idle"}
+    dialog = run(hand, "remove_alert")
+    accept(hand, dialog)
+    assert said(hand) == "Removed the alert idle."
+    assert alerts(hand).lasting == frozenset() and not alerts(hand).alerts
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert set(alerts(hand).alerts) == {"idle"}
+    assert alerts(hand).raised[0].time_ns < 12 * NS_PER_S
