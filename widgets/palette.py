@@ -172,8 +172,8 @@ class CommandPalette(QDialog):
         painter.end()
 
     def search_again(self) -> None:
-        """The search has come to know more; what is chosen stays chosen."""
-        chosen = self._current()
+        """The search has come to know more; what was chosen by the arrows stays chosen, else the first is."""
+        chosen = self._current() if self.list.currentRow() > 0 else None
         self._show(self.field.text())
         for row, entry in enumerate(self.shown() if chosen is not None else ()):
             if chosen is not None and entry.id == chosen.id:

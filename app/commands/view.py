@@ -114,7 +114,7 @@ class ViewHandlers(QObject):
 
     def _open_palette(self) -> None:
         context = self._context
-        named = things(context.controller.snapshot, context.views.rates, context.views.timeline.bookmarks)
+        named = things(context.controller.snapshot, context.views.rates, context.window.timeline.facts.ticks)
         search = self._search = PaletteSearch(context.controller.snapshot, context.controller.end_ns)
         context.history.published(context.controller.snapshot.events, lambda found: self._know(search, found))
         self._palette.show_entries([*context.registry.entries(), *named], search.found)

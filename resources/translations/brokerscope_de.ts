@@ -4218,6 +4218,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendet (Sitzung)</translation>
   </message>
   <message>
+   <source>Published between the rebalances of {group}</source>
+   <translation>Veröffentlicht zwischen den Rebalances von {group}</translation>
+  </message>
+  <message>
    <source>Published from</source>
    <translation>Gesendet ab</translation>
   </message>
@@ -4408,6 +4412,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Rebalance completed</source>
    <translation>Rebalance abgeschlossen</translation>
+  </message>
+  <message>
+   <source>Rebalance of {group} at {time}</source>
+   <translation>Rebalance von {group} um {time}</translation>
   </message>
   <message>
    <source>Rebalance started</source>

@@ -122,3 +122,22 @@ def test_no_match_is_said(palette, qtbot):
 def test_escape_closes(palette, qtbot):
     qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
     assert not palette.isVisible()
+
+
+def test_what_comes_later_is_chosen_where_it_is_the_first_unless_the_arrows_have_chosen(qtbot):
+    palette = CommandPalette()
+    qtbot.addWidget(palette)
+    more: list[PaletteEntry] = []
+    palette.show_entries([PaletteEntry("b", "orders b", "x"), PaletteEntry("c", "orders c", "x")], lambda _text: more)
+    qtbot.keyClicks(palette.field, "orders")
+    more.append(PaletteEntry("a", "orders", "x"))
+    palette.search_again()
+    ran: list[str] = []
+    palette.chosen.connect(ran.append)
+    assert [each.id for each in palette.shown()] == ["a", "b", "c"] and palette.list.currentRow() == 0
+    qtbot.keyClick(palette.field, Qt.Key.Key_Down)
+    more.append(PaletteEntry("a2", "Orders", "x"))
+    palette.search_again()
+    assert [each.id for each in palette.shown()] == ["a", "a2", "b", "c"]
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert ran == ["b"]
