@@ -134,7 +134,7 @@ def _readers(group: str, consumers: Rows) -> str:
     if busy:
         had = f"{text.listed(busy)} had no reserve"
         return f"{had}; {least['client']} was busy {text.share(least['utilisation'])} of the time."
-    shares = f"{text.share(least['utilisation'])} to {text.share(most['utilisation'])}"
+    shares = " to ".join(dict.fromkeys(text.share(one["utilisation"]) for one in (least, most)))
     return f"Its {text.plural(len(mine), 'reader')} had something in hand {shares} of the time."
 
 

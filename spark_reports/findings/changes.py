@@ -10,6 +10,8 @@ from spark_reports.page import text
 from spark_reports.scale import Scale
 
 WORTH_TELLING = 2.0  # times as late as before, or half as many
+STOPPED = 10.0  # times less published than before
+FULL_DISK = "disk full"  # what the fault is called
 LATE_FROM_NS = 1_000_000  # later than this is late at all
 _ENDED = re.compile(r"restarted\b|.* is over$")  # what the end of a fault is called
 
@@ -76,6 +78,27 @@ def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale)
         worst["time_ns"],
         why=f"Other things happened then as well: {text.listed(also)}." if also else "",
     )
+
+
+def stopped(effects: Rows) -> Iterator[Finding]:
+    """Faults of the whole broker, such as a full disk, with which publishing all but stopped."""
+    for row in effects:
+        before, after = row["published_before"] or 0.0, row["published_after"] or 0.0
+        if row["kind"] != "fault" or row["client"] or row["scope"] or not before or after * STOPPED > before:
+            continue
+        ends = [one["time_ns"] for one in effects if one["cause"] == f"{row['cause']} is over"]
+        over_ns = min((end_ns for end_ns in ends if end_ns >= row["time_ns"]), default=None)
+        little = "Hardly anything" if after else "Nothing"
+        yield Finding(
+            WARN,
+            f"{little} was published after {text.clock(row['time_ns'])}: {row['cause']}",
+            f"At the same time, within {text.duration(row['window_ns'])}, what was published went from "
+            f"{text.rate(before)} to {text.rate(after)} a second. "
+            + (f"It was over at {text.clock(over_ns)}." if over_ns is not None else "It was not over at the end."),
+            "events",
+            row["time_ns"],
+            kind="full-disk" if row["cause"] == FULL_DISK else "",
+        )
 
 
 def _same(row: Row, other: Row) -> bool:

@@ -57,6 +57,7 @@ def find(
         *(() if scale.is_moment else _over_time(tables, scale, known)),
         *changes.alerted(tables["markers"]),
         *changes.disturbed(tables["effects"], tables["throughput"], tables["redeliveries"], scale),
+        *changes.stopped(tables["effects"]),
         *latency.late(tables["latency"], tables["latency_by_group"]),
         *latency.replayed(tables["latency"], tables["latency_by_group"], tables["latency_over_time"]),
     ]

@@ -153,6 +153,14 @@ REMEDIES: Final = {
         "",
         "backpressure-policies",
     ),
+    "full-disk": Remedy(
+        "Keep less, or give it more room, and watch how much is free: a broker whose disk is full takes nothing.",
+        "retention_bytes, retention_ms",
+        "retention.bytes, retention.ms, log.dirs",
+        "disk_free_limit, max-length-bytes",
+        "MessageRetentionPeriod",
+        "full-disk",
+    ),
     "schema": Remedy(
         "Mend the producer, or register a version of the schema that allows what it sends.",
         "schema, compatibility",

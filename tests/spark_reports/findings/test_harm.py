@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spark_reports.findings.backlog import FEWEST_MORE, MORE_SHARE, growth
 from spark_reports.findings.finding import BAD, GOOD, INFO, WARN, Finding, Harm, by_harm
+from spark_reports.page.text import bare
 from tests.spark_reports.page.tables_by_hand import S, findings
 
 
@@ -151,3 +152,27 @@ def test_what_a_full_topic_rejected_is_told_apart_from_what_it_discarded() -> No
     assert one.detail.startswith("4 rejected, 3 dropped, 2 evicted and 1 expired, on t.")
     assert (one.harm.rejected, one.harm.lost) == (4, 6)
     assert one.harm.words() == "4 messages rejected, 6 messages lost"
+
+
+FULL = {"time_ns": 30 * S, "kind": "fault", "client": "", "scope": "", "cause": "disk full", "window_ns": 6 * S,
+        "published_before": 26.0, "published_after": 0.0}  # fmt: skip
+FREE = {**FULL, "time_ns": 50 * S, "cause": "disk full is over", "published_before": 0.0, "published_after": 106.0}
+
+
+def test_a_full_disk_with_which_publishing_stopped_is_told_with_its_end() -> None:
+    (one,) = (one for one in findings(effects=[FULL, FREE]) if one.section == "events")
+    assert one.headline == "Nothing was published after 00:30.0: disk full" and one.kind == "full-disk"
+    assert bare(one.detail) == (
+        "At the same time, within 6 s, what was published went from 26.0 to 0 a second. It was over at 00:50.0."
+    )
+    (one,) = (one for one in findings(effects=[{**FULL, "published_after": 2.0}]) if one.section == "events")
+    assert one.headline.startswith("Hardly anything was published") and one.detail.endswith(
+        "It was not over at the end."
+    )
+
+
+@pytest.mark.parametrize(
+    "other", [{"client": "p-1"}, {"scope": "billing"}, {"published_after": 3.0}, {"published_before": 0.0}]
+)
+def test_publishing_stops_with_a_fault_of_the_broker_alone(other: dict[str, Any]) -> None:
+    assert [one for one in findings(effects=[{**FULL, **other}]) if "published after" in one.headline] == []
