@@ -105,7 +105,7 @@ def make_runs(
     All events have the number of their session, and are those from `from_ns` up to `to_ns`, or all of it.
     """
     ends = runs.ends(about, from_ns, to_ns)
-    parts = [bring(runs_pass.counted(messages)), bring(runs_pass.told(control))]
+    parts = [bring(runs_pass.counted(messages)), bring(runs_pass.counted_control(control))]
     if not figures.isdisjoint(runs.LATENCY):
         replays = latency.replays(bring(runs_pass.joins(control)), "session")
         since = local(messages.sparkSession, replays) if replays.height else None

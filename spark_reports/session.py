@@ -46,8 +46,8 @@ class SessionInfo:
     notes: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """All that a reader must know."""
+    def sentences(self) -> tuple[str, ...]:
+        """Problems and notes, for the reader of the report."""
         return (*self.problems, *self.notes)
 
 

@@ -64,5 +64,5 @@ def why_no_condition(text: str) -> str:
     try:
         parse(text, FIELDS)
     except FilterError as error:
-        return error.words(tr)
+        return error.translated(tr)
     return ""

@@ -13,7 +13,7 @@ def parsed(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter |
     try:
         found = parse(text, fields)
     except FilterError as error:
-        tell(error.words(tr))
+        tell(error.translated(tr))
         return None
     tell("")
     return found

@@ -59,7 +59,7 @@ class NavigatorModel:
         try:
             self._filter = parse(text, FIELDS)
         except FilterError as error:
-            return error.words(tr)
+            return error.translated(tr)
         return ""
 
     def update(self, snapshot: Snapshot) -> tuple[NavSection, ...]:

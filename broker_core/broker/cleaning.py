@@ -49,9 +49,9 @@ class Cleaning:
                 except BrokerError as error:
                     failed = failed or error
                 self._deleted(now_ns, topic, log, start, "retention")
-            self._cleaner.look(now_ns, topic.log.partitions)
+            self._cleaner.begin(now_ns, topic.log.partitions)
         for logs in self._compacted:
-            self._cleaner.look(now_ns, logs())
+            self._cleaner.begin(now_ns, logs())
         self._corruption.update(now_ns)
         if failed is not None:
             raise failed

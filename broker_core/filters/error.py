@@ -8,20 +8,21 @@ from broker_core.filters.sentence import Sentence, Translate, english
 class FilterError(ValueError):
     """The filter cannot be read. `sentence` says why and what to do, `column` where, counted from 1."""
 
-    def __init__(self, told: Sentence, column: int) -> None:
-        super().__init__(told, column)
-        self._told = told
+    def __init__(self, sentence: Sentence, column: int) -> None:
+        super().__init__(sentence, column)
+        self._sentence = sentence
         self.column = column
 
     @property
     def sentence(self) -> str:
         """In English, without the column."""
-        return self._told.words()
+        return self._sentence.translated()
 
-    def words(self, translate: Translate = english) -> str:
+    def translated(self, translate: Translate = english) -> str:
         """The sentence with its column, `translate` asked for each text in it."""
-        return Sentence("{sentence} (column {column})", sentence=self._told, column=self.column).words(translate)
+        whole = Sentence("{sentence} (column {column})", sentence=self._sentence, column=self.column)
+        return whole.translated(translate)
 
     def __str__(self) -> str:
         """In English."""
-        return self.words()
+        return self.translated()

@@ -24,14 +24,14 @@ class Sentence:
         self.text = text
         self._values = values
 
-    def words(self, translate: Translate = english) -> str:
+    def translated(self, translate: Translate = english) -> str:
         """The sentence, `translate` asked for each text in it."""
         values = {
-            name: value.words(translate) if isinstance(value, Sentence) else value
+            name: value.translated(translate) if isinstance(value, Sentence) else value
             for name, value in self._values.items()
         }
         return translate(self.text, **values)
 
     def __str__(self) -> str:
         """In English."""
-        return self.words()
+        return self.translated()

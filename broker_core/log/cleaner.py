@@ -18,7 +18,7 @@ class Cleaner:
     def __init__(self) -> None:
         self._running: dict[PartitionLog, Compaction] = {}
 
-    def look(self, now_ns: int, logs: Iterable[PartitionLog]) -> None:
+    def begin(self, now_ns: int, logs: Iterable[PartitionLog]) -> None:
         """Begin a pass for each of `logs` that is due."""
         for log in logs:
             if log not in self._running and is_due(log, now_ns):
@@ -36,7 +36,7 @@ class Cleaner:
         if running.step():
             self._running[log] = running  # behind the others
         else:
-            self.look(now_ns, (log,))  # another pass may be due for what was written meanwhile
+            self.begin(now_ns, (log,))  # another pass may be due for what was written meanwhile
         if not self._running:
             return 0.0
         return BEHIND_FRACTION if any(map(is_behind, self._running)) else USUAL_FRACTION

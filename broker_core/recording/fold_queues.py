@@ -123,7 +123,7 @@ class FoldedQueue:
         """A purge was undone."""
         self._waiting += count
 
-    def buried(self, event: Event) -> None:
+    def dead_lettered(self, event: Event) -> None:
         """A message became a dead letter, after its last attempt had ended."""
         self._waiting -= event.count
         self._forget(event)
@@ -148,7 +148,7 @@ class FoldedQueue:
             attempts=(),
         )
 
-    def letter_gone(self, event: Event) -> None:
+    def dead_letter_removed(self, event: Event) -> None:
         """A dead letter was redriven or purged."""
         self._dead -= event.count
         if event.kind is EventKind.REDRIVEN:
@@ -158,7 +158,7 @@ class FoldedQueue:
         if letter is not None:
             self._gone[event.offset] = letter
 
-    def letter_back(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
+    def dead_letter_restored(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
         """An undo has brought back the dead letter at `offset`; False where it is another queue's.
 
         With `unseen` it is counted although nobody knows what it was.
@@ -225,7 +225,7 @@ class FoldedQueues:
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.QUEUE_CREATED: self._created,
             EventKind.DEAD_LETTERED: self._buried,
-            EventKind.REDRIVEN: self._letter_gone,
+            EventKind.REDRIVEN: self._dead_letter_removed,
             EventKind.PURGED: self._purged,
             EventKind.EVICTED: self._taken_out,
             EventKind.EXPIRED: self._taken_out,
@@ -269,13 +269,13 @@ class FoldedQueues:
     def _buried(self, event: Event) -> None:
         queue = self._queues.get(event.group)
         if queue is not None:
-            queue.buried(event)
+            queue.dead_lettered(event)
 
-    def _letter_gone(self, event: Event) -> None:
+    def _dead_letter_removed(self, event: Event) -> None:
         queue = self._queues.get(event.group)
         if queue is None:
             return
-        queue.letter_gone(event)
+        queue.dead_letter_removed(event)
         if not queue.subscription:
             # A queue's log appends it without an event; for a topic there is a published event.
             queue.published(event.count)
@@ -287,7 +287,7 @@ class FoldedQueues:
         if event.topic == queue.topic:
             queue.taken_out(event)
         else:
-            queue.letter_gone(event)
+            queue.dead_letter_removed(event)
 
     def _taken_out(self, event: Event) -> None:
         queue = self._queues.get(event.group)
@@ -304,7 +304,10 @@ class FoldedQueues:
         if event.cause in {UNDO_PURGE, "undo redrive"} and isinstance(offsets, list):
             sharing = [queue for queue in self._queues.values() if queue.dead_letter_topic == event.topic]
             for offset in offsets:
-                any(queue.letter_back(int(offset), self._find, unseen=queue is sharing[-1]) for queue in sharing)
+                any(
+                    queue.dead_letter_restored(int(offset), self._find, unseen=queue is sharing[-1])
+                    for queue in sharing
+                )
         elif event.cause in {UNDO_PURGE, RESET_OFFSETS} and event.group in self._queues:
             self._queues[event.group].brought_back(event.count)
 

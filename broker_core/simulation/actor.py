@@ -113,12 +113,12 @@ class Actor:
                     raise
                 self.enter("waiting")
                 await self.sleep(GONE_RETRY_S)
-                self.look_again()
+                self.begin_again()
             else:
                 break
         self.enter("stopped")
 
-    def look_again(self) -> None:
+    def begin_again(self) -> None:
         """What it worked with was deleted; `run` begins anew."""
 
     def retire(self) -> None:

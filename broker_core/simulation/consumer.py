@@ -64,7 +64,7 @@ class ConsumerActor(Actor):
         )
         self._client.muted = self._muted
 
-    def look_again(self) -> None:
+    def begin_again(self) -> None:
         if self._group is not None:
             if self._client is not None:
                 self._client.close(f"{self.name} begins anew")

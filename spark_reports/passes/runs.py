@@ -28,7 +28,7 @@ def counted(messages: DataFrame) -> DataFrame:
     )
 
 
-def told(control: DataFrame) -> DataFrame:
+def counted_control(control: DataFrame) -> DataFrame:
     """Control events by kind. Bound: the sessions."""
     names = (("rebalance_started", "rebalances"), ("fault", "faults"), ("user_action", "user_actions"))
     return control.groupBy("session").agg(

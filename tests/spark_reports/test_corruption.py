@@ -120,7 +120,7 @@ def test_a_program_that_died_is_told_and_is_no_damage(several: Path, tmp_path: P
     _rewrite(session, ended="crashed")
     found = inspect(str(session))
     assert found.problems == () and Outcome(found.problems).code == 0
-    assert found.told == ("The program died while recording; at most the last second was lost.",)
+    assert found.sentences == ("The program died while recording; at most the last second was lost.",)
 
 
 def test_what_cannot_be_true_is_not_told(several: Path, tmp_path: Path) -> None:

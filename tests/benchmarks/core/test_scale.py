@@ -84,7 +84,7 @@ def append_and_compact(count: int) -> float:
     started = time.perf_counter()
     for messages in every:
         log.append_batch(0, messages)
-        cleaner.look(0, (log,))
+        cleaner.begin(0, (log,))
         while cleaner.step(0):
             pass
     return time.perf_counter() - started
@@ -94,7 +94,7 @@ def compact(count: int) -> float:
     log, cleaner = compacted(), Cleaner()
     for messages in batches(count):
         log.append_batch(0, messages)
-    cleaner.look(0, (log,))
+    cleaner.begin(0, (log,))
     started = time.perf_counter()
     while cleaner.step(0):
         pass

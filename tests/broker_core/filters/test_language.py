@@ -204,7 +204,7 @@ def test_what_is_wrong_can_be_said_in_another_language():
 
     with pytest.raises(FilterError) as wrong:
         parse("time_left > 5", FIELDS)
-    assert wrong.value.words(loud) == "TIME_LEFT IS A LENGTH OF TIME; WRITE IT AS IN 5 S. (COLUMN 13)".replace(
+    assert wrong.value.translated(loud) == "TIME_LEFT IS A LENGTH OF TIME; WRITE IT AS IN 5 S. (COLUMN 13)".replace(
         "TIME_LEFT", "time_left"
     ).replace("5 S.", "5 s.")
     assert asked == [

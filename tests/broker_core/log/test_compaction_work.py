@@ -84,7 +84,7 @@ def test_however_much_is_written_it_is_read_a_few_times_and_what_is_stored_stays
         write(log, numbers, keys, 30)
         written += files.moved_bytes
         files.moved_bytes = 0
-        cleaner.look(0, (log,))
+        cleaner.begin(0, (log,))
         while cleaner.step(0):
             pass
         moved += files.moved_bytes
@@ -99,7 +99,7 @@ def test_memory_keeps_nothing_of_what_was_replaced():
     log, numbers, cleaner = compacted(MemoryFiles(), 5_000), random.Random(3), Cleaner()
     for _ in range(30):
         write(log, numbers, 10, 20)
-        cleaner.look(0, (log,))
+        cleaner.begin(0, (log,))
         while cleaner.step(0):
             pass
     gc.collect()
@@ -127,7 +127,7 @@ def test_a_pass_waits_until_it_is_worth_its_work_or_nothing_comes_any_more():
 def test_a_log_that_falls_behind_gets_the_more_of_the_time():
     log, cleaner, numbers = compacted(MemoryFiles(), 5_000), Cleaner(), random.Random(10)
     write(log, numbers, 10, 4)
-    cleaner.look(0, (log,))
+    cleaner.begin(0, (log,))
     assert cleaner.step(0) == USUAL_FRACTION
     write(log, numbers, 10, 200)
     assert cleaner.step(0) == BEHIND_FRACTION
@@ -141,7 +141,7 @@ def test_the_logs_take_turns():
     for log in logs:
         write(log, random.Random(7), 5, 40)
     cleaner = Cleaner()
-    cleaner.look(0, logs)
+    cleaner.begin(0, logs)
     sizes = [log.size_bytes for log in logs]
     while all(log.size_bytes == size for log, size in zip(logs, sizes, strict=True)):
         assert cleaner.step(0)
@@ -161,14 +161,14 @@ def test_a_full_disk_costs_a_pass_and_not_what_is_stored():
     expected = {message.key: message.value for message in log.read(0, max_messages=1 << 30, max_bytes=1 << 30)}
     disk.capacity_bytes = disk.used_bytes + 2_000
     cleaner = Cleaner()
-    cleaner.look(0, (log,))
+    cleaner.begin(0, (log,))
     with pytest.raises(BrokerError, match="the disk is full"):
         while cleaner.step(0):
             pass
     assert not cleaner.step(0)
     assert not [name for name in disk.listdir("t-0") if name.endswith(".cleaned")], "the last bytes are not taken"
     disk.capacity_bytes = 1 << 30
-    cleaner.look(0, (log,))
+    cleaner.begin(0, (log,))
     while cleaner.step(0):
         pass
     found = {message.key: message.value for message in log.read(0, max_messages=1 << 30, max_bytes=1 << 30)}

@@ -8,15 +8,15 @@ from broker_core.recording.accounts import Accounts
 from broker_core.recording.fold import fold
 from broker_core.snapshots import PartitionView, Snapshot
 from broker_core.transactions.transaction import PendingOffset
-from tests.broker_core.transactions.world import World
+from tests.broker_core.transactions.coordinator_setup import CoordinatorSetup
 
 
-def snapshot(world: World) -> Snapshot:
-    broker: Broker = world.broker
-    topics, groups, queues = broker.views.all(world.now_ns, max_leases=9, max_dead_letters=9)
+def snapshot(setup: CoordinatorSetup) -> Snapshot:
+    broker: Broker = setup.broker
+    topics, groups, queues = broker.views.all(setup.now_ns, max_leases=9, max_dead_letters=9)
     return Snapshot(
-        world.now_ns,
-        len(world.events),
+        setup.now_ns,
+        len(setup.events),
         topics,
         groups,
         queues,
@@ -43,56 +43,56 @@ def without_sizes(found: Snapshot) -> Snapshot:
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
-    world = World()
-    keyframe = snapshot(world)
+    setup = CoordinatorSetup()
+    keyframe = snapshot(setup)
     accounts = Accounts()
     seen = 0
 
     def check() -> None:
         nonlocal keyframe, seen
-        after = snapshot(world)
-        events = world.events[seen:]
+        after = snapshot(setup)
+        events = setup.events[seen:]
         for event in events:
             accounts(event)
-        published = world.broker.logs.published_ns
+        published = setup.broker.logs.published_ns
         state = fold(
-            keyframe, events, time_ns=world.now_ns, published_before=lambda place, at, _time: published(*place, at)
+            keyframe, events, time_ns=setup.now_ns, published_before=lambda place, at, _time: published(*place, at)
         )
         folded = without_sizes(state)
         for name in Snapshot.__struct_fields__:
             assert getattr(folded, name) == getattr(without_sizes(after), name)
         assert [account.missing for account in accounts.compared(after)] == [0] * len(after.groups)
-        keyframe, seen = after, len(world.events)
+        keyframe, seen = after, len(setup.events)
 
     def commit(offset: int) -> None:
-        fetched = world.broker.fetches.fetch(
-            world.now_ns, "billing", "biller", {("orders", 0): position[0]}, max_messages=offset, deadline_ns=0
+        fetched = setup.broker.fetches.fetch(
+            setup.now_ns, "billing", "biller", {("orders", 0): position[0]}, max_messages=offset, deadline_ns=0
         ).result()
         position[0] = fetched[-1].offset + 1
-        world.broker.offsets.commit(world.now_ns, "billing", "biller", "", -1, {("orders", 0): position[0]})
+        setup.broker.offsets.commit(setup.now_ns, "billing", "biller", "", -1, {("orders", 0): position[0]})
 
     position = [0]
-    world.broker.fetches.begin("billing", "orders", 0, 0)
-    identity = world.init()
-    world.send(identity, 0, "a", "b", "c")
-    world.send(identity, 1, "d")
+    setup.broker.fetches.begin("billing", "orders", 0, 0)
+    identity = setup.init()
+    setup.send(identity, 0, "a", "b", "c")
+    setup.send(identity, 1, "d")
     check()
     commit(2)
     check()
-    world.run(5)
-    world.end(identity, commits=commits)
+    setup.run(5)
+    setup.end(identity, commits=commits)
     check()
     commit(1)  # behind it there is a marker only
-    (group,) = world.broker.groups.views(world.now_ns)
+    (group,) = setup.broker.groups.views(setup.now_ns)
     offset = group.offsets[0]
     assert (offset.committed, offset.end_offset, offset.lag) == (3, 4, 0)
     check()
-    world.send(identity, 0, "e", "f")
-    world.transactions.add_group(world.now_ns, "payments", identity, "audit")
-    world.transactions.put_offsets(world.now_ns, "payments", identity, [PendingOffset("audit", "orders", 0, 5)])
+    setup.send(identity, 0, "e", "f")
+    setup.transactions.add_group(setup.now_ns, "payments", identity, "audit")
+    setup.transactions.put_offsets(setup.now_ns, "payments", identity, [PendingOffset("audit", "orders", 0, 5)])
     check()
-    world.end(identity, commits=commits)
+    setup.end(identity, commits=commits)
     commit(1)
     check()
-    world.broker.cleaning.delete_records(world.now_ns, "orders", 0, 5)
+    setup.broker.cleaning.delete_records(setup.now_ns, "orders", 0, 5)
     check()

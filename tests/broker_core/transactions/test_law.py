@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from broker_core.errors import BrokerError
 from broker_core.transactions.transaction import Identity, PendingOffset
 
-from .world import World
+from .coordinator_setup import CoordinatorSetup
 
 IDS = ("payments", "refunds")
 
@@ -37,7 +37,7 @@ class Transactions(RuleBasedStateMachine):
 
     @initialize(durability=st.sampled_from(["file", "fsync"]))
     def begin(self, durability):
-        self.world = World(durability)
+        self.setup = CoordinatorSetup(durability)
         for transactional_id in IDS:
             self.init(transactional_id, 60_000)
 
@@ -46,7 +46,7 @@ class Transactions(RuleBasedStateMachine):
         for each in self.producers:
             if each.transactional_id == transactional_id:
                 self.lose(each)
-        self.producers.append(Producer(transactional_id, self.world.init(transactional_id, timeout_ms)))
+        self.producers.append(Producer(transactional_id, self.setup.init(transactional_id, timeout_ms)))
         del self.producers[:-3]  # one that was replaced stays, and goes on as if it were not
 
     @rule(which=st.integers(0, 2), partition=st.sampled_from([0, 1]), count=st.integers(1, 2))
@@ -54,7 +54,7 @@ class Transactions(RuleBasedStateMachine):
         producer = self.producers[which % len(self.producers)]
         values = [f"{self.number + n}" for n in range(count)]
         try:
-            self.world.send(producer.identity, partition, *values, transactional_id=producer.transactional_id)
+            self.setup.send(producer.identity, partition, *values, transactional_id=producer.transactional_id)
         except BrokerError:
             return
         self.number += count
@@ -64,31 +64,31 @@ class Transactions(RuleBasedStateMachine):
     @rule(which=st.integers(0, 2), offset=st.integers(0, 5))
     def put_offset(self, which, offset):
         producer = self.producers[which % len(self.producers)]
-        end = self.world.broker.logs.partition("orders", 0).end_offset
-        transactions, now_ns = self.world.transactions, self.world.now_ns
+        end = self.setup.broker.logs.partition("orders", 0).end_offset
+        transactions, now_ns = self.setup.transactions, self.setup.now_ns
         pending = PendingOffset("billing", "orders", 0, min(offset, end))
         try:
             transactions.add_group(now_ns, producer.transactional_id, producer.identity, "billing")
             transactions.put_offsets(now_ns, producer.transactional_id, producer.identity, [pending])
         except BrokerError:
             return
-        self.world.sync()
+        self.setup.sync()
         producer.offset = pending.offset
 
     @rule(which=st.integers(0, 2), commits=st.booleans(), bumps=st.booleans(), dies=st.booleans())
     def end(self, which, commits, bumps, dies):
         producer = self.producers[which % len(self.producers)]
-        world = self.world
+        setup = self.setup
         try:
-            ended = world.transactions.end(
-                world.now_ns, producer.transactional_id, producer.identity, commits=commits, bumps=bumps
+            ended = setup.transactions.end(
+                setup.now_ns, producer.transactional_id, producer.identity, commits=commits, bumps=bumps
             )
         except BrokerError:
             return
         if dies:
-            world.kill()  # what is decided, and in the log of states, is done by the next process
+            setup.kill()  # what is decided, and in the log of states, is done by the next process
         else:
-            producer.identity = world.done(ended)
+            producer.identity = setup.done(ended)
         if commits and producer.values:
             self.whole.append(set(producer.values))
             producer.values.clear()
@@ -96,24 +96,24 @@ class Transactions(RuleBasedStateMachine):
             self.committed_offset = producer.offset
         self.lose(producer)
         if dies and bumps:  # as its client would, for it has not heard of its new epoch
-            known = world.transactions.begin_session(
-                world.now_ns, producer.transactional_id, 60_000, client="shop", known=producer.identity
+            known = setup.transactions.begin_session(
+                setup.now_ns, producer.transactional_id, 60_000, client="shop", known=producer.identity
             )
-            producer.identity = world.done(known)
+            producer.identity = setup.done(known)
 
     @rule(ms=st.sampled_from([1, 60, 200]))
     def pass_time(self, ms):
-        self.world.run(ms)
+        self.setup.run(ms)
         self.note_lost()
 
     @rule()
     def kill(self):
-        self.world.kill()
+        self.setup.kill()
         self.note_lost()
 
     def note_lost(self):
         """Those whose time is over have lost what they had."""
-        opened = {each.producer_id: each.epoch for each in self.world.transactions.views()}
+        opened = {each.producer_id: each.epoch for each in self.setup.transactions.views()}
         for producer in self.producers:
             if opened.get(producer.identity.producer_id) != producer.identity.epoch:
                 self.lose(producer)
@@ -125,12 +125,12 @@ class Transactions(RuleBasedStateMachine):
 
     @invariant()
     def all_or_nothing(self):
-        if not hasattr(self, "world"):
+        if not hasattr(self, "setup"):
             return
-        self.world.sync()
-        seen = {(partition, value) for partition in (0, 1) for value in self.world.committed(partition)}
+        self.setup.sync()
+        seen = {(partition, value) for partition in (0, 1) for value in self.setup.committed(partition)}
         for partition in (0, 1):
-            log = self.world.broker.logs.partition("orders", partition)
+            log = self.setup.broker.logs.partition("orders", partition)
             assert log.last_stable_offset >= self.stable[partition]
             self.stable[partition] = log.last_stable_offset
             assert log.messages_count == len(self.all[partition])
@@ -138,9 +138,9 @@ class Transactions(RuleBasedStateMachine):
             assert found == self.all[partition]
         assert not {value for _, value in seen} & self.never
         assert seen <= set().union(*self.whole)
-        if not self.world.transactions.views():
+        if not self.setup.transactions.views():
             assert seen == set().union(*self.whole)  # nothing holds it back
-        offset = self.world.offsets.fetch("billing", "orders", 0)
+        offset = self.setup.offsets.fetch("billing", "orders", 0)
         assert (None if offset is None else offset.offset) == self.committed_offset
 
 

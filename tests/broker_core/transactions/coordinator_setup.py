@@ -22,7 +22,7 @@ from tests.broker_core.log.test_transactions import committed
 EPOCH_MS = 1_700_000_000_000
 
 
-class World:
+class CoordinatorSetup:
     """Topic "orders" with two partitions. `offsets` are what the file of offsets holds, whoever opens it."""
 
     def __init__(self, durability: Durability = "file") -> None:
