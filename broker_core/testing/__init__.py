@@ -26,6 +26,9 @@ __all__ = [
     "given_schedule",
 ]
 
+#: The attribute of an error that `given_schedule` raises: the broker of the run, for the plugin.
+BROKER_OF_ERROR = "brokerscope_broker"
+
 _MODULE_OF = {
     "Disturbance": "schedule",
     "EmbeddedBroker": "embedded_broker",

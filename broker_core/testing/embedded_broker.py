@@ -237,15 +237,14 @@ class EmbeddedBroker:
     def timeline(self) -> str:
         """What has happened last, in some lines, the state, and the verdicts of audits that were found to be false."""
 
-        def tell(now_ns: int) -> str:
-            told = timeline(self.events.events, self.host.broker.logs)
+        def tell(now_ns: int | None) -> str:
             denied = "".join(f"\n\n{verdict.explanation}" for verdict in self._history.denied)
-            return f"{told}\nAt the end: {self.host.broker.conditions.words(now_ns)}.{denied}"
+            return timeline(self.events.events, self.host.broker, now_ns) + denied
 
         try:
             return self.host.call(tell)
         except BrokerError:  # it is closed
-            return timeline(self.events.events, self.host.broker.logs)
+            return tell(None)
 
     def _restored(self, now_ns: int) -> Snapshot:
         from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS  # loads pyarrow

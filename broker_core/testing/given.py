@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from broker_core.plurals import counted
+from broker_core.testing import BROKER_OF_ERROR
 from broker_core.testing.schedule import KINDS, Kind, Schedule
 from broker_core.testing.virtual_broker import VirtualBroker
 
@@ -40,7 +41,7 @@ def given_schedule(
                 try:
                     test(*args, **fixtures, **{names[0]: broker})
                 except Exception as error:
-                    return _Failure(error, Schedule(each.seed, tuple(broker.disturbed)), broker.timeline())
+                    return _Failure(error, Schedule(each.seed, tuple(broker.disturbed)), broker)
             return None
 
         @functools.wraps(test)
@@ -51,7 +52,7 @@ def given_schedule(
                     _shrunk(failure, kinds, lambda each: run(each, args, fixtures)).tell(seed)
             failure = None if schedule is None else run(schedule, args, fixtures)
             if failure is not None:
-                raise failure.error
+                failure.tell()
 
         # pytest asks the signature which fixtures it needs.
         kept = [parameter for name, parameter in signature.parameters.items() if name != names[0]]
@@ -62,19 +63,28 @@ def given_schedule(
 
 
 class _Failure:
-    def __init__(self, error: Exception, schedule: Schedule, timeline: str) -> None:
+    """A run that failed; made while its broker is open."""
+
+    def __init__(self, error: Exception, schedule: Schedule, broker: VirtualBroker) -> None:
         self.error = error
         self.schedule = schedule
-        self.timeline = timeline
+        self.save = broker.save
+        self.now_s = broker.now_s
+        self._timeline = broker.timeline()
 
-    def tell(self, seed: int) -> None:
-        """Raises the error with a note."""
-        told = counted(len(self.schedule.disturbances or ()), "disturbance")
-        self.error.add_note(
-            f"Seed {seed} fails; the smallest schedule found that fails, too, has {told}. Run it alone with\n"
-            f"    @given_schedule(schedule={self.schedule!r})\n"
-            f"What happened in it, in virtual time:\n{self.timeline}"
-        )
+    def timeline(self) -> str:
+        """What had happened."""
+        return self._timeline
+
+    def tell(self, seed: int | None = None) -> None:
+        """Raises the error, with a note that holds the schedule where it came from `seed`."""
+        if seed is not None:
+            told = counted(len(self.schedule.disturbances or ()), "disturbance")
+            self.error.add_note(
+                f"Seed {seed} fails; the smallest schedule found that fails, too, has {told}. Run it alone with\n"
+                f"    @given_schedule(schedule={self.schedule!r})"
+            )
+        setattr(self.error, BROKER_OF_ERROR, self)
         raise self.error
 
 
@@ -83,7 +93,8 @@ def _shrunk(failure: _Failure, kinds: Sequence[Kind], run: Callable[[Schedule], 
     # The disturbances are given one by one from here on; where that is another run, the seed alone is told.
     again = run(failure.schedule)
     if again is None or type(again.error) is not type(failure.error):
-        return _Failure(failure.error, Schedule(failure.schedule.seed), failure.timeline)
+        failure.schedule = Schedule(failure.schedule.seed)
+        return failure
     runs, smallest = 1, again
     tried = {smallest.schedule}
     better = True

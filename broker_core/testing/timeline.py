@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from broker_core.broker.broker import Broker
 from broker_core.broker.logs import Logs
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
@@ -19,16 +20,23 @@ _SAME = ("kind", "topic", "partition", "client", "group", "attempt", "cause")
 _NOT_TOLD = frozenset({EventKind.SESSION_STARTED, EventKind.SESSION_ENDED, EventKind.GROUP_STATE})
 
 
-def timeline(events: Sequence[Event], logs: Logs) -> str:
-    """A line an event, with the value of its first message where `logs` still has it. Needs the broker's lock."""
+def timeline(events: Sequence[Event], broker: Broker, now_ns: int | None) -> str:
+    """A line an event, with the value of its first message where the broker still has it; then the state, in words.
+
+    Needs the broker's lock. `now_ns` is None for a broker that is closed, whose state is not told.
+    """
     control = [event for event in events if event.kind not in MESSAGE_KINDS and event.kind not in _NOT_TOLD]
     messages = list(_runs(event for event in events if event.kind in MESSAGE_KINDS))
     told = sorted([*control[-MAX_CONTROL:], *messages[-MAX_MESSAGES:]], key=lambda event: event.seq)
     lines: list[str] = []
     for event in told:
-        value = _value(event, logs) if event.kind in MESSAGE_KINDS else None
+        value = _value(event, broker.logs) if event.kind in MESSAGE_KINDS else None
         lines.append(f"{s_from_ns(event.time_ns):9.3f} s {what_happened(event)}{_shown(value)}{_places(event)}")
-    return "\n".join(lines) or "Nothing happened in it."
+    if not lines:
+        lines.append("Nothing happened in it.")
+    if now_ns is not None:
+        lines.append(f"At the end: {broker.conditions.words(now_ns)}.")
+    return "\n".join(lines)
 
 
 def _runs(events: Iterable[Event]) -> Iterator[Event]:

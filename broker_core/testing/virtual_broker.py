@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 
 from broker_core.clients.membership import ConsumerConfig
@@ -45,6 +47,7 @@ class VirtualBroker:
         self._simulation.events.attach(self._events)
         self._simulation.start()
         self._broker = self._simulation.broker
+        self._started_s = time.time()
         self._last_publish_ns = 0
         self._away = 0
         self._closed = False
@@ -128,8 +131,19 @@ class VirtualBroker:
         return _unread(self._simulation.snapshot(), group)
 
     def timeline(self) -> str:
-        """What has happened, in some lines."""
-        return timeline(self._events.events, self._broker.logs)
+        """What has happened last, in some lines, and the state."""
+        return timeline(self._events.events, self._broker, self._simulation.loop.now_ns)
+
+    def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
+        """Write the last events as a session, as `EmbeddedBroker.save`. Works after `close`, too."""
+        return self._events.save(
+            Path(folder),
+            title=title,
+            about=about,
+            started_s=self._started_s,
+            totals=self._simulation.totals(),
+            end_ns=self._simulation.loop.now_ns,
+        )
 
     @property
     def now_s(self) -> float:

@@ -87,8 +87,8 @@ class VirtualSession:
     # -- the recording
 
     def timeline(self) -> str:
-        """What has happened last, in some lines."""
-        return timeline(self._events.events, self._simulation.broker.logs)
+        """What has happened last, in some lines, and the state."""
+        return timeline(self._events.events, self._simulation.broker, self._simulation.loop.now_ns)
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
         """Write the last events as a session, as `EmbeddedBroker.save`."""

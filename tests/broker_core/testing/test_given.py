@@ -44,7 +44,7 @@ def bill_all(broker: VirtualBroker, early: bool) -> None:
 def schedule_of(error: BaseException) -> Schedule:
     """The schedule that the note of a failure holds."""
     (note,) = error.__notes__
-    found = re.search(r"^    @given_schedule\(schedule=(.*)\)$", note, re.MULTILINE)
+    found = re.search(r"schedule=(.*)\)$", note)
     assert found is not None
     schedule = eval(found[1], {"Schedule": Schedule, "Disturbance": Disturbance})
     assert isinstance(schedule, Schedule)
@@ -59,9 +59,6 @@ def test_who_commits_after_the_work_bills_every_order(broker):
 def test_who_commits_before_the_work_is_found_with_the_smallest_schedule():
     with pytest.raises(AssertionError) as caught:
         given_schedule(schedules=200)(lambda broker: bill_all(broker, early=True))()
-    assert re.search(
-        r"\d s acknowledged orders/\d @\d+ group billing billing-\d  '\d+'$", caught.value.__notes__[0], re.M
-    )
     schedule = schedule_of(caught.value)
     assert [(each.kind, each.for_s) for each in schedule.disturbances or ()] == [("crash", 0.5)]
     with pytest.raises(AssertionError) as alone:

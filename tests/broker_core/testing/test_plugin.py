@@ -256,3 +256,44 @@ def test_a_report_of_nothing_is_said_to_be_none(pytester):
     pytester.makepyfile("def test_nothing(broker): ...")
     result = run(pytester, "--brokerscope-report")
     result.stdout.fnmatch_lines(["No recording was kept, so there is no report; --brokerscope-record=all keeps all."])
+
+
+def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester):
+    pytester.makepyfile(
+        test_shop="""
+        from broker_core.testing import given_schedule
+
+        def bill(consumer, orders):
+            consumer.subscribe(["orders"])
+            while True:
+                message = consumer.poll(1.0)
+                if message is not None:
+                    consumer.commit(message, asynchronous=False)
+                    orders.append(message.value())
+
+        @given_schedule()
+        def test_orders(broker):
+            orders = []
+            broker.create_topic("orders", partitions=2)
+            for number in range(30):
+                broker.publish("orders", str(number), at_s=number / 10)
+            broker.add_consumers(lambda consumer: bill(consumer, orders), "billing", count=2)
+            broker.run()
+            assert len({*orders}) == 30
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.re_match_lines(
+        [
+            r"E +Seed \d+ fails; the smallest schedule found that fails, too, has 1 disturbance\. .*",
+            r"E +@given_schedule\(schedule=Schedule\(seed=\d+, disturbances=\(Disturbance\(.*",
+            r"-+ What happened in the broker -+",
+            r" +\d+\.\d{3} s fault billing-\d \(crash\)",
+            r"At the end: group billing .*",
+            r"brokerscope open .brokerscope/test_shop.test_orders --at \d+\.\d\d",
+        ]
+    )
+    kept = open_session(pytester.path / ".brokerscope" / "test_shop.test_orders")
+    assert kept.problems == []
+    assert FolderPlayback(kept.folder).end().totals.published == 30

@@ -40,6 +40,7 @@ def test_its_end_is_told_and_can_be_saved(tmp_path):
     with VirtualSession(SCENARIO) as session:
         session.run(until_s=5)
         assert "rebalance_completed group billing" in session.timeline()
+        assert "At the end: group billing " in session.timeline()
         saved = open_session(session.save(tmp_path / "session"))
     assert saved.problems == []
     assert saved.event_count == session.event_count
