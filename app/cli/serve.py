@@ -25,6 +25,7 @@ from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import Durability
 from broker_core.operations.http_form import DEFAULT_PORT
+from broker_core.testing.history import History
 
 LOOPBACK = "127.0.0.1"
 
@@ -84,7 +85,9 @@ def command() -> Command:
         help="create unknown topics with N partitions (default: 0, do not create them)",
     )
     parser.add_argument(
-        "--testing", action="store_true", help="let clients stop and move the broker's time (/v1/clock)"
+        "--testing",
+        action="store_true",
+        help="let clients stop and move the broker's time (/v1/clock), and keep all events for /v1/audit",
     )
     parser.add_argument("--json", action="store_true", help="print where the listeners are as one JSON line")
     return parser, serve
@@ -132,6 +135,7 @@ def serve(options: argparse.Namespace) -> int:
         host = opened.enter_context(BrokerHost(options.data, config))
         if options.testing:
             host.broker.clock.movable = host.clock
+            History().attach(host)
         connections = Connections(lambda: host.now_ns)
         http = kafka = None
         if options.kafka is not None:

@@ -129,9 +129,9 @@ class Queues:
             room=topic.make_room,
             journal=self._durability.journal_of(topic.log),
         )
-        if not restored:
+        if not restored:  # its beginning was told before the restart
             queue.begin(now_ns)
-        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
+            self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
 
     def subscribe(
         self,
@@ -176,7 +176,9 @@ class Queues:
         self._subscriptions[name] = read
         if max_messages is not None and policy in HOLDS_UP:
             self._backpressure.watch_subscriptions(read)
-        self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=len(read.log.partitions))
+        if not restored:
+            count = len(read.log.partitions)
+            self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=count)
 
     def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
         """Delete the queue or subscription, with its messages and its dead letters.

@@ -56,6 +56,17 @@ def test_the_http_listener_answers_and_the_plain_clients_use_it(capsys: Any) -> 
         assert len(consumed.splitlines()) == 3
 
 
+def test_a_broker_for_tests_has_a_clock_that_is_moved_and_an_audit() -> None:
+    def ask(verb: str, url: str) -> Any:
+        with urllib.request.urlopen(urllib.request.Request(url, method=verb)) as answer:
+            return json.load(answer)
+
+    with served("--testing") as (where, _process):
+        assert ask("POST", where["http"] + "/v1/clock/stop")["stopped"] is True
+        verdicts = ask("GET", where["http"] + "/v1/audit")["verdicts"]
+        assert {each["name"]: each["holds"] for each in verdicts}["nothing_lost"] is True
+
+
 def test_every_listener_speaks_tls_where_a_certificate_is_given(tmp_path: Path, capsys: Any) -> None:
     tls = certificates.make(tmp_path)
     files = ("--tls-certificate", str(tls.certificate), "--tls-key", str(tls.key))

@@ -12,6 +12,8 @@ from confluent_kafka import Consumer, Producer
 from broker_core import QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
+from broker_core.recording.fold import Fold
+from broker_core.snapshots import Snapshot
 from broker_core.testing.embedded_broker import EmbeddedBroker
 
 
@@ -87,6 +89,25 @@ def test_a_lease_outlives_a_crash_with_its_attempt(broker: EmbeddedBroker):
             again = other.take(1)
             assert again is not None
             assert again.attempt == 2
+
+
+def test_a_recording_goes_on_after_a_crash(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.create_queue("mail")
+    broker.publish("orders", "one")
+    broker.publish("mail", "letter", "bill")
+    with QueueConsumer(broker.host, "mail", client_id="worker") as worker:
+        letter = worker.take(1)
+        assert letter is not None
+        letter.ack()
+    broker.restart()
+    broker.publish("orders", "two")
+    fold = Fold(Snapshot(0, 0))
+    for event in broker.events.events:
+        fold.add(event)
+    (queue,), topics = fold.snapshot().queues, {view.name: view for view in fold.snapshot().topics}
+    assert (queue.ready, queue.acknowledged) == (1, 1)
+    assert topics["orders"].partitions[0].end_offset == 2
 
 
 def test_a_broker_in_memory_has_nothing_to_restart_with():
