@@ -863,7 +863,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Backpressure policies</source>
-   <translation>Regeln des Rückstaus</translation>
+   <translation>Regeln bei Backpressure</translation>
   </message>
   <message>
    <source>Balanced, and keeps as many partitions as possible with their owners.</source>
@@ -3823,7 +3823,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Open Backpressure.</source>
-   <translation>Rückstau öffnen.</translation>
+   <translation>Backpressure öffnen.</translation>
   </message>
   <message>
    <source>Open Charts.</source>
@@ -3839,7 +3839,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Open In flight.</source>
-   <translation>Unterwegs öffnen.</translation>
+   <translation>In Arbeit öffnen.</translation>
   </message>
   <message>
    <source>Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.</source>
@@ -3888,6 +3888,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open the Kafka listener</source>
    <translation>Kafka-Listener öffnen</translation>
+  </message>
+  <message>
+   <source>Open the next lesson</source>
+   <translation>Nächste Lektion öffnen</translation>
   </message>
   <message>
    <source>Open the report when it is finished</source>

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from widgets.bytes_text import contained
@@ -146,6 +147,9 @@ class LessonPanel(Panel):
         super().__init__((tr("This scenario has no lesson."), ""), parent=parent)
         self._facts: LessonFacts | None = None
         self._rows: list[StepRow] = []
+        self._reveal = QTimer(self)  # when all has its place
+        self._reveal.setSingleShot(True)
+        self._reveal.timeout.connect(self._show_current)
         self._last = 0  # the step of which is shown what was seen
         self._over = QToolButton(self)
         self._over.setAutoRaise(True)
@@ -173,23 +177,30 @@ class LessonPanel(Panel):
         self.show_answer = QPushButton(tr("Show the answer"), self)
         self.show_answer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.show_answer.clicked.connect(self._answer)
-        self.next = QPushButton("", self)
+        self.next_title = plain_label("", "muted", self)
+        let_wrap(self.next_title)
+        self.next_title.setContentsMargins(8, 8, 4, 0)
+        self.next = QPushButton(tr("Open the next lesson"), self)
         self.next.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.next.clicked.connect(self.nextWanted)
         self._answered = False
         for part in (self.question, self.answer):
             self._column.addWidget(part)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(8, 8, 4, 0)
-        buttons.setSpacing(8)
-        buttons.addWidget(self.show_answer)
-        buttons.addWidget(self.next)
-        buttons.addStretch(1)
-        self._column.addLayout(buttons)
+        self._add_button(self.show_answer)
+        self._column.addWidget(self.next_title)
+        self._add_button(self.next)
         self._column.addStretch(1)
         self._area.setWidget(self._inner)
         self.stack.addWidget(self._area)
         self.restyle()
+
+    def _add_button(self, button: QPushButton) -> None:
+        """On a row of its own: two side by side are wider than the panel."""
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 6, 4, 0)
+        row.addWidget(button)
+        row.addStretch(1)
+        self._column.addLayout(row)
 
     def facts(self) -> LessonFacts | None:
         """What is shown."""
@@ -218,8 +229,9 @@ class LessonPanel(Panel):
         self._show_steps(facts, old)
         self.question.setText(contained(facts.question))
         self.answer.setText(contained(facts.answer))
-        self.next.setText(contained(tr("Next lesson: {title}", title=facts.next_title)))
-        self.next.setVisible(bool(facts.next_title))
+        self.next_title.setText(contained(tr("Next lesson: {title}", title=facts.next_title)))
+        for part in (self.next_title, self.next):
+            part.setVisible(bool(facts.next_title))
         role = "primary" if facts.complete else "quiet"
         if self.next.property("role") != role:
             self.next.setProperty("role", role)
@@ -241,13 +253,23 @@ class LessonPanel(Panel):
             self._column.insertWidget(number, row)
             self._rows.append(row)
             row.show()
-        current = next((number for number, step in enumerate(facts.steps) if step.current), len(facts.steps))
         fresh = self._freshly_done(facts, old)
         for number, (row, step) in enumerate(zip(self._rows, facts.steps, strict=True)):
             row.set_facts(step, last_done=number == fresh)
         self.heightChanged.emit()
-        shown = self._rows[min(current, len(self._rows) - 1)]
-        self._area.ensureWidgetVisible(shown, 0, 24)
+        self._reveal.start()
+
+    def _show_current(self) -> None:
+        """What is to be done next is in sight, however low the panel is; after the last step, the question."""
+        rows = self.rows()
+        steps = () if self._facts is None else self._facts.steps
+        current = next((row for row, step in zip(rows, steps, strict=False) if step.current), self.next)
+        self._area.ensureWidgetVisible(current, 0, FADE_PIXELS)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lower, it may have hidden what is to be done next."""
+        super().resizeEvent(event)
+        self._reveal.start()
 
     def _freshly_done(self, facts: LessonFacts, old: LessonFacts | None) -> int:
         """The step of which is shown what was seen: the one that was done last."""
@@ -268,7 +290,7 @@ class LessonPanel(Panel):
     def _answer(self) -> None:
         self._answered = True
         self._show_question()
-        self._area.ensureWidgetVisible(self.next, 0, 24)
+        self._reveal.start()
 
     # -- how much room it takes
 

@@ -56,11 +56,28 @@ def test_the_question_comes_after_the_last_step_and_its_answer_when_asked(panel:
     assert panel.question.isVisible() and not panel.answer.isVisible()
     qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
     assert panel.answer.isVisible() and not panel.show_answer.isVisible()
-    assert panel.next.text() == "Next lesson: Hot key"
+    assert panel.next_title.text() == "Next lesson: Hot key"
+    panel.resize(260, 500)
+    assert panel.next.mapTo(panel, panel.next.rect().topRight()).x() < 260, "nothing is wider than the panel"
+    assert panel.show_answer.isVisible() is False and panel.answer.width() <= 260
     with qtbot.waitSignal(panel.nextWanted, timeout=1_000):
         qtbot.mouseClick(panel.next, Qt.MouseButton.LeftButton)
     panel.set_facts(replace(FACTS, title="Another"))
     assert not panel.answer.isVisible()
+
+
+def test_what_is_to_be_done_next_is_in_sight_however_low_the_panel_is(panel: LessonPanel, qtbot: QtBot) -> None:
+    steps = tuple(replace(FIRST, text=f"Step {number} of a long lesson with many words") for number in range(9))
+    panel.set_facts(replace(FACTS, title="Long", steps=(*steps, SECOND, *(replace(THIRD, text="Later"),) * 9)))
+    current = panel.rows()[9]
+
+    def in_sight() -> bool:
+        top = current.mapTo(panel, current.rect().topLeft()).y()
+        return top > 0 and top + current.height() <= panel.height()
+
+    qtbot.waitUntil(in_sight, timeout=5_000)
+    panel.resize(300, 160)
+    qtbot.waitUntil(in_sight, timeout=5_000)
 
 
 def test_names_are_never_markup(panel: LessonPanel) -> None:
