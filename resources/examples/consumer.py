@@ -1,16 +1,20 @@
 """A consumer of Kafka messages that says what happens to it. It knows nothing of Brokerscope.
 
-Needs confluent-kafka. Ctrl+C ends it, and it leaves its group.
+Needs confluent-kafka. Ctrl+C ends it, and it leaves its group; where the broker is gone, after a few seconds without.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
+import threading
 import time
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
+
+CLOSE_TIMEOUT_S = 5.0
 
 
 def _arguments() -> argparse.Namespace:
@@ -77,7 +81,12 @@ def main() -> int:
         count += 1
         if count % 50 == 0 or count == arguments.count:
             say(f"{count} messages, the last {message.topic()}/{message.partition()} at {message.offset()}")
-    consumer.close()  # commits, and leaves the group
+    closing = threading.Thread(target=consumer.close, daemon=True)  # commits, and leaves the group
+    closing.start()
+    closing.join(CLOSE_TIMEOUT_S)
+    if closing.is_alive():
+        say("the broker does not answer; it will miss this member when its session times out")
+        os._exit(1)  # the client's threads still wait
     say("has left")
     return 0
 

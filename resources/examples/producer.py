@@ -1,6 +1,6 @@
 """A producer of Kafka messages that says what becomes of them. It knows nothing of Brokerscope.
 
-Needs confluent-kafka. Ctrl+C ends it, after what is under way.
+Needs confluent-kafka. Ctrl+C ends it, after what is under way; where the broker is gone, after a few seconds without.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import time
 from collections import Counter
 
 from confluent_kafka import KafkaError, Message, Producer
+
+FLUSH_TIMEOUT_S = 5.0
 
 
 def _arguments() -> argparse.Namespace:
@@ -63,7 +65,11 @@ def main() -> int:
         due_s += 1 / arguments.per_s
         while running and (left_s := due_s - time.monotonic()) > 0:
             producer.poll(left_s)
-    producer.flush()
+    waiting = producer.flush(FLUSH_TIMEOUT_S)
+    if waiting:
+        producer.purge()
+        producer.flush(FLUSH_TIMEOUT_S)
+        say(f"the broker does not answer; {waiting} messages are given up")
     say(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()) or "nothing was produced")
     return 0 if outcomes.total() == outcomes["stored"] else 1
 
