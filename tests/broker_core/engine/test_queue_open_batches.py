@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -283,9 +284,7 @@ def test_no_batch_is_opened_while_something_is_due(host: BrokerHost, monkeypatch
     stay_open(monkeypatch)
     due = True
     with host.lock:
-        ends = open_batches.OpenBatches(
-            host.broker, open_batches.time.monotonic_ns, lambda _delay: None, lambda _at: due
-        )
+        ends = open_batches.OpenBatches(host.broker, time.monotonic_ns, lambda _delay: None, lambda _at: due)
         assert ends.put("one", "bills", b"too early", None) is None
         due = False
         assert ends.put("one", "bills", b"now", None) is not None
