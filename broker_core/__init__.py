@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from broker_core.listeners.access.access import Access, Principal, PrincipalEntry, Rule
     from broker_core.listeners.access.limits import GuardConfig
     from broker_core.listeners.access.tls import TlsConfig
-    from broker_core.listeners.connections import Connection, Connections, ConnectionView, RequestView
+    from broker_core.listeners.connections import ApiView, Connection, Connections, ConnectionView, RequestView
     from broker_core.listeners.kafka.listener import KafkaListener
     from broker_core.log.config import LogConfig
     from broker_core.messages import Message, StoredMessage
@@ -107,6 +107,7 @@ __all__ = [
     "Access",
     "AdaptiveConfig",
     "Admin",
+    "ApiView",
     "AttemptView",
     "AvroSchema",
     "AvroSerializer",
@@ -263,6 +264,7 @@ _EXPORTS = {
         "SimpleQueue",
     ),
     "listeners.connections": (
+        "ApiView",
         "Connection",
         "ConnectionView",
         "Connections",

@@ -13,6 +13,7 @@ from broker_core import BrokerError, BrokerHost, ErrorCode, HttpBroker
 from broker_core.clients.http_broker import checked_url, error_of
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.operations.audits import AuditBroker
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.clock import AdvanceClock, ClockAnswer, DescribeClock, JumpClock, StartClock, StopClock
 from broker_core.operations.dead_letters import (
@@ -26,7 +27,17 @@ from broker_core.operations.dead_letters import (
     UndoRedrive,
 )
 from broker_core.operations.faults import BeginFault, EndFault, ListFaults
-from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ListMembers, ListOffsets, ResetOffsets
+from broker_core.operations.groups import (
+    DeleteGroup,
+    DescribeGroup,
+    HoldMember,
+    KickMember,
+    ListGroups,
+    ListMembers,
+    ListOffsets,
+    ReleaseMember,
+    ResetOffsets,
+)
 from broker_core.operations.leases import Nack, Take
 from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
 from broker_core.operations.messages import PublishBatch, PublishMessages, ReadMessages, Record, SendMessages
@@ -156,6 +167,10 @@ ASKED: list[Request[Any]] = [
     JumpClock(unix_ms=0),
     WaitUntil(condition="kind = topic and name = orders", timeout_ms=0),
     WaitUntil(condition="no such field = 1"),
+    AuditBroker(),
+    KickMember(group="nobody", client="none"),
+    HoldMember(group="nobody", client="none"),
+    ReleaseMember(group="nobody", client="none"),
     BeginFault(effect="delay", api="Nothing"),
     DeleteQueue(queue="mail"),
     DeleteQueue(queue="nothing"),
