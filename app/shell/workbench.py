@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QSettings, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
@@ -43,6 +43,7 @@ from widgets.theme import current_theme
 PANELS_EVERY_FRAMES = 3
 JOB_END_TIMEOUT_S = 15.0
 FIRST_SIZE = (1600, 1000)
+FIRST_PAINT_MS = 500
 
 T = TypeVar("T")
 
@@ -270,6 +271,7 @@ def open_window(
         room = app.primaryScreen().availableGeometry()
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
+    paint_first(workbench.window)
     workbench.frames.start()
     if session is None:
         workbench.controller.run()
@@ -286,6 +288,15 @@ def call_on_end_signals(end: Callable[[], object]) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: QTimer.singleShot(0, end))
+
+
+def paint_first(window: QWidget) -> None:
+    """Paint a window that was just shown, before anything that takes time: until then it is black on some screens."""
+    waited = QElapsedTimer()
+    waited.start()
+    while not (window.windowHandle().isExposed() or waited.hasExpired(FIRST_PAINT_MS)):
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, FIRST_PAINT_MS)
+    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
 
 
 def ask_to_quit(window: QWidget, running: Sequence[Job], quit_now: Callable[[], object]) -> None:

@@ -74,7 +74,9 @@ class CardItem(BoxItem):
             room -= write_right(painter, right, 19, rate, "small", theme.muted, 56) + 8
         write(painter, left, 19, card.name, "name", theme.text, room)
         used = draw_state_word(painter, QPointF(left, 36.5), style, self.look, right - left)
-        write_right(painter, right, 36.5, note, "small", theme.muted, right - left - used - 8)
+        room = right - left - used - 4
+        if width_of(note, "small") <= room:
+            write_right(painter, right, 36.5, note, "small", theme.muted, room)
 
     def _draw_large(self, painter: QPainter, style: StateStyle) -> None:
         """Name and state in larger letters; the rate where there is room for all of it."""

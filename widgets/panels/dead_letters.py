@@ -167,6 +167,7 @@ class DeadLettersPanel(TablePanel):
     def _add_view_switch(self) -> None:
         self.redriven_button.setText(tr("Redriven"))
         self.redriven_button.setCheckable(True)
+        self.redriven_button.setProperty("role", "toggle")
         self.redriven_button.setToolTip(tr("What the redrive did to each message"))
         self.redriven_button.setVisible(self.redriven is not None)
         self.redriven_button.toggled.connect(self._on_view)

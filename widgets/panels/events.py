@@ -78,6 +78,8 @@ class EventsPanel(TablePanel):
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
         self.follow.setToolTip(tr("Scrolls to the newest event"))
+        for button in (self.mine, self.follow):
+            button.setProperty("role", "toggle")
         at = self.title_row.count() - 1
         for offset, part in enumerate((self.mine, self.choices)):
             self.title_row.insertWidget(at + offset, part)

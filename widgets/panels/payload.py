@@ -86,6 +86,7 @@ class PayloadView(QWidget):
         button = QToolButton(self)
         button.setText(name)
         button.setCheckable(True)
+        button.setProperty("role", "toggle")
         button.clicked.connect(lambda: self.show_view(place))
         self._group.addButton(button)
         self._views.addWidget(button)

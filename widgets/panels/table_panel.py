@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from widgets.i18n import tr
@@ -20,9 +20,11 @@ from widgets.panels.cell_painter import (
 from widgets.panels.kept_selection import KeptSelection
 from widgets.panels.panel import Panel
 from widgets.roles import Role
-from widgets.theme import px
+from widgets.theme import px, ui_font
 
 FILTERING_SHOWN_AFTER_MS = 150
+# Of the words of a header, and the room at both their sides, as in the style sheet.
+HEADER_PIXELS, HEADER_PADDING = 12, 18
 
 _TO_A_ROW = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home})
 
@@ -133,17 +135,24 @@ class RowTable(QTableView):
         """Each column its least width, the rest by stretch; columns that can be spared go where there is no room."""
         room = self.viewport().width()
         shown = list(range(len(self._looks)))
+        least = [self._least_width(place) for place in shown]
         for place in sorted(shown, key=lambda at: -self._looks[at].spare):
-            if self._looks[place].spare and sum(px(self._looks[at].width) for at in shown) > room:
+            if self._looks[place].spare and sum(least[at] for at in shown) > room:
                 shown.remove(place)
-        left = max(0, room - sum(px(self._looks[place].width) for place in shown))
+        left = max(0, room - sum(least[place] for place in shown))
         shares = sum(self._looks[place].stretch for place in shown)
         self._fitting = True
         for place, look in enumerate(self._looks):
             self.setColumnHidden(place, place not in shown)
             if place in shown:
-                self.setColumnWidth(place, px(look.width) + (left * look.stretch // shares if shares else 0))
+                self.setColumnWidth(place, least[place] + (left * look.stretch // shares if shares else 0))
         self._fitting = False
+
+    def _least_width(self, place: int) -> int:
+        """So wide that the header is whole."""
+        title = str(self.model().headerData(place, Qt.Orientation.Horizontal) or "")
+        words = QFontMetrics(ui_font(HEADER_PIXELS, QFont.Weight.Medium)).horizontalAdvance(title)
+        return max(px(self._looks[place].width), words + px(HEADER_PADDING))
 
 
 class TablePanel(Panel):
