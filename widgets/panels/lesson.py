@@ -16,6 +16,8 @@ from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme
 
+INDENT = 8  # where the rows of steps begin
+
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
@@ -173,13 +175,13 @@ class LessonPanel(Panel):
         self.answer = plain_label("", "", self)
         for label in (self.question, self.answer):
             let_wrap(label)
-            label.setContentsMargins(8, 6, 4, 0)
+            label.setIndent(INDENT)
         self.show_answer = QPushButton(tr("Show the answer"), self)
         self.show_answer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.show_answer.clicked.connect(self._answer)
         self.next_title = plain_label("", "muted", self)
         let_wrap(self.next_title)
-        self.next_title.setContentsMargins(8, 8, 4, 0)
+        self.next_title.setIndent(INDENT)
         self.next = QPushButton(tr("Open the next lesson"), self)
         self.next.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.next.clicked.connect(self.nextWanted)
