@@ -40,7 +40,7 @@ class BookmarkField(QLineEdit):
         self.selectAll()
         self.resize(px(WIDTH), self.sizeHint().height())
         left = round(self._timeline.x_of(time_ns)) - self.width() // 2
-        room = self._timeline.width() - self.width()
+        room = self._timeline.width() - self.width() - px(4)
         self.move(max(0, min(left, room)), max(0, self._timeline.height() - self.height()))
         self.show()
         self.raise_()

@@ -67,6 +67,10 @@ def test_a_program_publishes_through_the_http_listener_and_the_window_shows_it(
         hand.workbench.draw()
         rows = hand.workbench.views.presenter(ConnectionsPresenter).model.rows
         assert [(row.listener, row.messages_in) for row in rows] == [("http", 5)]
+        # The tab and the title count the same: connections.
+        window = hand.workbench.window
+        assert window.tabs.tab("connections").count == 1
+        assert window.tab(ConnectionsPanel).count_label.text() == "1"
     hand.show()
     assert hand.workbench.controller.snapshot.totals.published >= before + 5
 
