@@ -622,6 +622,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Ursachen</translation>
   </message>
   <message>
+   <source>All charts</source>
+   <translation>Alle Diagramme</translation>
+  </message>
+  <message>
    <source>All events, in order.</source>
    <translation>Was geschah, der Reihe nach.</translation>
   </message>
@@ -6206,6 +6210,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This broker is empty: create a topic or a queue (menu Broker), or open another scenario.</source>
    <translation>Dieser Broker ist leer: ein Topic oder eine Queue anlegen (Menü Broker) oder ein anderes Szenario öffnen.</translation>
+  </message>
+  <message>
+   <source>This chart alone</source>
+   <translation>Nur dieses Diagramm</translation>
   </message>
   <message>
    <source>This command is not available.</source>

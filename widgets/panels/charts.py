@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from widgets.facts import plain_label, set_plain_tip
+from widgets.fold_button import FoldButton
 from widgets.i18n import mark, tr
 from widgets.panels.chart_axes import TimeAxis, ValueAxis, short
 from widgets.panels.panel import Panel, PanelInfo, side_by_side
@@ -68,9 +69,13 @@ class _Plot(pg.PlotWidget):
 
 
 class Chart(QWidget):
-    """One plot below its title. `momentChosen(seconds)` on a double click, `pointed(seconds)` as the mouse moves."""
+    """One plot below its title. `momentChosen(seconds)` on a double click, `pointed(seconds)` as the mouse moves.
+
+    `aloneWanted(on)` when its button asks for all of the room, or gives it back.
+    """
 
     momentChosen = Signal(float)
+    aloneWanted = Signal(bool)
     pointed = Signal(float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -101,12 +106,24 @@ class Chart(QWidget):
         grid.setVerticalSpacing(0)
         grid.addWidget(self._title, 0, 0)
         grid.addWidget(self._legend, 0, 1)
-        grid.addWidget(self._plot, 1, 0, 1, 2)
+        self.alone_button = FoldButton("maximise", "", self)
+        self.alone_button.clicked.connect(lambda: self.aloneWanted.emit(not self.is_alone))
+        self.set_alone(False)
+        grid.addWidget(self.alone_button, 0, 2)
+        grid.addWidget(self._plot, 1, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(1, 1)
         self._plot.scene().sigMouseMoved.connect(self._on_move)
         self._plot.doubleClicked.connect(self._on_double_click)
         self.restyle()
+
+    def set_alone(self, alone: bool) -> None:
+        """Whether it has all of the room, so that its button gives it back."""
+        self.is_alone = alone
+        if alone:
+            self.alone_button.set_sign("restore", tr("All charts"))
+        else:
+            self.alone_button.set_sign("maximise", tr("This chart alone"))
 
     def set_facts(self, facts: ChartFacts, until_s: float) -> None:
         """Show curves over 0 to `until_s` seconds."""
@@ -209,7 +226,7 @@ class Chart(QWidget):
 
 
 class ChartGrid(QWidget):
-    """Charts in as many columns as fit."""
+    """Charts in as many columns as fit, or one of them alone."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -225,7 +242,22 @@ class ChartGrid(QWidget):
             self._grid.removeWidget(chart)
             chart.deleteLater()
         self._charts, self._across = charts, 0
+        for chart in charts:
+            chart.aloneWanted.connect(lambda on, chart=chart: self.show_alone(chart if on else None))
         self._lay_out()
+
+    def show_alone(self, alone: Chart | None) -> None:
+        """Give all of the room to one of the charts; None for all of them."""
+        for chart in self._charts:
+            chart.set_alone(chart is alone)
+            chart.setVisible(alone is None or chart is alone)
+        self._stretch(alone)
+
+    def _stretch(self, alone: Chart | None) -> None:
+        """Columns without a chart take no room."""
+        own = None if alone is None else self._charts.index(alone) % self._across
+        for column in range(self._across):
+            self._grid.setColumnStretch(column, int(own is None or column == own))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width, other columns."""
@@ -244,8 +276,7 @@ class ChartGrid(QWidget):
             self._grid.setColumnStretch(column, 0)
         for place, chart in enumerate(self._charts):
             self._grid.addWidget(chart, place // across, place % across)
-            self._grid.setColumnStretch(place % across, 1)
-            chart.show()
+        self.show_alone(next((chart for chart in self._charts if chart.is_alone), None))
 
 
 class ChartsPanel(Panel):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.widgets.panels.table_of import table_of
 from widgets.cards import Move, Party, RebalanceFacts
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
-from widgets.panels.charts import Chart, ChartFacts, Curve
+from widgets.panels.charts import RATE_LOOKS, Chart, ChartFacts, ChartsPanel, Curve
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
@@ -298,3 +298,24 @@ def test_a_chart_takes_on_another_theme_though_nothing_new_is_drawn(qtbot, qapp)
     assert corner.name() == QColor(LIGHT.window).name()
     assert LIGHT.owner(0) in chart._legend.text()
     assert chart._lines[0].opts["pen"].color().name() == QColor(LIGHT.owner(0)).name()
+
+
+def test_a_chart_takes_all_of_the_room_and_gives_it_back(qtbot, qapp):
+    panel = show(qtbot, ChartsPanel(table_of([look.kind for look in RATE_LOOKS], [])), 1400, 420)
+    curve = Curve("orders", 0, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0]))
+    facts = [ChartFacts(key, key, "messages/s", (curve,)) for key in ("published", "delivered", "lag", "depth")]
+    panel.set_charts(facts, 2.0)
+    QApplication.processEvents()
+    charts = panel.charts()
+    before = charts["lag"].size()
+    qtbot.mouseClick(charts["lag"].alone_button, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert [key for key, chart in charts.items() if chart.isVisible()] == ["lag"]
+    assert charts["lag"].height() > 1.5 * before.height() or charts["lag"].width() > 1.5 * before.width()
+    panel.resize(700, 420)
+    panel.set_charts(facts, 3.0)
+    QApplication.processEvents()
+    assert [key for key, chart in charts.items() if chart.isVisible()] == ["lag"], "whatever the width"
+    qtbot.mouseClick(charts["lag"].alone_button, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert all(chart.isVisible() for chart in charts.values())
