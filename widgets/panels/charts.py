@@ -23,6 +23,7 @@ from widgets.theme import current_theme, qcolour, ui_font
 Values = npt.NDArray[np.float64]
 
 CHART_WIDTH = 250
+SIDE = 4
 CURVES_MAX = 12
 RATE_LOOKS = (
     ColumnLook("text", 112, 3),
@@ -101,18 +102,18 @@ class Chart(QWidget):
         item.addItem(self._cursor, ignoreBounds=True)
         self._lines: list[pg.PlotDataItem] = []
         grid = QGridLayout(self)
-        grid.setContentsMargins(4, 0, 4, 0)
+        grid.setContentsMargins(SIDE, 0, SIDE, 0)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(0)
         grid.addWidget(self._title, 0, 0)
-        grid.addWidget(self._legend, 0, 1)
+        grid.addWidget(self._legend, 1, 0, 1, 2)
         self.alone_button = FoldButton("maximise", "", self)
         self.alone_button.clicked.connect(lambda: self.aloneWanted.emit(not self.is_alone))
         self.set_alone(False)
-        grid.addWidget(self.alone_button, 0, 2)
-        grid.addWidget(self._plot, 1, 0, 1, 3)
-        grid.setColumnStretch(1, 1)
-        grid.setRowStretch(1, 1)
+        grid.addWidget(self.alone_button, 0, 1)
+        grid.addWidget(self._plot, 2, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+        grid.setRowStretch(2, 1)
         self._plot.scene().sigMouseMoved.connect(self._on_move)
         self._plot.doubleClicked.connect(self._on_double_click)
         self.restyle()
@@ -156,15 +157,16 @@ class Chart(QWidget):
     def _show_legend(self) -> None:
         """Names in the colours of their lines, as many as there is room for, and how many more there are."""
         curves = () if self.facts is None else self.facts.curves[:CURVES_MAX]
-        theme, letters, room = current_theme(), self._legend.fontMetrics(), self._legend.width()
+        theme, letters, room = current_theme(), self._legend.fontMetrics(), self.width() - 2 * SIDE
         widths = [letters.horizontalAdvance(f"\u25a0 {curve.name}\u00a0 ") for curve in curves]
         shown = len(curves)
         while shown > 1 and sum(widths[:shown]) + (shown < len(curves)) * letters.horizontalAdvance("+99") > room:
             shown -= 1
-        names = [
-            f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {_escaped(curve.name)}'
-            for curve in curves[:shown]
-        ]
+        middle, longest = Qt.TextElideMode.ElideMiddle, room - letters.horizontalAdvance("\u25a0\u00a0 \u00a0 +99")
+        names = []
+        for curve in curves[:shown]:
+            name = _escaped(letters.elidedText(curve.name, middle, longest))
+            names.append(f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {name}')
         more = [f"+{len(curves) - shown}"] if shown < len(curves) else []
         self._set_text(self._legend, "&nbsp; ".join(names + more))
 

@@ -307,6 +307,9 @@ def test_a_chart_takes_all_of_the_room_and_gives_it_back(qtbot, qapp):
     panel.set_charts(facts, 2.0)
     QApplication.processEvents()
     charts = panel.charts()
+    for chart in charts.values():
+        shown = chart._legend
+        assert shown.sizeHint().width() <= shown.width(), "a legend fits"
     before = charts["lag"].size()
     qtbot.mouseClick(charts["lag"].alone_button, Qt.MouseButton.LeftButton)
     QApplication.processEvents()
