@@ -150,7 +150,8 @@ class RowTable(QTableView):
 
     def _least_width(self, place: int) -> int:
         """So wide that the header is whole."""
-        title = str(self.model().headerData(place, Qt.Orientation.Horizontal) or "")
+        model: QAbstractItemModel | None = self.model()  # gone before the table where the window is taken apart
+        title = "" if model is None else str(model.headerData(place, Qt.Orientation.Horizontal) or "")
         words = QFontMetrics(ui_font(HEADER_PIXELS, QFont.Weight.Medium)).horizontalAdvance(title)
         return max(px(self._looks[place].width), words + px(HEADER_PADDING))
 
