@@ -324,14 +324,13 @@ class GroupCoordinator:
         committed = self.offsets.groups_of(topic)
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
 
-    def owners(self, topic: str, partition: int) -> list[tuple[str, str]]:
-        """(group, client) of each member that owns the partition, the oldest group first."""
+    def reading(self, topic: str, partition: int) -> list[tuple[str, str]]:
+        """(group, client) of each member that reads the partition, the oldest group first; see `Group.reading`."""
         return [
             (name, member.client)
             for name, group in self._groups.items()
             if topic in group.topics
-            for member in group.members.values()
-            if (topic, partition) in member.owned
+            for member in group.reading((topic, partition))
         ]
 
     def clients(self, group: str) -> dict[str, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import COOPERATIVE
 from broker_core.groups.history import Causes, Owned
-from broker_core.groups.members import JoinResult, Member, SyncResult, read_subscription
+from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult, read_subscription
+from broker_core.groups.protocol import TopicPartition, decode_assignment
 from broker_core.groups.states import VALID_PREVIOUS, GroupState
 from broker_core.replies import Reply
 from broker_core.timers import Timer
@@ -186,6 +188,20 @@ class Group:
             sorted((topic, number, member.client) for member in self.members.values() for topic, number in member.owned)
         )
 
+    def reading(self, place: TopicPartition) -> list[Member]:
+        """Members that read the partition: its owner, or, while members join anew, who owned it and has not joined yet.
+
+        A client reads on until it hears of the rebalance.
+        """
+        owners = [member for member in self.members.values() if place in member.owned]
+        if owners or self.state is not GroupState.PREPARING or self.protocol_type != CONSUMER:
+            return owners
+        return [
+            member
+            for member in self.members.values()
+            if member.join is None and place in _partitions_of(member.assignment)
+        ]
+
     def max_rebalance_timeout_ns(self) -> int:
         """The longest rebalance timeout of the members."""
         return max((member.rebalance_timeout_ns for member in self.members.values()), default=0)
@@ -250,3 +266,8 @@ class Group:
                     reply.resolve(value)
         finally:
             self._settling = False
+
+
+@lru_cache(maxsize=1_024)
+def _partitions_of(assignment: bytes) -> frozenset[TopicPartition]:
+    return frozenset(decode_assignment(assignment).partitions)

@@ -150,7 +150,11 @@ class Checker(QueueRules):
         if committed is not None and event.offset != committed and not forward:
             self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
         if event.offset + event.count > self._delivered_ends.get(key, 0) and key not in self._may_jump:
-            self._fail(f"{event.group} acknowledges {event.offset}, which it never got", event, is_loss=True)
+            self._fail(
+                f"{event.group} acknowledges {event.topic}/{event.partition} @{event.offset}, which it never got",
+                event,
+                is_loss=True,
+            )
         allowed = {self._last_owners.get(key), self._owners.get(key, ("", 0))[0]}
         if event.client and event.client not in allowed:
             self._fail(f"{event.client} acknowledges for {event.topic}/{event.partition}, which it does not own", event)

@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_core.plurals import counted
 from broker_core.testing import BROKER_OF_ERROR
-from broker_core.testing.schedule import KINDS, Kind, Schedule
+from broker_core.testing.schedule import KINDS, Kind, Schedule, checked_kinds
 from broker_core.testing.virtual_broker import VirtualBroker
 
 MAX_SHRINKS = 300
@@ -23,12 +23,14 @@ def given_schedule(
 ) -> Callable[[Callable[..., object]], Callable[..., None]]:
     """Run a test once for each of the seeds 0 to `schedules` - 1, each time with a fresh `VirtualBroker`.
 
-    The test gets the broker as its first argument; the others stay pytest's. `kinds` are what goes wrong. The first
-    schedule that fails is made smaller for as long as it fails with the same type of error; that error is raised, with
-    a note that holds the schedule. Give this as `schedule` to run it alone.
+    The test gets the broker as its first argument; the others stay pytest's. `kinds` are what goes wrong: "crash",
+    "pause", "drop_heartbeats", "leave". The first schedule that fails is made smaller for as long as it fails with the
+    same type of error; that error is raised, with a note that holds the schedule. Give this as `schedule` to run it
+    alone.
     """
     if schedules < 1:
         raise ValueError("schedules must be 1 or more")
+    checked_kinds(kinds)
 
     def decorate(test: Callable[..., object]) -> Callable[..., None]:
         signature = inspect.signature(test)

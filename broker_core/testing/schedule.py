@@ -17,6 +17,14 @@ MEAN_CALL = 12
 DURATIONS_S = (0.5, 1.0, 3.0, 8.0, 15.0)  # shorter and longer than a session timeout
 
 
+def checked_kinds(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
+    """`kinds` as they are given. Raises ValueError for another word."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is no kind of disturbance; there are {', '.join(KINDS)}")
+    return tuple(kinds)
+
+
 class Disturbance(msgspec.Struct, frozen=True):
     """What happens to `client` in its `call`-th call of the broker, counted from 1 over all its lives.
 

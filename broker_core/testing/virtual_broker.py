@@ -18,7 +18,7 @@ from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import Snapshot
 from broker_core.testing.event_ring import EventRing
-from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule
+from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule, checked_kinds
 from broker_core.testing.timeline import timeline
 from broker_core.testing.virtual_consumer import FunctionActor, VirtualConsumer
 
@@ -35,10 +35,10 @@ class VirtualBroker:
     """
 
     def __init__(self, schedule: Schedule | None = None, *, kinds: Sequence[Kind] = KINDS) -> None:
-        """`kinds` are those that are drawn where the schedule has no disturbances of its own."""
+        """`kinds` are those that are drawn where the schedule has no disturbances of its own. Raises ValueError."""
         self.schedule = schedule or Schedule(0, ())
         self.disturbed: list[Disturbance] = []
-        self._kinds = tuple(kinds)
+        self._kinds = checked_kinds(kinds)
         scenario = Scenario(title="Virtual broker", about="", until_s=1, durability="memory", rebalance_delay_ms=100)
         self._simulation = Simulation(scenario, seed=self.schedule.seed)
         self._checker = Checker()

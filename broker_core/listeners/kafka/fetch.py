@@ -1,7 +1,7 @@
 """Fetch: stored batches are handed out as they are, from the one on that holds the offset.
 
 A fetch that finds less than min bytes is parked until a partition grows or max wait is over. What a member of a group
-is given is seen as delivered to its group: the member is found by its client id and by what it owns. Incremental
+is given is seen as delivered to its group: the member is found by its client id and by what it reads. Incremental
 sessions (KIP-227) are in `fetch_sessions.py`. Left out: rack awareness.
 
 Who reads committed messages gets what is below the last stable offset, and the list of aborted transactions, by which
@@ -185,8 +185,8 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
 
 def _groups(call: Call, topic: str, partition: int) -> list[tuple[str, str]]:
     """(group, client) of each group for which the client reads the partition."""
-    owners = call.broker.groups.owners(topic, partition)
-    return [(group, client) for group, client in owners if PendingMembers.is_of(client, call.client)]
+    readers = call.broker.groups.reading(topic, partition)
+    return [(group, client) for group, client in readers if PendingMembers.is_of(client, call.client)]
 
 
 def _deliver(call: Call, group: str, client: str, place: _Place, log: PartitionLog, end_offset: int) -> None:

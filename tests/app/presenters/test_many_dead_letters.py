@@ -59,7 +59,8 @@ def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
     assert 0 < left < total
     panel.redrive_all()
     hand.wait_until(lambda: panel.model.rowCount() < 100)
-    hand.wait_until(lambda: jobs.facts()[0].state == "Done")
+    # Where few were left, they are redriven at once, without a job.
+    hand.wait_until(lambda: {each.state for each in jobs.facts()} <= {"Cancelled", "Done"})
 
 
 def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel, hand):

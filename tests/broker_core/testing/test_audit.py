@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from broker_core import BrokerHost, FlowConfig, GroupConsumer, QueueConfig, QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
@@ -64,6 +66,47 @@ def test_a_group_that_reads_and_commits_all_keeps_every_promise(broker: Embedded
     assert repr(audit.nothing_lost()) == "<nothing is lost: yes, in 10 messages with 1 reader>"
 
 
+@pytest.mark.parametrize("assignor", ["range", "cooperative-sticky"])
+def test_a_member_that_reads_on_until_it_hears_of_a_rebalance_has_read(broker: EmbeddedBroker, assignor: str):
+    """Its partitions are revoked when another joins; it hears of that with its next heartbeat."""
+    settings = {
+        "bootstrap.servers": broker.bootstrap_servers,
+        "group.id": "billing",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+        "partition.assignment.strategy": assignor,
+    }
+    first, second = (Consumer({**settings, "client.id": name}) for name in ("first", "second"))
+    members, ended = [first], threading.Event()
+
+    def work() -> None:
+        while not ended.is_set():
+            for member in list(members):
+                if (message := member.poll(0.05)) is not None and message.error() is None:
+                    with contextlib.suppress(KafkaException):  # too late: its new owner gets it
+                        member.commit(message, asynchronous=False)
+
+    first.subscribe(["orders"])
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        broker.wait_until("group = billing and state = stable", timeout_s=20)
+        second.subscribe(["orders"])
+        members.append(second)
+        broker.wait_until("group = billing and members = 2", timeout_s=20)
+        broker.publish("orders", "a", partition=0)
+        broker.publish("orders", "b", partition=1)
+        broker.wait_until("group = billing and lag = 0", timeout_s=20)
+    finally:
+        ended.set()
+        worker.join()
+        first.close()
+        second.close()
+    audit = broker.audit()
+    assert audit.nothing_lost()
+    assert audit.at_least_once()
+
+
 def test_what_is_not_committed_comes_again_and_is_not_lost(broker: EmbeddedBroker):
     broker.publish("orders", "one", partition=0)
     read(broker, 1, commit=False)
@@ -108,7 +151,7 @@ def test_a_commit_of_what_was_never_read_is_a_loss(broker: EmbeddedBroker):
     finally:
         consumer.close()
     lost = broker.audit().nothing_lost()
-    assert "billing acknowledges 0, which it never got" in str(lost)
+    assert "billing acknowledges orders/0 @0, which it never got" in str(lost)
 
 
 def test_what_retention_took_before_it_was_read_is_lost():

@@ -128,6 +128,15 @@ def test_no_schedule_is_no_test(schedules):
         given_schedule(schedules=schedules)
 
 
+def test_another_word_than_a_kind_is_refused():
+    with pytest.raises(
+        ValueError, match="'leav' is no kind of disturbance; there are crash, pause, drop_heartbeats, leave"
+    ):
+        given_schedule(kinds=["leav"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="'leav' is no kind"):
+        VirtualBroker(kinds=["leav"])  # type: ignore[list-item]
+
+
 def test_a_test_without_an_argument_for_the_broker_is_refused():
     with pytest.raises(TypeError, match="needs an argument for the broker"):
         given_schedule()(lambda: None)

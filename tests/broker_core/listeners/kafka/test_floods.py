@@ -115,21 +115,23 @@ def test_who_holds_the_most_bytes_is_cut_and_nobody_else(host: BrokerHost, admin
 def test_frames_that_come_in_pieces_are_answered_as_if_whole(listener: KafkaListener, admin: Admin, whole: bytes):
     admin.create_topic("orders")
 
-    def answer(connection: socket.socket) -> bytes:
-        with connection.makefile("rb") as incoming:
-            size = incoming.read(4)
-            return size + incoming.read(int.from_bytes(size))
+    def answer() -> bytes:
+        size = incoming.read(4)
+        return size + incoming.read(int.from_bytes(size))
 
-    with socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S) as connection:
+    with (
+        socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S) as connection,
+        connection.makefile("rb") as incoming,
+    ):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.sendall(whole)
-        expected = answer(connection)
+        expected = answer()
         for at in range(1, len(whole)):
             connection.sendall(whole[:at])
             connection.sendall(whole[at:])
-            assert answer(connection) == expected
+            assert answer() == expected
         connection.sendall(whole * 3)
-        assert [answer(connection) for _ in range(3)] == [expected] * 3
+        assert [answer() for _ in range(3)] == [expected] * 3
 
 
 def test_a_frame_that_is_cut_anywhere_leaves_nothing_behind(listener: KafkaListener):
