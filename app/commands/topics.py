@@ -27,6 +27,10 @@ CLEANUPS = {
     "delete": mark("age and size: delete old segments"),
     "compact": mark("key: keep the last message of each"),
 }
+TIMESTAMP_TYPES = {
+    "CreateTime": mark("of the producer (CreateTime)"),
+    "LogAppendTime": mark("of the broker (LogAppendTime)"),
+}
 RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters")}
 
 
@@ -156,6 +160,7 @@ class TopicHandlers(QObject):
                         "retention_kib": None if config.retention_bytes is None else config.retention_bytes // KIB,
                         "segment_s": None if config.segment_ms is None else config.segment_ms // 1_000,
                         "segment_kib": max(1, config.segment_bytes // KIB),
+                        "timestamp_type": config.timestamp_type,
                     }
                 )
 
@@ -265,6 +270,7 @@ def _log_fields() -> tuple[Field, ...]:
             least=1,
             suffix=tr(" KiB"),
         ),
+        request_field(LogSettings, "timestamp_type", tr("Time of messages"), words=TIMESTAMP_TYPES),
     )
 
 
@@ -281,6 +287,7 @@ def _log(values: Values) -> LogSettings:
         retention_bytes=times("retention_kib", KIB),
         segment_ms=times("segment_s", 1_000),
         segment_bytes=values["segment_kib"] * KIB,
+        timestamp_type=values["timestamp_type"],
     )
 
 

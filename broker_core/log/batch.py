@@ -46,6 +46,8 @@ _LOW_ATTRIBUTES = CRC_START + 1  # the byte with all used bits
 _PREFIX = struct.Struct(">qiibI")  # the fields that the CRC does not cover, and the CRC
 HEADER = struct.Struct(">qiibIhiqqqhii")
 PLACE = struct.Struct(">qii")  # base offset, length, leader epoch
+_CRC, _CRC_AT = struct.Struct(">I"), 17
+_TIMESTAMP, _MAX_TIMESTAMP_AT = struct.Struct(">q"), 35
 _SIZE_LIMIT = (1 << 31) - 1
 _NO_HEADERS: list[tuple[str, bytes | None]] = []
 
@@ -66,7 +68,8 @@ _NOBODY = ProducerStamp(NO_PRODUCER_ID, -1, -1)
 
 
 class BatchHeader(msgspec.Struct, frozen=True, gc=False):
-    """The header of a stored batch. `size_bytes` is the size of the batch, `timestamp_ms` that of its first record.
+    """The header of a stored batch. `size_bytes` is the size of the batch, `timestamp_ms` the time of its first record,
+    which is that of the broker with LogAppendTime.
 
     After compaction there may be fewer records than `end_offset` - `base_offset`.
     """
@@ -154,6 +157,17 @@ def framed(
     return data
 
 
+def set_log_append_time(batch: bytearray, timestamp_ms: int) -> None:
+    """Give the records of `batch` the broker's time, in place: the type, the greatest timestamp and the CRC.
+
+    The records keep the times that they were made with; readers ignore those (KIP-32).
+    """
+    batch[_LOW_ATTRIBUTES] |= LOG_APPEND_TIME_BIT
+    _TIMESTAMP.pack_into(batch, _MAX_TIMESTAMP_AT, timestamp_ms)
+    with memoryview(batch) as view:
+        _CRC.pack_into(batch, _CRC_AT, crc32c.crc32c(view[CRC_START:]))
+
+
 def encode_batches(
     base_offset: int, timestamp_ms: int, messages: Sequence[Message], first: int, last: int
 ) -> Iterator[tuple[bytearray, int, int]]:
@@ -176,7 +190,7 @@ def encode_batches(
 def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> bytearray:
     """The intact `batch` with only the `kept` messages, at their offsets."""
     base_offset = kept[0].offset
-    (first_offset, _, _, _, _, attributes, _, _, _, producer_id, producer_epoch, sequence, _) = HEADER.unpack_from(
+    (first_offset, _, _, _, _, attributes, _, _, max_ms, producer_id, producer_epoch, sequence, _) = HEADER.unpack_from(
         batch
     )
     if producer_id != NO_PRODUCER_ID:
@@ -188,6 +202,8 @@ def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> byt
         builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
     data: bytearray = builder.build()
     PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
+    if attributes & LOG_APPEND_TIME_BIT:
+        set_log_append_time(data, max_ms)
     return data
 
 
@@ -215,6 +231,8 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
         return None
     if count < 1 or last_delta < count - 1:
         return None
+    if attributes & LOG_APPEND_TIME_BIT:
+        first_ms = max_ms
     return BatchHeader(
         base, size_bytes, count, last_delta, first_ms, max_ms, producer_id, producer_epoch, sequence, attributes
     )

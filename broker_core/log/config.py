@@ -10,6 +10,7 @@ from broker_core.settings import NotNegative, Positive, Settings
 
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact"]
+TimestampType = Literal["CreateTime", "LogAppendTime"]
 
 MAX_SEGMENT_BYTES = 1 << 30  # positions up to twice this must fit into 4 bytes
 _DAY_MS = 86_400_000
@@ -23,7 +24,9 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     `durability`: messages in `memory` are lost with the process, in `file` they survive it, and with `fsync` they
     survive a power cut once they are acknowledged. A segment is rolled at `segment_bytes`, or when its first batch is
     `segment_ms` old. `retention_*` remove whole segments where `cleanup` is `delete`. `tombstone_ms` is the time for
-    which compaction keeps tombstones. `message_ttl_ms` limits the time to live of all messages.
+    which compaction keeps tombstones. `message_ttl_ms` limits the time to live of all messages. `timestamp_type` is
+    whose time messages have: the Kafka client's (CreateTime), or the broker's when it appends them (LogAppendTime).
+    Messages of the broker's own clients have its time in both cases.
     """
 
     durability: Durability = "memory"
@@ -36,3 +39,4 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     retention_bytes: NotNegative | None = None
     tombstone_ms: NotNegative = _DAY_MS
     message_ttl_ms: Annotated[int, Range(0, MAX_TTL_MS)] | None = None
+    timestamp_type: TimestampType = "CreateTime"

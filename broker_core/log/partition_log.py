@@ -11,7 +11,14 @@ import msgspec
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
-from broker_core.log.batch import MAX_BATCH_BYTES, MAX_BATCH_RECORDS, ProducerStamp, encode_batch, encode_batches
+from broker_core.log.batch import (
+    MAX_BATCH_BYTES,
+    MAX_BATCH_RECORDS,
+    ProducerStamp,
+    encode_batch,
+    encode_batches,
+    set_log_append_time,
+)
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
@@ -104,6 +111,7 @@ class PartitionLog(PartitionReader):
         config = self.config
         self._needs_keys = config.cleanup == "compact"
         self._ttl_ms = config.message_ttl_ms
+        self._sets_time = config.timestamp_type == "LogAppendTime"
         self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
@@ -129,6 +137,8 @@ class PartitionLog(PartitionReader):
         elif count > MAX_BATCH_RECORDS:
             return self._append_many(now_ns, messages)
         data, size_bytes = encode_batch(base_offset, timestamp_ms, messages, producer)
+        if self._sets_time:
+            set_log_append_time(data, timestamp_ms)
         if len(data) > self._checked_bytes:
             check_sizes(self.name, messages, self.config.max_message_bytes)
             if len(data) > MAX_BATCH_BYTES and count > 1:
@@ -142,7 +152,9 @@ class PartitionLog(PartitionReader):
         return Appended(base_offset, count, size_bytes, False)
 
     def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
-        """Append a client's batch unchanged but for its offset. `size_bytes` of the result is that of its records.
+        """Append a client's batch unchanged but for its offset and, with LogAppendTime, its time.
+
+        `size_bytes` of the result is that of its records.
 
         Raises as `append_batch`.
         """
@@ -156,6 +168,8 @@ class PartitionLog(PartitionReader):
                 ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes in one batch for {self.name}; send it in parts"
             )
         data = batch.placed(base_offset)
+        if self._sets_time:
+            set_log_append_time(data, self._context.epoch_ms + now_ns // NS_PER_MS)
         self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
         self._stored(now_ns, base_offset, count, stamp)
         return Appended(base_offset, count, size_bytes, False)
@@ -193,6 +207,9 @@ class PartitionLog(PartitionReader):
         base_offset = self.end_offset
         timestamp_ms = self._context.epoch_ms + now_ns // NS_PER_MS
         batches = list(encode_batches(base_offset, timestamp_ms, messages, 0, len(messages)))
+        if self._sets_time:
+            for data, _, _ in batches:
+                set_log_append_time(data, timestamp_ms)
         stored_bytes = sum(len(data) for data, _, _ in batches)
         if stored_bytes > MAX_SEGMENT_BYTES:
             raise BrokerError(

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.flow.config import FlowConfig
-from broker_core.log.config import Durability, LogConfig
+from broker_core.log.config import Durability, LogConfig, TimestampType
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import (
@@ -52,6 +52,10 @@ class LogSettings(Input, frozen=True, kw_only=True):
     ] = UNSET
     tombstone_ms: Annotated[Limit | UnsetType, about("how long compaction keeps the deletion of a key")] = UNSET
     message_ttl_ms: Annotated[Limit | UnsetType | None, about("age after which messages are not delivered")] = UNSET
+    timestamp_type: Annotated[
+        TimestampType | UnsetType,
+        about("whose time messages have: the producer's, or the broker's when it appends them"),
+    ] = UNSET
 
     def on(self, base: LogConfig) -> LogConfig:
         """`base` with these. Raises INVALID_CONFIG."""
@@ -217,6 +221,7 @@ class TopicConfigAnswer(Result, frozen=True, kw_only=True):
     retention_bytes: int | None
     tombstone_ms: int
     message_ttl_ms: int | None
+    timestamp_type: str
 
     @classmethod
     def of(cls, config: LogConfig) -> TopicConfigAnswer:

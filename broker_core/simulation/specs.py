@@ -10,7 +10,7 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
 from broker_core.limits import SEGMENT_BYTES
-from broker_core.log.config import Cleanup, Durability, LogConfig
+from broker_core.log.config import Cleanup, Durability, LogConfig, TimestampType
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
@@ -35,6 +35,7 @@ class LogSpec(Strict, frozen=True, kw_only=True):
     retention_bytes: int | None = None
     tombstone_ms: int = 86_400_000
     message_ttl_ms: int | None = None
+    timestamp_type: TimestampType = "CreateTime"
 
     def __post_init__(self) -> None:
         self.config("memory")
@@ -50,6 +51,7 @@ class LogSpec(Strict, frozen=True, kw_only=True):
             retention_bytes=self.retention_bytes,
             tombstone_ms=self.tombstone_ms,
             message_ttl_ms=self.message_ttl_ms,
+            timestamp_type=self.timestamp_type,
         )
 
 

@@ -6356,6 +6356,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Restzeit (s)</translation>
   </message>
   <message>
+   <source>Time of messages</source>
+   <translation>Zeit der Nachrichten</translation>
+  </message>
+  <message>
    <source>Time since it died.</source>
    <translation>Zeit, seit er starb.</translation>
   </message>
@@ -7620,6 +7624,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zahl der Partitionen danach</translation>
   </message>
   <message>
+   <source>of the broker (LogAppendTime)</source>
+   <translation>des Brokers (LogAppendTime)</translation>
+  </message>
+  <message>
+   <source>of the producer (CreateTime)</source>
+   <translation>des Producers (CreateTime)</translation>
+  </message>
+  <message>
    <source>of {client}</source>
    <translation>von {client}</translation>
   </message>
@@ -7954,6 +7966,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>which waiting consumer gets the next message</source>
    <translation>welcher wartende Consumer die nächste Nachricht bekommt</translation>
+  </message>
+  <message>
+   <source>whose time messages have: the producer's, or the broker's when it appends them</source>
+   <translation>wessen Zeit Nachrichten haben: die des Producers oder die des Brokers beim Anfügen</translation>
   </message>
   <message>
    <source>with its effect: effectively once</source>

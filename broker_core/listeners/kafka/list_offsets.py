@@ -1,7 +1,7 @@
 """ListOffsets: the earliest and the latest offset, that of a time, and that of the newest timestamp.
 
 For a reader of committed messages (v2) the log ends at the last stable offset. Times are those at which messages were
-appended. Left out: offsets of tiered storage, which there is none of.
+appended, which with LogAppendTime are their timestamps. Left out: offsets of tiered storage, which there is none of.
 """
 
 from __future__ import annotations

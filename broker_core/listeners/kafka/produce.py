@@ -126,7 +126,7 @@ def _code(call: Call, error: Exception) -> int:
 
 
 def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, Any]:
-    offset, start_offset = -1, -1
+    offset, start_offset, append_time_ms = -1, -1, -1
     for outcome in outcomes:
         error = outcome if isinstance(outcome, BrokerError) else outcome.error
         if error is not None:
@@ -142,5 +142,16 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
         published = outcome.result()
         if published is not None and offset < 0:
             offset = published.offset
-            start_offset = call.broker.logs.partition(published.topic, published.partition).start_offset
-    return {"index": number, "error_code": 0, "base_offset": offset, "log_start_offset": start_offset}
+            log = call.broker.logs.partition(published.topic, published.partition)
+            start_offset = log.start_offset
+            if log.config.timestamp_type == "LogAppendTime":
+                appended_ns = log.published_from_ns(offset)
+                if appended_ns is not None:
+                    append_time_ms = call.broker.logs.epoch_ms + appended_ns // NS_PER_MS
+    return {
+        "index": number,
+        "error_code": 0,
+        "base_offset": offset,
+        "log_append_time": append_time_ms,
+        "log_start_offset": start_offset,
+    }

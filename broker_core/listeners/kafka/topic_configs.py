@@ -31,13 +31,19 @@ SETTINGS = (
     TopicSetting("segment.bytes", "segment_bytes", _INT, False, "how large a segment file gets"),
     TopicSetting("segment.ms", "segment_ms", _LONG, True, "how old a segment gets before the next begins"),
     TopicSetting("max.message.bytes", "max_message_bytes", _INT, False, "the largest batch that is taken"),
+    TopicSetting(
+        "message.timestamp.type",
+        "timestamp_type",
+        _STRING,
+        False,
+        "whose time it is: CreateTime or LogAppendTime",
+    ),
     TopicSetting("delete.retention.ms", "tombstone_ms", _LONG, False, "how long compaction keeps tombstones"),
 )
 _BY_NAME = {each.name: each for each in SETTINGS}
 # What other brokers let one choose and this one has one way of: the one value that is taken.
 FIXED = {
     "compression.type": "producer",
-    "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "1",
     "unclean.leader.election.enable": "false",
 }
@@ -61,7 +67,7 @@ def with_settings(base: LogConfig, given: Iterable[tuple[str, str | None]]) -> L
 def _value(setting: TopicSetting, text: str | None) -> Any:
     if text is None:
         return getattr(LogConfig(), setting.field)
-    if setting.field == "cleanup":
+    if setting.kafka_type in {_LIST, _STRING}:
         return text
     if setting.nullable and text == _UNLIMITED:
         return None
