@@ -1,7 +1,6 @@
-"""Ten thousand members come and go in virtual time; CPU time is measured, for machines with other work to do."""
+"""Ten thousand members come and go in virtual time; the benchmarks measure what they cost."""
 
 import random
-import time
 
 import pytest
 
@@ -21,7 +20,6 @@ from tests.broker_core.groups.ownership import Ownership
     ],
 )
 def test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_owner(count: int, assignor: str):
-    started_s = time.process_time()
     setup = GroupSetup()
     setup.partitions["commits"] = count
     ownership = Ownership()
@@ -48,12 +46,9 @@ def test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_own
     for client in waves[-1]:
         client.leave()
     assert setup.state == "Empty" and ownership.owner == {}
-    assert time.process_time() - started_s < 60
 
 
-def test_a_sticky_plan_of_ten_thousand_partitions_takes_well_under_a_second():
+def test_a_sticky_plan_of_ten_thousand_partitions_gives_each_member_one():
     members = {f"m{number}": MemberSubscription(("commits",)) for number in range(10_000)}
-    started_s = time.process_time()
     plan = assign("sticky", members, {"commits": 10_000})
     assert all(len(owned) == 1 for owned in plan.values())
-    assert time.process_time() - started_s < 1
