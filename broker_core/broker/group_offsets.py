@@ -54,6 +54,10 @@ class GroupOffsets:
             self._fetches.committed(now_ns, group, client, topic, partition, start, new)
             self._make_room(now_ns, topic)
 
+    def committed(self, group: str, topic: str, partition: int) -> int | None:
+        """The committed offset, which is the next to read, or None."""
+        return self._groups.committed(group, topic, partition)
+
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """The changes that `reset` would make."""
         return offset_reset.preview(group, target, partitions, self._logs, self._groups.committed)

@@ -64,15 +64,18 @@ class TransactionPorts:
         reply.then(lambda _done: self._growth.appended(*place))
         return reply
 
-    def commit_offsets(
-        self, now_ns: int, client: str, offsets: Sequence[PendingOffset], *, backwards: bool
-    ) -> Reply[None]:
+    def committed_offset(self, group: str, topic: str, partition: int) -> int:
+        """See `Ports`."""
+        committed = self._offsets.committed(group, topic, partition)
+        return -1 if committed is None else committed
+
+    def commit_offsets(self, now_ns: int, client: str, offsets: Sequence[PendingOffset]) -> Reply[None]:
         """See `Ports`. What was deleted meanwhile is left out."""
         for each in offsets:
             value = OffsetAndMetadata(each.offset, each.metadata, each.leader_epoch)
             wanted = {(each.topic, each.partition): value}
             try:
-                self._offsets.commit(now_ns, each.group, client, None, -1, wanted, backwards=backwards)
+                self._offsets.commit(now_ns, each.group, client, None, -1, wanted, backwards=True)
             except BrokerError as error:
                 if error.code not in _GONE:
                     raise

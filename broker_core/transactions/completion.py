@@ -30,7 +30,7 @@ class Completion:
     def run(self, now_ns: int, found: Transaction, producer_id: int, *, restored: bool = False) -> Reply[None]:
         """A reply that is settled when everything is written. `producer_id` is the one of the batches in the logs.
 
-        With `restored`, offsets that a group has committed since are kept.
+        With `restored`, offsets that a group has committed since the decision are kept.
         """
         done: Reply[None] = Reply()
         self._try(now_ns, found, producer_id, restored, done)
@@ -46,8 +46,12 @@ class Completion:
                 if offset is not None:
                     found.markers.append((*place, offset))
             if commits and found.offsets:
-                offsets = tuple(found.offsets.values())
-                committed = self._ports.commit_offsets(now_ns, found.client, offsets, backwards=not restored)
+                offsets = [
+                    each
+                    for key, each in found.offsets.items()
+                    if not restored or self._ports.committed_offset(*key) == each.before
+                ]
+                committed = self._ports.commit_offsets(now_ns, found.client, offsets)
         except BrokerError:
             self._again(now_ns, found, producer_id, done)
             return

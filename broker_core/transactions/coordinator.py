@@ -200,6 +200,8 @@ class TransactionCoordinator:
         found.move(prepared)
         found.cause = cause
         found.ends_at_epoch = found.epoch + 1 if bumped else found.epoch
+        if commits and found.offsets:
+            self._note_offsets_before(found)
         try:
             written = self._write(now_ns, found)
         except BrokerError:
@@ -220,6 +222,16 @@ class TransactionCoordinator:
 
         written.then(decided)
         return reply
+
+    def _note_offsets_before(self, found: Transaction) -> None:
+        """Note what each offset of `found` replaces: a decided one that is not yet committed, else the committed."""
+        decided: dict[tuple[str, str, int], PendingOffset] = {}
+        for each in self._by_id.values():
+            if each is not found and each.state is TransactionState.PREPARE_COMMIT:
+                decided.update(each.offsets)
+        for key, offset in found.offsets.items():
+            before = decided[key].offset if key in decided else self._ports.committed_offset(*key)
+            found.offsets[key] = offset._replace(before=before)
 
     def _timed_out(self, now_ns: int, found: Transaction) -> None:
         if found.state is TransactionState.ONGOING:
@@ -261,7 +273,7 @@ class TransactionCoordinator:
 
     def restore(self) -> None:
         """Read the log of states."""
-        for each in sorted(self.states.read().values(), key=lambda each: each.updated_ms):
+        for each in self.states.read().values():
             self._by_id[each.transactional_id] = self._by_producer[each.producer_id] = each
             each.started_ns = (each.started_ms - self._epoch_ms) * NS_PER_MS
 

@@ -34,7 +34,8 @@ class Ports(Protocol):
     def durable(self, place: Place, end_offset: int) -> Reply[None]:
         """A reply that is settled when all messages below `end_offset` are durable."""
 
-    def commit_offsets(
-        self, now_ns: int, client: str, offsets: Sequence[PendingOffset], *, backwards: bool
-    ) -> Reply[None]:
-        """Commit offsets. The reply is settled when they are stored. Lower offsets are ignored unless `backwards`."""
+    def committed_offset(self, group: str, topic: str, partition: int) -> int:
+        """The committed offset of the group; -1 for none."""
+
+    def commit_offsets(self, now_ns: int, client: str, offsets: Sequence[PendingOffset]) -> Reply[None]:
+        """Commit offsets, lower ones too. The reply is settled when everything committed so far is stored."""

@@ -61,13 +61,12 @@ class StateLog:
         return self._syncs.durable(self._log, self._log.end_offset)
 
     def read(self) -> dict[str, Transaction]:
-        """The last state of each id, in the order of the ids' first records."""
+        """The last state of each id, the oldest first."""
         found: dict[str, Transaction] = {}
         for key, value in self._records():
             transactional_id = key.decode()
-            if value is None:
-                found.pop(transactional_id, None)
-            else:
+            found.pop(transactional_id, None)
+            if value is not None:
                 found[transactional_id] = Transaction.of(transactional_id, _DECODER.decode(value))
         return found
 

@@ -27,7 +27,10 @@ class Place(NamedTuple):
 
 
 class PendingOffset(NamedTuple):
-    """An offset that is committed with the transaction. `leader_epoch` is -1 where the client sent none."""
+    """An offset that is committed with the transaction. `leader_epoch` is -1 where the client sent none.
+
+    `before` is the committed offset that this one replaces, set by the decision; -1 for none.
+    """
 
     group: str
     topic: str
@@ -35,6 +38,7 @@ class PendingOffset(NamedTuple):
     offset: int
     metadata: str = ""
     leader_epoch: int = -1
+    before: int = -1
 
 
 class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):

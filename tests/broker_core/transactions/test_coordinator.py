@@ -1,5 +1,7 @@
 """Transactions in virtual time: who may do what in which state, time-outs, fencing, and what a restart finds."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -7,6 +9,7 @@ from broker_core.events import EventKind
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.producer_ids import MAX_EPOCH
+from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.transactions.states import TransactionState
 from broker_core.transactions.transaction import Identity, PendingOffset, Place
@@ -228,6 +231,50 @@ def test_what_was_decided_is_completed_after_a_restart(commits, markers, monkeyp
     assert [setup.broker.logs.partition("orders", number).end_offset for number in range(2)] == [2, 2]
     setup.send(identity, 0, "c")
     setup.end(identity, commits=True)
+
+
+class Undone:
+    """Decided transactions whose offsets nobody writes before the process dies."""
+
+    def __init__(self, monkeypatch, *offsets: tuple[str, int]) -> None:
+        self.setup = CoordinatorSetup()
+        self.setup.broker.publishing.publish_batch(0, "orders", 0, [Message(b"")] * 9, client="shop")
+        self.commit(5)
+        fails = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+        monkeypatch.setattr(self.setup.transactions._ports, "commit_offsets", Mock(side_effect=fails))
+        for transactional_id, offset in offsets:
+            identity = self.setup.init(transactional_id)
+            self.setup.transactions.add_group(0, transactional_id, identity, "billing")
+            pending = PendingOffset("billing", "orders", 0, offset)
+            self.setup.transactions.put_offsets(0, transactional_id, identity, [pending])
+            assert not self.setup.transactions.end(0, transactional_id, identity, commits=True).done
+
+    def commit(self, offset: int) -> None:
+        wanted = {("orders", 0): OffsetAndMetadata(offset)}
+        self.setup.broker.offsets.commit(0, "billing", "shop", None, -1, wanted, backwards=True)
+
+    def after_restart(self) -> int:
+        self.setup.kill()
+        committed = self.setup.offsets.fetch("billing", "orders", 0)
+        assert committed is not None
+        return committed.offset
+
+
+def test_a_lower_offset_that_was_decided_is_committed_after_a_restart(monkeypatch):
+    assert Undone(monkeypatch, ("payments", 3)).after_restart() == 3
+
+
+@pytest.mark.parametrize("since", [2, 9])
+def test_an_offset_committed_since_the_decision_is_kept_after_a_restart(since, monkeypatch):
+    undone = Undone(monkeypatch, ("payments", 3))
+    undone.commit(since)
+    assert undone.after_restart() == since
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_after_a_restart_the_offset_decided_last_stands(first, monkeypatch):
+    second = "b" if first == "a" else "a"
+    assert Undone(monkeypatch, (first, 8), (second, 4)).after_restart() == 4
 
 
 def test_a_disk_that_refuses_is_asked_again(monkeypatch):
