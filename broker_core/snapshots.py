@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import add, sub
+from typing import Literal
 
 import msgspec
 
@@ -217,9 +218,9 @@ class QueueView(msgspec.Struct, frozen=True):
 class ActorView(msgspec.Struct, frozen=True):
     """A producer, consumer or worker of the scenario.
 
-    `role` is producer, consumer or worker; `state` is idle (unassigned), running, processing, waiting, blocked,
-    joining, paused, crashed or stopped. `target` is the topic of a producer, the group of a consumer ("" while
-    unassigned), or the queue of a worker. `linger_ms` is a producer's.
+    `role` is producer, consumer or worker; `state` is one of `ActorState`, of which idle is unassigned. `target` is the
+    topic of a producer, the group of a consumer ("" while unassigned), or the queue of a worker. `linger_ms` is a
+    producer's.
 
     Counts are in messages. `processed`: published or acknowledged. `failed`: nacked or left to expire by a worker, or
     dead-lettered by a schema for a producer. `rejected` and `dropped`: not stored by the target. `outcome` is the event
@@ -240,6 +241,7 @@ class ActorView(msgspec.Struct, frozen=True):
     outcome: str = ""
 
 
+ActorState = Literal["idle", "joining", "waiting", "running", "processing", "blocked", "paused", "crashed", "stopped"]
 #: Actors in these states when a session ends stay in them; all others are stopped.
 STAYS_AFTER_THE_END = frozenset({"crashed", "idle", "stopped"})
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from broker_core.filters import Field, Fields, Filter, FilterError, parse
-from broker_core.filters.field import Kind, called, folded
+from broker_core.filters.field import Kind, called, folded, lacking
 from spark_reports.errors import ReportError
 
 MOST: Final = 200
-_SHOWN: Final = 3  # of the names that there are
 Rows = Sequence[Mapping[str, Any]]
 Tables = Mapping[str, Rows]
 #: Values by what they are asked of; "" is all of it.
@@ -259,8 +258,9 @@ def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
         name, _, of = asked.partition("(")
         figure, of = _BY_NAME[name], of.removesuffix(")")
         values = known.get(name, {})
-        if of and of not in values:
-            return Verdict(text, False, _unknown(figure, of, values))
+        unknown = lacking(of, name, filter(None, values)) if of else None
+        if unknown is not None:
+            return Verdict(text, False, str(unknown).removesuffix("."))
         value = values.get(of)
         getters[folded(asked)] = _always(value)
         told.append(f"{called(name, of) if of else name} is {_words(value, figure.kind)}")
@@ -269,12 +269,6 @@ def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
 
 def _always(value: float | None) -> Callable[[object], Any]:
     return lambda _row: value
-
-
-def _unknown(figure: AssertedFigure, of: str, values: Values) -> str:
-    names = sorted(name for name in values if name)
-    there = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return f"{of} has no {figure.name} here; {f'there are {there}' if names else 'nothing has'}"
 
 
 def _words(value: float | None, kind: Kind) -> str:

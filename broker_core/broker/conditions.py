@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
-from broker_core.broker.occurrences import BrokerState, Occurrence, occurrences, tester
-from broker_core.events import Event, EventStream
+from broker_core.broker.occurrences import BrokerState, Occurrence, named_things, occurrences, tester
+from broker_core.events import Event, EventKind, EventStream
 from broker_core.filters import Field, Fields, Filter
+from broker_core.filters.field import called
+from broker_core.groups.states import GroupState
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.snapshots import GroupView
@@ -19,18 +21,34 @@ from broker_core.timers import Timer, Timers
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
+#: The fields of what is as it is now, by kind.
+STATE_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "group": ("kind", "group", "topic", "client", "state", "members", "generation", "lag", "time"),
+    "queue": ("kind", "group", "topic", "ready", "in_flight", "dead", "depth", "lag", "time"),
+    "topic": ("kind", "topic", "messages", "time"),
+}
 FIELDS = Fields(
     (
         *OCCURRENCE_FIELDS,
-        Field("state", "text", "The state of a group: Stable, Empty, PreparingRebalance, CompletingRebalance."),
-        Field("members", "number", "Members of a group."),
+        Field(
+            "kind",
+            "text",
+            "What it is about: a group, queue or topic as it is, or an event (published, nacked, fault...).",
+            words=(*STATE_FIELDS, *EventKind),
+        ),
+        Field(
+            "state",
+            "text",
+            "The state of a group: Stable, Empty, PreparingRebalance, CompletingRebalance.",
+            "billing",
+            tuple(GroupState),
+        ),
         Field("messages", "number", "Messages that a topic holds."),
     )
 )
-_STATE = frozenset(
-    {"group", "topic", "client", "generation", "time", "state", "members", "messages"}
-    | {"lag", "depth", "ready", "in_flight", "dead"}
-)
+_OF_EVENTS = frozenset(field.name for field in OCCURRENCE_FIELDS)
+_EVERYWHERE = ("transactions",)
+_STATE = frozenset((*_EVERYWHERE, *(name for names in STATE_FIELDS.values() for name in names)))
 _LINES = 12  # of the state in words
 
 Row = dict[str, Any]
@@ -65,11 +83,11 @@ class Conditions:
     def wait(self, now_ns: int, condition: Filter, deadline_ns: int) -> Reply[Found]:
         """Settled at once where something fits, when something does, or at `deadline_ns`."""
         self._time_ns = now_ns
-        fitting = next((row for row in self.rows(now_ns) if condition.matches(row)), None)
-        if fitting is not None:
-            return Reply.of((True, words_of(fitting)))
+        fitting = self._fitting(now_ns, condition)
+        if fitting:
+            return Reply.of((True, fitting))
         reply: Reply[Found] = Reply()
-        state_only = condition.only_compares and _STATE.issuperset(condition.fields)
+        state_only = condition.only_compares and all(name.partition("(")[0] in _STATE for name in condition.fields)
         timer = self._timers.at_end_of_wait(deadline_ns, lambda at_ns: self._time_out(at_ns, reply))
         if not self.waiting:
             self._events.attach(self._happened)
@@ -135,6 +153,16 @@ class Conditions:
 
     # -- inside
 
+    def _fitting(self, now_ns: int, condition: Filter) -> str:
+        """What fits `condition` as it is now, in words."""
+        rows = list(self.rows(now_ns))
+        shared: Row = {"transactions": self._state.transactions()}
+        for field, name in named_things(condition):
+            for row in rows:
+                if _name(row) == name and field in row:
+                    shared[called(field, name)] = row[field]
+        return next((words_of(row) for row in rows if condition.matches(row | shared)), "")
+
     def _happened(self, event: Event) -> None:
         self._time_ns = event.time_ns
         self._news.append(event)
@@ -148,10 +176,9 @@ class Conditions:
 
     def _look(self, now_ns: int) -> None:
         news, self._news, self._looks = self._news, [], False
-        rows = list(self.rows(now_ns))
         for reply, waiting in list(self.waiting.items()):
-            fitting = next((words_of(row) for row in rows if waiting.condition.matches(row)), None)
-            if fitting is None and waiting.happens is not None:
+            fitting = self._fitting(now_ns, waiting.condition)
+            if not fitting and waiting.happens is not None:
                 happens = waiting.happens
                 fitting = next(
                     (
@@ -159,16 +186,33 @@ class Conditions:
                         for event in news
                         if any(happens(each) for each in occurrences(event, self._state))
                     ),
-                    None,
+                    "",
                 )
-            if fitting is not None:
+            if fitting:
                 self._end(reply).cancel()
                 reply.resolve((True, fitting))
 
     def _time_out(self, now_ns: int, reply: Reply[Found]) -> None:
-        text = self.waiting[reply].condition.text
+        condition = self.waiting[reply].condition
         self._end(reply)
-        reply.resolve((False, self.words(now_ns, condition=text)))
+        reply.resolve((False, self._unknown(now_ns, condition) + self.words(now_ns, condition=condition.text)))
+
+    def _unknown(self, now_ns: int, condition: Filter) -> str:
+        """The groups, queues and topics that are asked for and that there are not, in words."""
+        rows = list(self.rows(now_ns))
+        readers = [_name(row) for row in rows if row["kind"] != "topic"]
+        topics = [_name(row) for row in rows if row["kind"] == "topic"]
+        asked = {"group": [*condition.values_of("group"), *(name for _, name in named_things(condition))]}
+        asked["topic"] = list(condition.values_of("topic"))
+        told = ""
+        for kind, there in (("group", readers), ("topic", [*topics, *readers])):
+            others = (
+                f"there {'are' if len(there) > 1 else 'is'} {', '.join(sorted(there))}" if there else "nor any other"
+            )
+            for name in dict.fromkeys(asked[kind]):
+                if name.casefold() not in map(str.casefold, there):
+                    told += f"there is no {'group or queue' if kind == 'group' else kind} {name}, {others}; "
+        return told
 
     def _end(self, reply: Reply[Found]) -> Timer:
         timer = self.waiting.pop(reply).timer
@@ -176,6 +220,25 @@ class Conditions:
             self._events.detach(self._happened)
             self._news.clear()
         return timer
+
+
+def why_never(condition: Filter) -> str:
+    """Why no group, queue, topic or event can ever fit `condition`, in words; "" where one may."""
+    everywhere = {*_EVERYWHERE, *(called(field, name) for field, name in named_things(condition))}
+
+    def may_be(kind: str, fields: Iterable[str]) -> bool:
+        return condition.may_match({"kind": kind}, everywhere | {*fields} - {"kind"})
+
+    if any(may_be(kind, STATE_FIELDS[kind]) for kind in STATE_FIELDS) or any(
+        may_be(kind, _OF_EVENTS) for kind in EventKind
+    ):
+        return ""
+    asked = {*condition.fields, *condition.flags} - everywhere
+    missing = {kind: sorted(asked - {*STATE_FIELDS[kind]}) for kind in STATE_FIELDS if may_be(kind, asked)}
+    kind = min(missing, key=lambda each: len(missing[each]), default="")
+    if not kind or not missing[kind]:
+        return "nothing is all of that at once"
+    return f"a {kind} has no {' and no '.join(missing[kind])}; it has {', '.join(STATE_FIELDS[kind][1:])}"
 
 
 def _name(row: Row) -> str:

@@ -5,13 +5,15 @@ Run-until, waits, lessons and alerts read the same fields. A state is that of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
 from broker_core.filters import Field, Fields, Filter
-from broker_core.filters.field import called, folded
-from broker_core.snapshots import Snapshot, total_lag
+from broker_core.filters.field import called, folded, lacking
+from broker_core.filters.sentence import Sentence
+from broker_core.groups.states import GroupState
+from broker_core.snapshots import ActorState, Snapshot, total_lag
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
@@ -45,7 +47,9 @@ class State(Protocol):
 class Client(Protocol):
     """A client in the same process, whose state is known."""
 
-    state: str
+    @property
+    def state(self) -> str:
+        """A word of `ActorState`."""
 
 
 class BrokerState:
@@ -242,7 +246,9 @@ def _counted(which: str) -> Callable[[State, str], Any]:
 
 _EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
     (
-        Field("kind", "text", "The kind of event: published, nacked, rebalance_started, fault..."),
+        Field(
+            "kind", "text", "The kind of event: published, nacked, rebalance_started, fault...", words=tuple(EventKind)
+        ),
         _of_event("kind"),
     ),
     (Field("topic"), _of_event("topic")),
@@ -270,59 +276,96 @@ _EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
     ),
 )
 
-# A field, what it is of the thing that the event is about, and what it is of a thing that is named.
-_STATE_FIELDS: tuple[tuple[Field, _Get, Callable[[State, str], Any]], ...] = (
-    (
+
+class _StateField(NamedTuple):
+    """A field, what it is of the thing that the event is about, what it is of a thing that is named, and which kinds
+    of things have it.
+    """
+
+    field: Field
+    get: _Get
+    named: Callable[[State, str], Any]
+    kinds: tuple[str, ...]
+
+
+_QUEUE, _READER = ("queue",), ("group", "queue")
+_STATE_FIELDS = (
+    _StateField(
         Field("lag", "number", "Messages of the topic that the group has not committed.", "billing"),
         _lag,
         _lag_of,
+        _READER,
     ),
-    (
+    _StateField(
         Field("depth", "number", "Unfinished messages of the queue, or of the slowest reader of the topic.", "jobs"),
         _depth,
         _lag_of,
+        _READER,
     ),
-    (Field("ready", "number", "Messages ready for delivery.", "jobs"), _count_of("ready"), _counted("ready")),
-    (
+    _StateField(
+        Field("ready", "number", "Messages ready for delivery.", "jobs"), _count_of("ready"), _counted("ready"), _QUEUE
+    ),
+    _StateField(
         Field("in_flight", "number", "Messages of the queue under a lease.", "jobs"),
         _count_of("in_flight"),
         _counted("in_flight"),
+        _QUEUE,
     ),
-    (Field("dead", "number", "Dead letters of the queue.", "jobs"), _count_of("dead"), _counted("dead")),
-    (
-        Field("state", "text", "The state of the group or client: stable, blocked, crashed...", "billing"),
+    _StateField(
+        Field("dead", "number", "Dead letters of the queue.", "jobs"), _count_of("dead"), _counted("dead"), _QUEUE
+    ),
+    _StateField(
+        Field(
+            "state",
+            "text",
+            "The state of the group or client: stable, blocked, crashed...",
+            "billing",
+            (*GroupState, *get_args(ActorState)),
+        ),
         lambda at: at.state.state_of(at.reader),
         lambda state, name: state.state_of(name),
+        ("group", "client"),
     ),
-    (
+    _StateField(
         Field("members", "number", "Members of the group.", "billing"),
         lambda at: at.state.members(at.reader),
         lambda state, name: state.members(name),
+        ("group",),
     ),
-    (
+    _StateField(
         Field("transactions", "number", "Transactions that are open."),
         lambda at: at.state.transactions(),
         lambda state, _name: state.transactions(),
+        (),
     ),
 )
+_BY_NAME = {each.field.name: each for each in _STATE_FIELDS}
 
-FIELDS = Fields((*(field for field, _ in _EVENT_FIELDS), *(field for field, _, _ in _STATE_FIELDS)))
+FIELDS = Fields((*(field for field, _ in _EVENT_FIELDS), *(each.field for each in _STATE_FIELDS)))
 #: Those that a state has without any event; each is asked of a thing by name, as in `lag("billing")`.
-STATE_FIELDS = Fields(field for field, _, _ in _STATE_FIELDS)
+STATE_FIELDS = Fields(each.field for each in _STATE_FIELDS)
 _GETTERS: Mapping[str, _Get] = {
     folded(name): get
     for name, get in (
         *((field.name, get) for field, get in _EVENT_FIELDS),
-        *((field.name, get) for field, get, _ in _STATE_FIELDS),
+        *((each.field.name, each.get) for each in _STATE_FIELDS),
     )
 }
-_NAMED = {field.name: get for field, _, get in _STATE_FIELDS}
-_ALONE = frozenset(field.name for field, _, _ in _STATE_FIELDS if not field.argument)
+_ALONE = frozenset(each.field.name for each in _STATE_FIELDS if not each.field.argument)
 
 
-def named_things(condition: Filter) -> tuple[str, ...]:
-    """The groups, queues, topics and clients that a condition asks for by name, as in `lag("billing")`."""
-    return tuple(dict.fromkeys(_argument(name) for name in condition.fields if _argument(name)))
+def named_things(condition: Filter) -> tuple[tuple[str, str], ...]:
+    """The fields that a condition asks of a thing by its name, each with the name: `lag("billing")`."""
+    return tuple((name.partition("(")[0], _argument(name)) for name in condition.fields if _argument(name))
+
+
+def unknown_thing(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sentence | None:
+    """What a condition asks of a thing that has no such field. `things` are names by kind: group, queue, client."""
+    for field, name in named_things(condition):
+        found = lacking(name, field, (each for kind in _BY_NAME[field].kinds for each in things[kind]))
+        if found is not None:
+            return found
+    return None
 
 
 def only_state(condition: Filter) -> bool:
@@ -336,7 +379,7 @@ def tester(condition: Filter) -> Callable[[Occurrence], bool]:
     for name in condition.fields:
         if argument := _argument(name):
             field = name.partition("(")[0]
-            getters[folded(called(field, argument))] = _bound(_NAMED[field], argument)
+            getters[folded(called(field, argument))] = _bound(_BY_NAME[field].named, argument)
     return condition.tester(getters, lambda at: "" if at.event is None else describe(at.event).casefold())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -187,6 +187,30 @@ class Compares:
 
 #: Those of a field with a value.
 COMPARISONS = (Contains, Fits, Equals, Compares)
+
+
+def possible(condition: Condition, wanted: bool, source: Source, row: Any, unknown: Container[str]) -> bool:
+    """Whether `condition` may come out as `wanted` for a row like `row`, whose fields `unknown` may have any value."""
+    match condition:
+        case Not():
+            return possible(condition.part, not wanted, source, row, unknown)
+        case All() | Any_():
+            every = all if isinstance(condition, All) is wanted else any
+            return every(possible(part, wanted, source, row, unknown) for part in condition.parts)
+        case Words():
+            return True
+        case Flag() | Contains() | Fits() | Equals() | Compares() if condition.name in unknown:
+            return True
+    return condition.test(source)(row) is wanted
+
+
+def required(condition: Condition) -> Iterator[Condition]:
+    """The conditions that are made of no others and are asked for, not excluded, in order."""
+    if isinstance(condition, All | Any_):
+        for part in condition.parts:
+            yield from required(part)
+    elif not isinstance(condition, Not):
+        yield condition
 
 
 def leaves(condition: Condition) -> Iterator[Condition]:

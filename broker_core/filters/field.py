@@ -20,6 +20,9 @@ KIND_WORDS: Mapping[Kind, str] = {
     "flag": mark("yes or no"),
 }
 
+_SHOWN = 3  # of the names that there are
+_JOINED = str.maketrans("", "", "-_ ")
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -28,13 +31,27 @@ class Field:
     Values of a row: durations and session times are nanoseconds, sizes are bytes, both as numbers; flags are true or
     false and asked for with `~name`; a text may be str, bytes or a tuple of them, of which any may fit. None is "none".
     One with an `argument`, which says what that is, may be asked of one thing: `lag("billing")`; its values are those
-    of the name that `called` makes.
+    of the name that `called` makes. One with `words` has no other values; what is equal to none of them is an error.
     """
 
     name: str
     kind: Kind = "text"
     about: str = ""
     argument: str = ""
+    words: tuple[str, ...] = ()
+
+    def word(self, text: str) -> str | None:
+        """The one of `words` that is meant by `text`, in any case, with or without `-`, `_` and blanks."""
+        return next((word for word in self.words if _joined(word) == _joined(text)), None)
+
+    def unknown_word(self, text: str) -> Sentence:
+        """A sentence for a value that is none of `words`."""
+        close = closest(text, self.words)
+        if close:
+            other = f'"{close}"' if " " in close else close
+            return Sentence("{name} is never {value}; did you mean {other}?", name=self.name, value=text, other=other)
+        names = ", ".join(self.words)
+        return Sentence("{name} is never {value}; it is one of {names}.", name=self.name, value=text, names=names)
 
 
 class Fields:
@@ -52,10 +69,10 @@ class Fields:
 
     def unknown(self, name: str) -> Sentence:
         """A sentence for a name that there is not."""
-        close = difflib.get_close_matches(folded(name), self._fields, 1)
+        close = closest(folded(name), self._fields)
         if close:
             return Sentence(
-                "There is no field {name} here; did you mean {other}?", name=name, other=self._fields[close[0]].name
+                "There is no field {name} here; did you mean {other}?", name=name, other=self._fields[close].name
             )
         names = ", ".join(field.name for field in self._fields.values() if field.kind != "flag")
         return Sentence("There is no field {name} here; there are {names}.", name=name, names=names)
@@ -68,9 +85,42 @@ class Fields:
         return Sentence("~{name} has no meaning here; rows here have no flags.", name=name)
 
 
+def closest(text: str, words: Iterable[str]) -> str:
+    """The one of `words` that is nearest to `text`, "" where none is near."""
+    by_joined = {_joined(word): word for word in words}
+    found = difflib.get_close_matches(_joined(text), by_joined, 1)
+    return by_joined[found[0]] if found else ""
+
+
+def lacking(name: str, field: str, having: Iterable[str]) -> Sentence | None:
+    """A sentence where `field` is asked of `name`, which is not among the things `having` it."""
+    names = sorted(having)
+    if name in names:
+        return None
+    close = closest(name, names)
+    if close:
+        return Sentence("{name} has no {field} here; did you mean {other}?", name=name, field=field, other=close)
+    if not names:
+        return Sentence("{name} has no {field} here; nothing has.", name=name, field=field)
+    there, more = ", ".join(names[:_SHOWN]), len(names) - _SHOWN
+    if more > 0:
+        return Sentence(
+            "{name} has no {field} here; there are {names} and {count} more.",
+            name=name,
+            field=field,
+            names=there,
+            count=more,
+        )
+    return Sentence("{name} has no {field} here; there are {names}.", name=name, field=field, names=there)
+
+
 def called(name: str, argument: str) -> str:
     """The name under which the value of a field for one thing is kept."""
     return f"{name}({argument})"
+
+
+def _joined(text: str) -> str:
+    return text.casefold().translate(_JOINED)
 
 
 def folded(name: str) -> str:

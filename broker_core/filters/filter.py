@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
-from broker_core.filters.condition import COMPARISONS, Condition, Everything, Get, Test, leaves
+from broker_core.filters.condition import (
+    COMPARISONS,
+    Condition,
+    Equals,
+    Everything,
+    Flag,
+    Get,
+    Test,
+    leaves,
+    possible,
+    required,
+)
 from broker_core.filters.field import Fields, folded
 from broker_core.filters.parser import Parser
 
@@ -31,9 +42,23 @@ class Filter:
         return tuple(dict.fromkeys(leaf.name for leaf in leaves(self._condition) if isinstance(leaf, COMPARISONS)))
 
     @property
+    def flags(self) -> tuple[str, ...]:
+        """The names of the flags that are asked for, each once, in order."""
+        return tuple(dict.fromkeys(leaf.name for leaf in leaves(self._condition) if isinstance(leaf, Flag)))
+
+    @property
     def only_compares(self) -> bool:
         """False where words or flags are looked for as well."""
         return all(isinstance(leaf, COMPARISONS) for leaf in leaves(self._condition))
+
+    def may_match(self, row: Mapping[str, Any], unknown: Container[str]) -> bool:
+        """Whether a row fits that is `row` and has any values in the fields `unknown`. Words may stand in any row."""
+        return possible(self._condition, True, _Mappings(), row, unknown)
+
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """The values that the field is asked to be equal to."""
+        asked = required(self._condition)
+        return tuple(each.value.text for each in asked if isinstance(each, Equals) and each.name == name)
 
     def matches(self, row: Mapping[str, Any]) -> bool:
         """Whether a row fits; its keys are names of fields, folded. Bare words look in `row[""]`, else in all texts."""

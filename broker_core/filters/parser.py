@@ -134,11 +134,19 @@ class Parser:
     def _is_compared(self, token: Token) -> bool:
         if self._next.part is Part.OPERATOR:
             return True
-        if self._next.part is Part.OPEN and self._fields is not None:
-            field = self._fields.get(token.text)
-            return field is not None and field.argument != ""
+        if self._next.part is Part.OPEN:
+            field = None if self._fields is None else self._fields.get(token.text)
+            return (field is not None and field.argument != "") or self._is_called()
         known = self._fields is None or self._fields.get(token.text) is not None
         return known and self._is_word("contains")
+
+    def _is_called(self) -> bool:
+        """True where one name in brackets follows, and then an operator."""
+        if len(self._tokens) < self._at + 4:
+            return False
+        _open, name, close, operator = self._tokens[self._at : self._at + 4]
+        compared = operator.part is Part.OPERATOR or operator.text.casefold() == "contains"
+        return name.part in {Part.WORD, Part.TEXT} and close.part is Part.CLOSE and compared
 
     def _comparison(self, token: Token) -> Condition:
         field = None
@@ -147,8 +155,12 @@ class Parser:
             if field is None:
                 raise FilterError(self._fields.unknown(token.text), token.column)
         name = token.text if field is None else field.name
-        if field is not None and self._next.part is Part.OPEN:
-            name = called(name, self._argument(field))
+        if self._next.part is Part.OPEN:
+            if field is not None and not field.argument:
+                raise FilterError(
+                    Sentence("{name} is not asked of one thing; take the brackets away.", name=name), self._next.column
+                )
+            name = called(name, self._argument(name, "" if field is None else field.argument))
         operator = self._take()
         word = self._take()
         if word.part not in {Part.WORD, Part.TEXT}:
@@ -160,18 +172,20 @@ class Parser:
         value = self._value(word, field)
         if field is not None:
             _check(field, value, word)
+            if field.words and not value.is_none:
+                value = _word(field, word)
         if operator.text in {"=", "=="}:
             return Equals(name, value)
         if operator.text in {"!=", "<>"}:
             return Not(Equals(name, value))
         return Compares(name, operator.text, value)
 
-    def _argument(self, field: Field) -> str:
+    def _argument(self, name: str, example: str) -> str:
         bracket, word, end = self._take(), self._take(), self._take()
         if word.part not in {Part.WORD, Part.TEXT} or end.part is not Part.CLOSE:
-            example = f'{field.name}("{field.argument}")'
             raise FilterError(
-                Sentence("In these brackets stands one name, as in {example}.", example=example), bracket.column
+                Sentence("In these brackets stands one name, as in {example}.", example=f'{name}("{example}")'),
+                bracket.column,
             )
         return word.text
 
@@ -210,6 +224,14 @@ def _check(field: Field, value: Value, word: Token) -> None:
         raise FilterError(
             Sentence("{what}; write it as in {examples}.", what=what, examples=examples[field.kind]), word.column
         )
+
+
+def _word(field: Field, word: Token) -> Value:
+    """The value that is meant. Raises FilterError where it is none of the field's."""
+    found = field.word(word.text)
+    if found is None:
+        raise FilterError(field.unknown_word(word.text), word.column)
+    return Value(found, quoted=True)
 
 
 def _expected(token: Token) -> Sentence:

@@ -16,7 +16,7 @@ from broker_core.replies import Reply
 from broker_core.simulation.actions.faults import FailMatching
 from broker_core.simulation.durations import Duration
 from broker_core.simulation.specs import GroupSpec
-from broker_core.snapshots import ActorView
+from broker_core.snapshots import ActorState, ActorView
 
 # A deleted topic or queue may come back: actors check again after this long.
 GONE_RETRY_S = 0.5
@@ -48,7 +48,7 @@ class Actor:
     def __init__(self, name: str) -> None:
         self.name = name
         self.numbers = random.Random()
-        self.state = "waiting"
+        self.state: ActorState = "waiting"
         self.since_ns = 0
         self.processed = 0
         self.failed = 0
@@ -56,7 +56,7 @@ class Actor:
         self.processing: Duration | None = None  # in place of the usual one, as a person has set it
         self.usual_processing: Duration | None = None
         self.rules: Rules | None = None
-        self._before_pause = ""
+        self._before_pause: ActorState | None = None
         self._task: Task | None = None
 
     def attach(self, broker: Broker, loop: Loop, seed: int) -> None:
@@ -88,7 +88,7 @@ class Actor:
         processing = self.processing or processing
         await self.loop.wait_ns(round(processing.draw_ns(self.numbers) * self.slowness))
 
-    def enter(self, state: str) -> None:
+    def enter(self, state: ActorState) -> None:
         """Say what it is doing from now on."""
         if state != self.state:
             self.state = state
@@ -149,7 +149,7 @@ class Actor:
 
     def stop(self) -> None:
         """Drop the work at hand."""
-        self._before_pause = ""
+        self._before_pause = None
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -162,7 +162,7 @@ class Actor:
     @property
     def paused(self) -> bool:
         """True while a fault keeps it from doing anything."""
-        return bool(self._before_pause)
+        return self._before_pause is not None
 
     def crash(self) -> None:
         """Crash without leaving, as a killed process does: the broker only sees the closed connection."""
@@ -184,8 +184,8 @@ class Actor:
 
     def resume(self) -> None:
         """Go on where it stood."""
-        if self._task is not None and self.paused:
-            before, self._before_pause = self._before_pause, ""
+        before, self._before_pause = self._before_pause, None
+        if self._task is not None and before is not None:
             self.enter(before)
             self._task.release()
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from broker_core.broker.occurrences import FIELDS, named_things
+from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.filters import FilterError, parse
 from broker_core.simulation.lesson import Lesson, Step, WindowNames
 from broker_core.simulation.scenario_names import ScenarioNames, names_of
@@ -46,9 +46,10 @@ class LessonReferences:
         except FilterError as error:
             raise YamlError(self._document.line_of(path), str(error)) from error
         names = self._names
-        known = names.topics | names.queues | names.groups | names.subscriptions | names.actors
-        for name in named_things(condition):
-            self._known(path, "topic, queue, group or client", name, known)
+        things = {"group": names.groups, "queue": names.queues | names.subscriptions, "client": names.actors}
+        unknown = unknown_thing(condition, things)
+        if unknown is not None:
+            raise YamlError(self._document.line_of(path), str(unknown))
 
     def _check_objects(self, place: Place, step: Step) -> None:
         kind, colon, _name = step.select.partition(":")

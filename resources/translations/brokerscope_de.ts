@@ -3138,10 +3138,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Mitglieder ({count})</translation>
   </message>
   <message>
-   <source>Members of a group.</source>
-   <translation>Mitglieder einer Gruppe.</translation>
-  </message>
-  <message>
    <source>Members of the group.</source>
    <translation>Mitglieder der Gruppe.</translation>
   </message>
@@ -6660,6 +6656,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was er gemeldet hat, bleibt auf der Zeitleiste und in der Aufzeichnung.</translation>
   </message>
   <message>
+   <source>What it is about: a group, queue or topic as it is, or an event (published, nacked, fault...).</source>
+   <translation>Worum es geht: eine Gruppe, eine Queue oder ein Topic, wie sie jetzt sind, oder ein Ereignis (published, nacked, fault...).</translation>
+  </message>
+  <message>
    <source>What lasts</source>
    <translation>Was anhält</translation>
   </message>
@@ -8446,6 +8446,22 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{name} ist abgestürzt; erst neu starten.</translation>
   </message>
   <message>
+   <source>{name} has no {field} here; did you mean {other}?</source>
+   <translation>{name} hat hier kein {field}; gemeint war vielleicht {other}?</translation>
+  </message>
+  <message>
+   <source>{name} has no {field} here; nothing has.</source>
+   <translation>{name} hat hier kein {field}; nichts hat das.</translation>
+  </message>
+  <message>
+   <source>{name} has no {field} here; there are {names} and {count} more.</source>
+   <translation>{name} hat hier kein {field}; es gibt {names} und {count} weitere.</translation>
+  </message>
+  <message>
+   <source>{name} has no {field} here; there are {names}.</source>
+   <translation>{name} hat hier kein {field}; es gibt {names}.</translation>
+  </message>
+  <message>
    <source>{name} has not crashed.</source>
    <translation>{name} ist nicht abgestürzt.</translation>
   </message>
@@ -8456,6 +8472,18 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{name} is gone.</source>
    <translation>{name} ist fort.</translation>
+  </message>
+  <message>
+   <source>{name} is never {value}; did you mean {other}?</source>
+   <translation>{name} ist nie {value}; gemeint war vielleicht {other}?</translation>
+  </message>
+  <message>
+   <source>{name} is never {value}; it is one of {names}.</source>
+   <translation>{name} ist nie {value}, sondern eines von {names}.</translation>
+  </message>
+  <message>
+   <source>{name} is not asked of one thing; take the brackets away.</source>
+   <translation>{name} wird nicht nach einem einzelnen Ding gefragt; die Klammern gehören weg.</translation>
   </message>
   <message>
    <source>{name} is not base64.</source>

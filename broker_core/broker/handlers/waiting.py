@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.conditions import FIELDS
+from broker_core.broker.conditions import FIELDS, why_never
 from broker_core.broker.handlers.table import Handlers
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
@@ -23,6 +23,9 @@ def _wait_until(broker: Broker, now_ns: int, request: waiting.WaitUntil) -> Repl
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r}: {error}") from error
     if condition.takes_all:
         raise BrokerError(ErrorCode.INVALID_REQUEST, 'the condition is empty; say what to wait for, as in "lag = 0"')
+    never = why_never(condition)
+    if never:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r} never holds: {never}")
     deadline_ns = now_ns + ns_from_ms(request.timeout_ms)
     return broker.conditions.wait(now_ns, condition, deadline_ns).map(
         lambda found: waiting.ConditionAnswer(holds=found[0], what=found[1])

@@ -76,6 +76,6 @@ def test_a_publish_concerns_each_reader() -> None:
 def test_which_conditions_need_no_event_is_known() -> None:
     condition = parse('lag("indexers") > 3 and dead("builds") = 0', FIELDS)
     assert only_state(condition)
-    assert named_things(condition) == ("indexers", "builds")
+    assert named_things(condition) == (("lag", "indexers"), ("dead", "builds"))
     assert not only_state(parse("lag > 3", FIELDS))
     assert not only_state(parse('lag("indexers") > 3 and ~dlq', FIELDS))

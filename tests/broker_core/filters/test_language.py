@@ -1,5 +1,7 @@
 """The filter language: what it finds, and that it always says in a sentence what it cannot read."""
 
+import re
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -193,6 +195,66 @@ def test_a_field_may_be_asked_of_one_thing():
     for text in ("lag() < 5", "lag(a b) < 5", "lag(", 'lag("a" < 5', "lag(5 or 6) < 7"):
         with pytest.raises(FilterError, match="one name, as in lag"):
             parse(text, fields)
+
+
+def test_a_field_that_is_asked_of_one_thing_and_is_not_there_is_said():
+    fields = Fields([Field("lag", "number", argument="billing"), Field("topic")])
+    for text, says, column in (
+        ('lagg("indexers") > 20', "There is no field lagg here; did you mean lag?", 1),
+        ("lagg(indexers) contains 2", "did you mean lag?", 1),
+        ('topic("orders") = x', "topic is not asked of one thing; take the brackets away", 6),
+    ):
+        with pytest.raises(FilterError) as wrong:
+            parse(text, fields)
+        assert says in wrong.value.sentence and wrong.value.column == column
+    assert parse("lag (a or b)", Fields([Field("lag")])).matches({"": "the lag of b"}), "words and a bracket of words"
+    assert parse("lag(a) > 3").matches({"lag(a)": 4})
+
+
+STATES = Fields([Field("state", words=("Stable", "Preparing rebalance")), Field("group")])
+
+
+@pytest.mark.parametrize("text", ["stable", "STABLE", '"Stable"', "'sta-ble'"])
+def test_a_word_of_a_field_is_known_in_any_spelling(text):
+    assert parse(f"state = {text}", STATES).matches({"state": "Stable"})
+    assert not parse(f"state != {text}", STATES).matches({"state": "Stable"})
+    assert parse("state = PreparingRebalance", STATES).matches({"state": "Preparing rebalance"})
+    assert parse("state = none", STATES).matches({"state": None})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("state = Stabel", "state is never Stabel; did you mean Stable?"),
+        ("group = x and state != preparing", 'did you mean "Preparing rebalance"?'),
+        ("state = 7", "state is never 7; it is one of Stable, Preparing rebalance."),
+    ],
+)
+def test_a_value_that_a_field_never_has_is_said(text, says):
+    with pytest.raises(FilterError, match=re.escape(says)):
+        parse(text, STATES)
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("group = a", True),
+        ("lag = 1", False),
+        ("lag = none", True),
+        ("lag != 1", True),
+        ("not lag != 1", False),
+        ("group = a and lag > 1", False),
+        ("group = a or lag > 1", True),
+        ("not (group = a or lag != 1)", False),
+        ("kind = x", False),
+        ("kind = group and group ~= b", True),
+        ("kind = group and ~redriven", False),
+        ("word", True),
+        ("", True),
+    ],
+)
+def test_whether_a_row_may_ever_fit_is_known(text, may):
+    assert parse(text).may_match({"kind": "group"}, {"group"}) is may
 
 
 def test_what_is_wrong_can_be_said_in_another_language():

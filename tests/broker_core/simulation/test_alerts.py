@@ -81,13 +81,27 @@ def test_an_alert_that_was_set_by_hand_is_raised_again_in_a_rerun() -> None:
     assert second == first
 
 
+def test_an_alert_on_what_is_not_there_is_refused() -> None:
+    simulation, _told = run(SCENARIO, 1)
+    for when, why in (('lag("biling") > 3', "did you mean billing"), ('members("shop") > 3', "there are billing")):
+        with pytest.raises(BrokerError, match=why):
+            simulation.perform(SetAlert("behind", when, 0.0))
+    simulation.perform(SetAlert("blocked", 'state("shop") = blocked', 0.0))
+
+
 @pytest.mark.parametrize(
     ("alert", "sentence"),
     [
         ("{name: a, when: lag > 3}", "an alert asks things by their names"),
         ("{name: a, when: ''}", "an alert asks things by their names"),
-        ("{name: a, when: 'lagg(\"billing\") > 3'}", "entry 1 of alerts: Before > comes the name of a field"),
-        ("{name: a, when: 'lag(\"biling\") > 3'}", "line 8: there is no topic, queue, group or client 'biling'"),
+        (
+            "{name: a, when: 'lagg(\"billing\") > 3'}",
+            "entry 1 of alerts: There is no field lagg here; did you mean lag?",
+        ),
+        ("{name: a, when: 'lag(\"biling\") > 3'}", "line 8: biling has no lag here; did you mean billing?"),
+        ("{name: a, when: 'lag(\"orders\") > 3'}", "line 8: orders has no lag here; there are billing."),
+        ("{name: a, when: 'ready(\"billing\") > 3'}", "line 8: billing has no ready here; nothing has."),
+        ("{name: a, when: 'state(\"billing\") = Stabel'}", "state is never Stabel; did you mean Stable?"),
         ("{name: '', when: 'lag(\"billing\") > 3'}", "the name of an alert has 1 to 80 characters"),
         ("{name: a, when: 'lag(\"billing\") > 3', for_s: -1}", "for_s must be 0 or more"),
     ],

@@ -49,7 +49,7 @@ def test_a_lesson_has_steps_a_question_and_a_next_one() -> None:
     [
         ("{watch: A, when: lagg > 3}", "line 12: There is no field lagg here; did you mean lag?"),
         ("{watch: A, when: lag > x}", "line 12: lag is a number"),
-        ("{watch: A, when: lag(nobody) > 3}", "line 12: there is no topic, queue, group or client 'nobody'"),
+        ("{watch: A, when: lag(nobody) > 3}", "line 12: nobody has no lag here; there are billing, jobs."),
         ("{watch: A}", "a step needs when, commands or select, so that it can be done"),
         ("{watch: A, try: B, when: ~dlq}", "a step has either watch or try"),
         ("{try: A, commands: [paus]}", "line 12: there is no command 'paus'; did you mean 'pause'?"),

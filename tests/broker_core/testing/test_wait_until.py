@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer
 
 from broker_core import QueueConfig, QueueConsumer
+from broker_core.broker.conditions import STATE_FIELDS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 
@@ -136,6 +138,62 @@ def test_a_condition_that_cannot_be_read_is_refused(broker: EmbeddedBroker):
         with pytest.raises(BrokerError, match=told) as refused:
             broker.wait_until(condition)
         assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("state = Foo", "state is never Foo; it is one of Stable, Preparing rebalance"),
+        ("group = billing and kind = grp", "kind is never grp; did you mean group?"),
+        ("kind = group and messages = 1", "a group has no messages; it has group, topic, client, state, members"),
+        ("group = billing and messages = 1", "a group has no messages; it has"),
+        ("kind = queue and members = 1 and state = Stable", "a queue has no members and no state; it has"),
+        ("kind = topic and ~dlq", "a topic has no dlq; it has"),
+        ("kind = group and kind = topic", "nothing is all of that at once"),
+        ('lagg("billing") = 0', "There is no field lagg here; did you mean lag?"),
+    ],
+)
+def test_what_can_never_hold_is_refused(broker: EmbeddedBroker, condition: str, told: str):
+    with pytest.raises(BrokerError, match=re.escape(told)) as refused:
+        broker.wait_until(condition)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_the_kinds_have_the_fields_that_are_said(broker: EmbeddedBroker, consumer: threading.Thread):
+    broker.create_queue("mail")
+    consumer.start()
+    broker.wait_until("group = billing and members = 1", timeout_s=20)
+    rows = broker.host.call(lambda now_ns: list(broker.host.broker.conditions.rows(now_ns)))
+    assert {row["kind"]: tuple(sorted(row)) for row in rows} == {
+        kind: tuple(sorted(fields)) for kind, fields in STATE_FIELDS.items()
+    }
+
+
+def test_what_is_not_there_is_said_when_the_time_is_over(broker: EmbeddedBroker):
+    with pytest.raises(ConditionTimeoutError, match="there is no group or queue billing, nor any other; the br"):
+        broker.wait_until("group = billing and lag = 0", timeout_s=0.01)
+    broker.create_topic("orders")
+    broker.create_queue("mail")
+    for condition, told in (
+        ("group = billing and lag = 0", "there is no group or queue billing, there is mail; queue mail has"),
+        ('lag("billing") = 0', "there is no group or queue billing, there is mail; queue mail has"),
+        ("topic = order", "there is no topic order, there are mail, orders; "),
+        ("group = MAIL and ready = 1", "does not hold: queue mail has 0 ready"),
+        ("not group = billing and ready = 1", "does not hold: queue mail has 0 ready"),
+    ):
+        with pytest.raises(ConditionTimeoutError, match=re.escape(told)):
+            broker.wait_until(condition, timeout_s=0.01)
+
+
+def test_a_thing_that_is_asked_by_its_name_is_not_waited_for_where_it_holds_already(broker: EmbeddedBroker):
+    broker.create_queue("mail")
+    broker.publish("mail", "letter")
+    assert broker.wait_until('ready("mail") = 1 and lag("mail") < 2', timeout_s=0) == (
+        "queue mail has 1 ready, 0 in flight and 0 dead"
+    )
+    assert broker.wait_until("transactions = 0", timeout_s=0)
+    with pytest.raises(ConditionTimeoutError):
+        broker.wait_until('ready("mail") = 2', timeout_s=0)
 
 
 def test_it_is_awaited_beside_a_consumer_of_asyncio(broker: EmbeddedBroker):
