@@ -15,10 +15,13 @@ from widgets.fold_button import FoldButton
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme, px
+from widgets.tint import FRAME_WIDTH
 
 LEFT, RIGHT = 92, 36  # lane names; the button that folds, and air for the handle at the present
-AREA, LANE, AXIS, TOP = 28, 11, 15, 3
-FOLDED_AREA = 18
+AXIS, TOP = 15, 3
+# Throughput and lanes share this height, so that a lane that appears takes nothing from the canvas.
+BODY = 72
+MOST_LANE, LEAST_AREA = 11, 18
 #: Lane: its name on the screen.
 LANES = {
     "rebalances": mark("Rebalances"),
@@ -85,7 +88,8 @@ class TimelineFacts:
 class Timeline(QWidget):
     """The strip. It draws itself in one pass, and only when its facts change.
 
-    A lane is there once it holds anything; folded, all marks stand on the line of the throughput.
+    A lane is there once it holds anything, and takes its height from the throughput: the strip stays as high as it is.
+    Folded, all marks stand on the line of the throughput.
 
     `foldWanted(open)` on its button. `seekRequested(time_ns)` on a click and while the mouse drags; near a mark, the
     time of the mark. `pointed(time_ns)` as the mouse moves over it, None when it leaves.
@@ -122,8 +126,8 @@ class Timeline(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """As high as what is shown needs."""
-        self.setFixedHeight(self.floor + px(AXIS))
+        """As high as an open or a folded strip is, with the frame of the past below the axis."""
+        self.setFixedHeight(self.floor + px(AXIS) + FRAME_WIDTH)
         if self._open:
             self.button.set_sign("chevron-down", tr("Fold the timeline"))
         else:
@@ -138,21 +142,26 @@ class Timeline(QWidget):
     @property
     def area_height(self) -> int:
         """Of the throughput, in pixels."""
-        return px(AREA if self._open else FOLDED_AREA)
+        return px(BODY) - self.lane_height * len(self._lanes) if self._open else px(LEAST_AREA)
+
+    @property
+    def lane_height(self) -> int:
+        """Of one lane, in pixels: of many, each is lower."""
+        return min(px(MOST_LANE), (px(BODY) - px(LEAST_AREA)) // max(1, len(self._lanes)))
 
     @property
     def floor(self) -> int:
         """Where the axis begins, in pixels from the top."""
-        return px(TOP) + self.area_height + (px(LANE) * len(self._lanes) if self._open else 0)
+        return px(TOP) + px(BODY if self._open else LEAST_AREA)
 
     def lane_tops(self) -> dict[str, int]:
         """Where each lane that is shown begins, in pixels from the top."""
         first = px(TOP) + self.area_height
-        return {lane: first + px(LANE) * place for place, lane in enumerate(self._lanes)} if self._open else {}
+        return {lane: first + self.lane_height * place for place, lane in enumerate(self._lanes)} if self._open else {}
 
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
-        return QSize(600, self.floor + px(AXIS))
+        return QSize(600, self.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The button stays at the right end."""
@@ -162,7 +171,7 @@ class Timeline(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Another size of type, another height."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and self.height() != self.floor + px(AXIS):
+        if event.type() == QEvent.Type.StyleChange:
             self._fit()
 
     @property
@@ -174,10 +183,7 @@ class Timeline(QWidget):
         """Show other facts."""
         if facts != self._facts:
             self._facts = facts
-            lanes = facts.lanes()
-            if lanes != self._lanes:
-                self._lanes = lanes
-                self._fit()
+            self._lanes = facts.lanes()
             self.update()
 
     # -- places and times
@@ -204,7 +210,7 @@ class Timeline(QWidget):
         marks = [tick.time_ns for tick in self._facts.ticks]
         marks += [band.start_ns for band in self._facts.bands]
         top = self.lane_tops().get("bookmarks")
-        for those in (bookmarks, marks) if top is not None and top <= y < top + px(LANE) else (marks,):
+        for those in (bookmarks, marks) if top is not None and top <= y < top + self.lane_height else (marks,):
             nearest = min(those, key=lambda time_ns: abs(self.x_of(time_ns) - x), default=None)
             if nearest is not None and abs(self.x_of(nearest) - x) <= SNAP_PX:
                 return nearest

@@ -10,11 +10,12 @@ from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import Theme, px, qcolour
-from widgets.timeline import AXIS, LANE, LANES, LEFT, TICK_LANES, TOP
+from widgets.timeline import AXIS, LANES, LEFT, TICK_LANES, TOP
 
 if TYPE_CHECKING:
     from widgets.timeline import Timeline
 
+WORDS_LINE = 15
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
 # Kind of tick: its colour token.
 _TICKS = {
@@ -41,6 +42,7 @@ class TimelinePainter:
         self._floor = strip.floor
         self._area_height = strip.area_height
         self._lane_top = strip.lane_tops()
+        self._lane_height = strip.lane_height
 
     def draw(self, hover_x: float | None) -> None:
         """From the back to the front."""
@@ -71,16 +73,17 @@ class TimelinePainter:
         words = [tr("Messages/s")]
         if self._strip.is_open:
             words.append(tr("at most {count:,}", count=self._facts.peak_per_s))
-        height = self._area_height / len(words)
+        height = min(self._area_height / len(words), px(WORDS_LINE))
         for place, line in enumerate(words):
             where = QRectF(px(10), px(TOP) + place * (height - 1), px(LEFT) - px(14), height)
             painter.drawText(where, _MIDDLE_LEFT, line)
         for place, (name, top) in enumerate(self._lane_top.items()):
             if place % 2 == 0:
                 painter.fillRect(
-                    QRectF(px(LEFT), top, self._strip.width() - px(LEFT), px(LANE)), qcolour(theme.grid, 90)
+                    QRectF(px(LEFT), top, self._strip.width() - px(LEFT), self._lane_height), qcolour(theme.grid, 90)
                 )
-            painter.drawText(QRectF(px(10), top, px(LEFT) - px(14), px(LANE)), _MIDDLE_LEFT, tr(LANES[name]))
+            where = QRectF(px(10), top, px(LEFT) - px(14), self._lane_height)
+            painter.drawText(where, _MIDDLE_LEFT | int(Qt.TextFlag.TextDontClip), tr(LANES[name]))
 
     def _area(self) -> None:
         samples = self._facts.samples
@@ -116,8 +119,8 @@ class TimelinePainter:
                 # No messages are read in that time, so it is drawn over the throughput as well.
                 painter.fillRect(QRectF(x, px(TOP), width, self._area_height), qcolour(theme.colour(token), 56))
             if top is None:
-                top = px(TOP) + self._area_height - px(LANE)
-            painter.fillRect(QRectF(x, top + 2, width, px(LANE) - 4), qcolour(theme.colour(token)))
+                top = px(TOP) + self._area_height - self._lane_height
+            painter.fillRect(QRectF(x, top + 2, width, self._lane_height - 4), qcolour(theme.colour(token)))
 
     def _ticks(self) -> None:
         painter, theme = self._painter, self._theme
@@ -125,19 +128,19 @@ class TimelinePainter:
         for tick in self._facts.ticks:
             if tick.time_ns < self._facts.start_ns or tick.kind not in _TICKS:
                 continue
-            top = self._lane_top.get(TICK_LANES[tick.kind], px(TOP) + self._area_height - px(LANE))
+            top = self._lane_top.get(TICK_LANES[tick.kind], px(TOP) + self._area_height - self._lane_height)
             x = self._strip.x_of(tick.time_ns)
             painter.setBrush(qcolour(theme.colour(_TICKS[tick.kind])))
             if tick.kind in {"action", "bookmark"}:
                 points = (
                     (x, top + 1),
-                    (x + 4, top + px(LANE) / 2),
-                    (x, top + px(LANE) - 1),
-                    (x - 4, top + px(LANE) / 2),
+                    (x + 4, top + self._lane_height / 2),
+                    (x, top + self._lane_height - 1),
+                    (x - 4, top + self._lane_height / 2),
                 )
                 painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
             else:
-                painter.drawRect(QRectF(x - 1, top + 1, 2, px(LANE) - 2))
+                painter.drawRect(QRectF(x - 1, top + 1, 2, self._lane_height - 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _axis(self) -> None:

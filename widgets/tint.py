@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from widgets.theme import current_theme, qcolour
 
-WIDTH = 3
+FRAME_WIDTH = 3
 
 
 class FrameTint(QWidget):
@@ -41,7 +41,7 @@ class FrameTint(QWidget):
     def _fit(self) -> None:
         self.setGeometry(self._around.geometry())
         whole = self.rect()
-        inner = QRect(whole).adjusted(WIDTH, WIDTH, -WIDTH, -WIDTH)
+        inner = QRect(whole).adjusted(FRAME_WIDTH, FRAME_WIDTH, -FRAME_WIDTH, -FRAME_WIDTH)
         # Only the border is its own: what changes inside must not paint it anew.
         self.setMask(QRegion(whole).subtracted(QRegion(inner)))
 

@@ -42,7 +42,8 @@ from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
 from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme
-from widgets.timeline import AREA, LANE, LEFT, RIGHT, TOP, Band, Tick, Timeline, TimelineFacts
+from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICK_LANES, TOP, Band, Tick, Timeline, TimelineFacts
+from widgets.tint import FRAME_WIDTH
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
 
@@ -355,12 +356,25 @@ def test_the_timeline_says_what_happened_where_the_mouse_is(timeline):
 
 def test_the_timeline_draws_bands_ticks_and_area(timeline):
     picture = timeline.grab().toImage()
-    lane = {name: top + LANE // 2 for name, top in timeline.lane_tops().items()}
+    lane = {name: top + timeline.lane_height // 2 for name, top in timeline.lane_tops().items()}
     assert list(lane) == ["rebalances", "dead letters", "actions"], "a lane that holds nothing is folded"
     assert picture.pixelColor(LEFT + 500, lane["actions"]).name().upper() == LIGHT.accent
     assert picture.pixelColor(LEFT + 500, lane["dead letters"]).name().upper() == LIGHT.failure
     assert picture.pixelColor(LEFT + 205, lane["rebalances"]).name().upper() == LIGHT.rebalancing
-    assert picture.pixelColor(LEFT + 900, TOP + AREA - 2) != picture.pixelColor(LEFT + 900, TOP)
+    assert picture.pixelColor(LEFT + 900, TOP + timeline.area_height - 2) != picture.pixelColor(LEFT + 900, TOP)
+
+
+def test_a_lane_that_appears_takes_its_height_from_the_throughput_and_each_can_be_read(timeline):
+    height = timeline.height()
+    for most in range(len(TICK_LANES) + 1):
+        ticks = tuple(Tick(50 * S, kind, "") for kind in list(TICK_LANES)[:most])
+        bands = (Band(20 * S, 21 * S, ""), Band(20 * S, 21 * S, "", "backpressure"))
+        timeline.set_facts(replace(timeline.facts, ticks=ticks, bands=bands))
+        tops = list(timeline.lane_tops().values())
+        assert timeline.height() == height
+        assert timeline.lane_height >= 9 and timeline.area_height >= 18
+        assert tops[-1] + timeline.lane_height <= timeline.floor == height - AXIS - FRAME_WIDTH
+    assert set(timeline.lane_tops()) == set(LANES)
 
 
 def test_a_click_seeks_a_drag_scrubs_and_a_click_near_a_mark_finds_it(timeline, qtbot):
@@ -381,7 +395,7 @@ def test_a_click_on_a_bookmark_lands_on_it_with_another_mark_beside_it_and_a_han
     timeline.set_facts(replace(timeline.facts, ticks=(*timeline.facts.ticks, Tick(at_ns, "bookmark", "here"))))
     asked: list[object] = []
     timeline.seekRequested.connect(asked.append)
-    lane = {name: top + LANE // 2 for name, top in timeline.lane_tops().items()}
+    lane = {name: top + timeline.lane_height // 2 for name, top in timeline.lane_tops().items()}
     for name in ("bookmarks", "actions"):
         where = QPoint(LEFT + 501, lane[name])
         qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=where)

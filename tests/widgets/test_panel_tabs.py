@@ -15,7 +15,8 @@ from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.side_dock import STRIP_WIDTH
 from widgets.theme import LIGHT, apply_theme
-from widgets.timeline import AXIS, FOLDED_AREA, TOP, Tick, TimelineFacts
+from widgets.timeline import AXIS, LEAST_AREA, TOP, Tick, TimelineFacts
+from widgets.tint import FRAME_WIDTH
 from widgets.window_layout import WindowLayout
 
 S = 1_000_000_000
@@ -150,11 +151,11 @@ def test_a_folded_timeline_is_one_line_that_still_finds_its_marks(window, qtbot)
     asked: list[object] = []
     window.timeline.seekRequested.connect(asked.append)
     qtbot.mouseClick(window.timeline.button, Qt.MouseButton.LeftButton)
-    assert window.timeline.height() == TOP + FOLDED_AREA + AXIS < high
+    assert window.timeline.height() == TOP + LEAST_AREA + AXIS + FRAME_WIDTH < high
     assert not window.sides()["toggle_timeline"]
     at = window.timeline.rect().topLeft()
     at.setX(round(window.timeline.x_of(20 * S)) + 2)
-    at.setY(TOP + FOLDED_AREA // 2)
+    at.setY(TOP + LEAST_AREA // 2)
     qtbot.mouseClick(window.timeline, Qt.MouseButton.LeftButton, pos=at)
     assert asked == [20 * S]
     qtbot.mouseClick(window.timeline.button, Qt.MouseButton.LeftButton)

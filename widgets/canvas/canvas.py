@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, QTimer, Signal
@@ -27,6 +28,7 @@ from widgets.canvas.mini_map import MiniMap
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.pointer_view import PointerView
 from widgets.canvas.view import CanvasView, Ghost
+from widgets.canvas.zoom_view import Sight
 from widgets.i18n import mark, tr
 from widgets.theme import Theme, qcolour
 
@@ -186,6 +188,18 @@ class Canvas(PointerView):
         if self._arrange():
             self._after_layout()
         super().fit()
+
+    @property
+    def sight(self) -> Sight:
+        """What is shown now, and how it is arranged."""
+        return replace(super().sight, arrangement=self._stage.arrangement)
+
+    def come_back(self, sight: Sight) -> None:
+        """A part that was shown is found where the boxes stand as they stood then."""
+        super().come_back(sight)
+        if not sight.follows and self._stage.arrange_as(sight.arrangement):
+            self._after_layout()
+            self.centerOn(sight.centre)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another shape of the window may need another arrangement, unless the user has zoomed."""

@@ -39,7 +39,7 @@ class Stage(QGraphicsScene):
         self.boxes: dict[str, BoxItem] = {}
         self.links: dict[LinkKey, LinkItem] = {}
         self.reduced_motion = False
-        self._arrangement = Arrangement()
+        self.arrangement = Arrangement()
         self.moved: dict[str, Shift] = {}
         self.dimmed: frozenset[str] = frozenset()
         self._words: dict[LinkKey, LinkWordItem] = {}
@@ -60,7 +60,7 @@ class Stage(QGraphicsScene):
         changed = key != self._key
         if changed:
             self._key = key
-            self.layout = lay_out(view, self._arrangement, self.moved)
+            self.layout = lay_out(view, self.arrangement, self.moved)
         self._set_boxes(view)
         if changed:
             self._place_boxes()
@@ -73,11 +73,14 @@ class Stage(QGraphicsScene):
 
         With `keep`, that of now stays where another would show little more.
         """
-        now = self._arrangement if keep else None
-        arrangement = best_arrangement(self.view, width, height, most, now)
-        if arrangement == self._arrangement:
+        now = self.arrangement if keep else None
+        return self.arrange_as(best_arrangement(self.view, width, height, most, now))
+
+    def arrange_as(self, arrangement: Arrangement) -> bool:
+        """Take an arrangement; True where the layout has changed."""
+        if arrangement == self.arrangement:
             return False
-        self._arrangement = arrangement
+        self.arrangement = arrangement
         self._place_anew()
         return True
 
@@ -103,7 +106,7 @@ class Stage(QGraphicsScene):
             self._place_anew()
 
     def _place_anew(self) -> None:
-        self.layout = lay_out(self.view, self._arrangement, self.moved)
+        self.layout = lay_out(self.view, self.arrangement, self.moved)
         self._glide.finish()
         for item_id, item in self.boxes.items():
             item.place(self.layout.rects[item_id])

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 
 from widgets.canvas.box_item import Look
 from widgets.canvas.geometry import Rect
-from widgets.canvas.step import step_of
+from widgets.canvas.layout import Arrangement
+from widgets.canvas.step import Step, step_of
 
 LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP = 0.15, 3.0, 1.15
 FIT_MOST = 2.0
@@ -18,11 +19,12 @@ FIT_MOST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What of the contents is shown: followed, or so large about `centre` in scene units."""
+    """What of the contents is shown: followed, or so large about `centre` in scene units of an arrangement."""
 
     follows: bool
     zoom: float
     centre: QPointF
+    arrangement: Arrangement
 
 
 class ZoomView(QGraphicsView):
@@ -34,6 +36,7 @@ class ZoomView(QGraphicsView):
         self._bounds = Rect(0, 0, 1, 1)
         self._fitted = Rect(0, 0, 0, 0)
         self._follows = True
+        self._held_step: Step | None = None  # the one that stays where the zoom changes little
         self._type_scale = 1.0
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
@@ -71,7 +74,7 @@ class ZoomView(QGraphicsView):
     @property
     def sight(self) -> Sight:
         """What is shown now, to come back to."""
-        return Sight(self._follows, self.zoom, self.mapToScene(self.viewport().rect().center()))
+        return Sight(self._follows, self.zoom, self.mapToScene(self.viewport().rect().center()), Arrangement())
 
     def come_back(self, sight: Sight) -> None:
         """Show what was shown before, arranged for the room of now."""
@@ -99,6 +102,7 @@ class ZoomView(QGraphicsView):
     def fit(self) -> None:
         """Show everything, and keep showing it when the window or the contents grow."""
         self._follows = True
+        self._held_step = None
         self._refit()
 
     def _refit(self) -> None:
@@ -125,7 +129,7 @@ class ZoomView(QGraphicsView):
             self.resetTransform()
             self.scale(zoom, zoom)
         self._look.scale = round(zoom * self.devicePixelRatioF(), 3)
-        step = step_of(zoom, self._type_scale)
+        step = self._held_step = step_of(zoom, self._type_scale, self._held_step)
         if step is not self._look.step:
             self._look.step = step
             for item in self.scene().items():

@@ -7,7 +7,6 @@ from broker_core.simulation.actions.faults import Crash
 from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
 from widgets.panels.in_flight import InFlightPanel
-from widgets.timeline import LANE
 
 
 def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):
@@ -23,7 +22,9 @@ def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypat
             hand.workbench.controller.perform(Crash(crashed, 5))
     window = hand.workbench.window
     timeline = window.timeline
-    place = QPoint(round(timeline.x_of(crashed_s * NS_PER_S)) + 2, timeline.lane_tops()["faults"] + LANE // 2)
+    place = QPoint(
+        round(timeline.x_of(crashed_s * NS_PER_S)) + 2, timeline.lane_tops()["faults"] + timeline.lane_height // 2
+    )
     assert crashed in timeline.tip_at(place.x())
     hand.qtbot.mouseClick(timeline, Qt.MouseButton.LeftButton, pos=place)
     arrive(hand)

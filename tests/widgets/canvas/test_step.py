@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from tests.widgets.canvas.sample_views import first_view, mid_rebalance, wide_view
 from widgets.canvas import lettering
 from widgets.canvas.canvas import Canvas
-from widgets.canvas.step import NEAR_FROM, NORMAL_FROM, Step, step_of
+from widgets.canvas.step import KEPT_FROM, NEAR_FROM, NORMAL_FROM, Step, step_of
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import CanvasView
 from widgets.icons import icon_pixmap
@@ -143,3 +143,41 @@ def test_a_text_that_is_cut_keeps_enough_letters_or_is_left_out() -> None:
     for width in range(0, 90):
         shown = lettering.elided("billing-worker-17", "name", width)
         assert shown == "" or len(shown.replace("…", "")) >= lettering.LEAST_LETTERS
+
+
+def shown_step(canvas: Canvas) -> Step:
+    return canvas._look.step
+
+
+def test_a_line_above_the_canvas_takes_no_details_away(canvas: Canvas) -> None:
+    width = 1_200
+    for height in range(900, 300, -4):
+        canvas.resize(width, height)
+        canvas.fit()
+        if canvas.zoom < NEAR_FROM * 1.02:
+            break
+    assert shown_step(canvas) is Step.NEAR
+    canvas.resize(width, height - 38)
+    assert canvas.zoom < NEAR_FROM and shown_step(canvas) is Step.NEAR
+    canvas._set_zoom(NEAR_FROM * KEPT_FROM - 0.01)
+    assert shown_step(canvas) is Step.NORMAL
+    canvas._set_zoom(NEAR_FROM - 0.01)
+    assert shown_step(canvas) is Step.NORMAL, "it comes back where it begins, not where it ends"
+    canvas._set_zoom(NEAR_FROM)
+    assert shown_step(canvas) is Step.NEAR
+    canvas._set_zoom(NEAR_FROM - 0.01)
+    canvas.fit()
+    assert shown_step(canvas) is step_of(canvas.zoom), "fitted, it is as if it were seen for the first time"
+
+
+def test_a_part_that_was_shown_is_found_again_in_the_arrangement_it_was_seen_in(canvas: Canvas) -> None:
+    canvas.resize(1_000, 900)
+    canvas.fit()
+    canvas.zoom_in()
+    before, high = canvas.sight, dict(canvas._stage.layout.rects)
+    canvas.resize(1_700, 400)
+    canvas.fit()
+    assert canvas._stage.layout.rects != high, "another room, another arrangement"
+    canvas.come_back(before)
+    assert canvas._stage.layout.rects == high and canvas.sight.arrangement == before.arrangement
+    assert canvas.zoom == pytest.approx(before.zoom)
