@@ -49,8 +49,8 @@ if TYPE_CHECKING:
         StringSerializer,
     )
     from broker_core.clients.simple_queue import Consumption, Persisted, SimpleQueue
+    from broker_core.closable import Closable
     from broker_core.engine.host import BrokerHost, HostConfig
-    from broker_core.engine.host_loop import Closable
     from broker_core.errors import BrokerError, ErrorCode
     from broker_core.events import Event, EventKind
     from broker_core.flow.adaptive import AdaptiveConfig
@@ -283,7 +283,7 @@ _EXPORTS = {
         "BrokerHost",
         "HostConfig",
     ),
-    "engine.host_loop": ("Closable",),
+    "closable": ("Closable",),
     "errors": (
         "BrokerError",
         "ErrorCode",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 from app.cli.messages import stored
 from app.cli.target import Broker
@@ -17,6 +16,7 @@ from broker_core import BrokerHost, HttpBroker
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.operations import leases
@@ -55,7 +55,7 @@ class Connection:
         return found
 
 
-class Reader(ABC):
+class Reader(Closable):
     """Closed at the end of a `with` block. One poll of it lasts `long_poll_s` at most."""
 
     long_poll_s = 0.5
@@ -63,14 +63,6 @@ class Reader(ABC):
     @abstractmethod
     def close(self) -> None:
         """Leave the group, or release the leases."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class GroupReader(Reader):

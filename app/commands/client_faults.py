@@ -10,30 +10,12 @@ from app.commands.forms import choices, group_names, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.other_producers import other_producers
 from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.kafka_apis import KAFKA_APIS
 from broker_core.faults.kafka_errors import FATAL, RETRIABLE
 from broker_core.simulation.actions.faults import BreakRequests
 from widgets.dialogs.form import Field, Values
 from widgets.formats import sentence
 from widgets.i18n import tr
-
-# The requests of producers and consumers, and what every client asks first.
-APIS = (
-    "Produce",
-    "Fetch",
-    "ListOffsets",
-    "Metadata",
-    "FindCoordinator",
-    "JoinGroup",
-    "SyncGroup",
-    "Heartbeat",
-    "LeaveGroup",
-    "ConsumerGroupHeartbeat",
-    "OffsetCommit",
-    "OffsetFetch",
-    "InitProducerId",
-    "AddPartitionsToTxn",
-    "EndTxn",
-)
 
 
 class ClientFaultHandlers(QObject):
@@ -87,7 +69,7 @@ class ClientFaultHandlers(QObject):
                     suffix=" ms",
                     shown_for=_for("delay", "throttle"),
                 ),
-                Field("api", tr("Request"), "choice", "", choices=(any_one, *choices(APIS))),
+                Field("api", tr("Request"), "choice", "", choices=(any_one, *choices(KAFKA_APIS))),
                 Field(
                     "client",
                     tr("Client"),

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
 from app.presenters.ownership import OwnershipModel
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import TableModel
 from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import GroupView, Snapshot, TopicView
-from widgets.formats import Times, session_time
+from widgets.formats import Times
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.roles import Role
@@ -39,27 +39,20 @@ class AssignmentsModel(TableModel[AssignmentRow]):
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._ownership = Ownership()
-        columns = (
+        columns: tuple[Column[AssignmentRow], ...] = (
             Column[AssignmentRow]("Topic", lambda row: row.topic),
             Column[AssignmentRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
             Column[AssignmentRow]("Group", lambda row: row.group or NO_GROUP),
             Column[AssignmentRow](
                 "Owner",
                 lambda row: row.owner or NOBODY,
-                roles={
-                    Role.HUE: lambda row: owners.hue(row.owner) if row.owner else None,
-                    Role.BADGE: lambda row: owners.letter(row.owner) or None,
-                },
+                roles=owners.roles(lambda row: row.owner),
             ),
-            Column[AssignmentRow](
+            time_column(
                 "Since (session time)",
-                lambda row: "" if row.since_ns is None else session_time(row.since_ns),
-                lambda row: -1 if row.since_ns is None else row.since_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.since_ns),
+                lambda row: row.since_ns,
+                times,
                 about=tr("When the owner got this partition; wall time on hover."),
-                kind="time",
-                value=lambda row: row.since_ns,
             ),
             Column[AssignmentRow](
                 "State",

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from broker_core.filters import Field, Fields
 from broker_core.filters.field import Kind, folded
+from widgets.formats import Times, session_time
 from widgets.i18n import tr
 from widgets.roles import Role
 
@@ -52,6 +53,29 @@ class Column(Generic[Row]):
     def alignment(self) -> Qt.AlignmentFlag:
         """Of its title and its cells: numbers stand at the right."""
         return _RIGHT if self.numeric else _LEFT
+
+
+def time_column(
+    title: str,
+    time_ns: Callable[[Row], int | None],
+    times: Times,
+    *,
+    field: str = "",
+    about: str = "",
+    absent: str = "",
+) -> Column[Row]:
+    """A column of session times, with the wall time on hover. `absent` is the text of None, which sorts first."""
+
+    def text(row: Row) -> str:
+        return absent if (at := time_ns(row)) is None else session_time(at)
+
+    def sort(row: Row) -> int:
+        return -1 if (at := time_ns(row)) is None else at
+
+    def hint(row: Row) -> str:
+        return times.hint(time_ns(row))
+
+    return Column(title, text, sort, True, hint, about=about, field=field, kind="time", value=time_ns)
 
 
 class ColumnModel(QAbstractTableModel, Generic[Row]):

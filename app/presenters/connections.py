@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from PySide6.QtCore import QObject
 
@@ -92,14 +93,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 numeric=True,
                 about=tr("Messages and bytes that the client gets, a second."),
             ),
-            Column[ConnectionView](
-                tr("Errors"),
-                lambda row: count(row.errors),
-                lambda row: row.errors,
-                numeric=True,
-                roles={Role.WARN: lambda row: "failure" if row.errors else ""},
-            ),
-            Column[ConnectionView](tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
+            *_errors(),
         )
         self._now_ns = 0
         super().__init__(columns, key=lambda row: row.id, parent=parent)
@@ -140,16 +134,23 @@ class ApisModel(TableModel[ApiView]):
             Column[ApiView](
                 tr("Bytes out"), lambda row: byte_size(row.reply_bytes), lambda row: row.reply_bytes, numeric=True
             ),
-            Column[ApiView](
-                tr("Errors"),
-                lambda row: count(row.errors),
-                lambda row: row.errors,
-                numeric=True,
-                roles={Role.WARN: lambda row: "failure" if row.errors else ""},
-            ),
-            Column[ApiView](tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
+            *_errors(),
         )
         super().__init__(columns, key=lambda row: row.api, parent=parent)
+
+
+def _errors() -> tuple[Column[Any], Column[Any]]:
+    """Of a connection, or of an API."""
+    return (
+        Column(
+            tr("Errors"),
+            lambda row: count(row.errors),
+            lambda row: row.errors,
+            numeric=True,
+            roles={Role.WARN: lambda row: "failure" if row.errors else ""},
+        ),
+        Column(tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
+    )
 
 
 class ConnectionsPresenter(PanelPresenter):

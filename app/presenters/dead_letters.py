@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
 from app.presenters.table import TableModel
@@ -59,15 +59,8 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         self.whole = 0
         self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
         size = (Field("size", "size", "Bytes of the value."), self._size)
-        columns = (
-            Column[DeadLetterView](
-                "Died (session)",
-                lambda row: session_time(row.dead_ns),
-                lambda row: row.dead_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.dead_ns),
-                kind="time",
-            ),
+        columns: tuple[Column[DeadLetterView], ...] = (
+            time_column("Died (session)", lambda row: row.dead_ns, times),
             Column[DeadLetterView](
                 "Cause", lambda row: plain_text(row.cause.encode(), 120), kind="text", value=attrgetter("cause")
             ),

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
 from app.presenters.paged import PagedModel
 from app.sessions.event_text import about, event_word, place_text
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.filters import Field, Filter
-from widgets.formats import Times, plain_text, session_time
+from widgets.formats import Times, plain_text
 from widgets.i18n import tr
 from widgets.roles import Role
 
@@ -21,17 +21,9 @@ class EventsModel(PagedModel[Event]):
     """Columns: number, time, kind, where, messages, client, group, attempt, about, key."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
-        columns = (
+        columns: tuple[Column[Event], ...] = (
             Column[Event](tr("#"), lambda row: f"{row.seq:,}", lambda row: row.seq, numeric=True, field="seq"),
-            Column[Event](
-                tr("Time (session)"),
-                lambda row: session_time(row.time_ns),
-                lambda row: row.time_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.time_ns),
-                field="time",
-                kind="time",
-            ),
+            time_column(tr("Time (session)"), lambda row: row.time_ns, times, field="time"),
             Column[Event](
                 tr("Kind"),
                 event_word,
@@ -51,10 +43,7 @@ class EventsModel(PagedModel[Event]):
             Column[Event](
                 tr("Client"),
                 lambda row: row.client,
-                roles={
-                    Role.HUE: lambda row: owners.hue(row.client) if row.client in owners else None,
-                    Role.BADGE: lambda row: owners.letter(row.client) if row.client in owners else None,
-                },
+                roles=owners.roles_of_known(lambda row: row.client),
                 field="client",
             ),
             Column[Event](tr("Group"), lambda row: row.group, field="group"),

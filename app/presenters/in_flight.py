@@ -9,13 +9,13 @@ from operator import attrgetter
 import msgspec
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
-from widgets.formats import NOT_APPLICABLE, Times, plain_text, session_time
+from widgets.formats import NOT_APPLICABLE, Times, plain_text
 from widgets.i18n import tr
 from widgets.panels.in_flight import InFlightPanel
 from widgets.roles import Role
@@ -109,7 +109,7 @@ class InFlightModel(TableModel[Row]):
         def place(row: Row) -> str:
             return f"{row.queue}, {row.topic}/{row.partition}" if isinstance(row, GroupHold) else row.queue
 
-        columns = (
+        columns: tuple[Column[Row], ...] = (
             Column[Row]("Queue", place, about=tr("Or the group, with the partition that it reads.")),
             Column[Row](
                 "Priority",
@@ -124,10 +124,7 @@ class InFlightModel(TableModel[Row]):
             Column[Row](
                 "Holder",
                 lambda row: row.holder,
-                roles={
-                    Role.HUE: lambda row: owners.hue(row.holder) if row.holder else None,
-                    Role.BADGE: lambda row: owners.letter(row.holder) or None,
-                },
+                roles=owners.roles(lambda row: row.holder),
             ),
             Column[Row](
                 "Attempt",
@@ -141,15 +138,7 @@ class InFlightModel(TableModel[Row]):
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
                 about=tr("Deliveries of this message so far; after the last one it goes to the dead letters."),
             ),
-            Column[Row](
-                "Acquired (session time)",
-                lambda row: NOT_APPLICABLE if row.acquired_ns is None else session_time(row.acquired_ns),
-                lambda row: -1 if row.acquired_ns is None else row.acquired_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.acquired_ns),
-                kind="time",
-                value=lambda row: row.acquired_ns,
-            ),
+            time_column("Acquired (session time)", lambda row: row.acquired_ns, times, absent=NOT_APPLICABLE),
             Column[Row](
                 "Time left (s)",
                 self._left_text,

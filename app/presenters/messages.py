@@ -7,14 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.message_pages import MessageRow
 from app.presenters.paged import PagedModel
 from app.sessions.history.life import Place
 from broker_core.filters import Field, Filter
 from broker_core.messages import StoredMessage
 from resources.units import byte_size
-from widgets.formats import Times, plain_text, session_time
+from widgets.formats import Times, plain_text
 from widgets.i18n import tr
 from widgets.roles import Role
 
@@ -26,15 +26,9 @@ class MessagesModel(PagedModel[MessageRow]):
     """Columns: published, partition, offset, key, payload, headers, size. Offsets without a message say why."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
-        columns = (
-            Column[MessageRow](
-                tr("Published (session)"),
-                lambda row: "" if row.gap else session_time(row.published_ns),
-                lambda row: row.published_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.published_ns),
-                field="published",
-                kind="time",
+        columns: tuple[Column[MessageRow], ...] = (
+            time_column(
+                tr("Published (session)"), lambda row: None if row.gap else row.published_ns, times, field="published"
             ),
             Column[MessageRow](
                 tr("Partition"),

@@ -74,10 +74,7 @@ class OffsetsModel(TableModel[OffsetRow]):
             Column[OffsetRow](
                 "Owner",
                 lambda row: row.owner or "nobody",
-                roles={
-                    Role.HUE: lambda row: owners.hue(row.owner) if row.owner else None,
-                    Role.BADGE: lambda row: owners.letter(row.owner) or None,
-                },
+                roles=owners.roles(lambda row: row.owner),
             ),
             number(mark("Start"), "start", tr("Offset of the first message that is still stored.")),
             number(mark("End"), "end", tr("Offset that the next message will get.")),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from app.sessions.collectors.hues import HueCollector
 from broker_core.snapshots import Snapshot
+from widgets.roles import Role
+
+Row = TypeVar("Row")
 
 
 class Owners:
@@ -51,3 +55,14 @@ class Owners:
             letters = chr(ord("A") + rest) + letters
             number -= 1
         return letters
+
+    def roles(self, name: Callable[[Row], str]) -> dict[int, Callable[[Row], object]]:
+        """What a column of owners is painted with: hue and badge of `name(row)`, none for ""."""
+        return {
+            Role.HUE: lambda row: self.hue(name(row)) if name(row) else None,
+            Role.BADGE: lambda row: self.letter(name(row)) or None,
+        }
+
+    def roles_of_known(self, name: Callable[[Row], str]) -> dict[int, Callable[[Row], object]]:
+        """As `roles`, of those names alone that are owners."""
+        return self.roles(lambda row: known if (known := name(row)) in self else "")

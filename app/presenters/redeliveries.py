@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter, overfull_words
 from app.presenters.table import TableModel
@@ -15,7 +13,7 @@ from app.sessions.history.life import Place
 from app.sessions.history.redeliveries import Redelivery
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
-from widgets.formats import NOT_APPLICABLE, Times, duration, session_time
+from widgets.formats import NOT_APPLICABLE, Times, duration
 from widgets.i18n import mark, tr
 from widgets.panels.redeliveries import RedeliveriesPanel
 from widgets.roles import Role
@@ -45,28 +43,14 @@ class RedeliveriesModel(TableModel[Redelivery]):
     """One row a run of messages that were delivered again at once, the newest first. Keys are (seq, offset)."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
-        def chip(name: Callable[[Redelivery], str]) -> dict[int, Callable[[Redelivery], object]]:
-            return {
-                Role.HUE: lambda row: owners.hue(name(row)) if name(row) in owners else None,
-                Role.BADGE: lambda row: owners.letter(name(row)) if name(row) in owners else None,
-            }
-
         def holder(row: Redelivery) -> str:
             return row.delivered.client
 
         def before(row: Redelivery) -> str:
             return NOT_APPLICABLE if row.before is None else row.before.client
 
-        columns = (
-            Column[Redelivery](
-                tr("Delivered (session)"),
-                lambda row: session_time(row.delivered.time_ns),
-                lambda row: row.delivered.time_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.delivered.time_ns),
-                field="time",
-                kind="time",
-            ),
+        columns: tuple[Column[Redelivery], ...] = (
+            time_column(tr("Delivered (session)"), lambda row: row.delivered.time_ns, times, field="time"),
             Column[Redelivery](tr("Message"), _where, place_of, field="message", kind="text", value=_where),
             Column[Redelivery](
                 tr("Messages"), lambda row: f"{row.messages:,}", lambda row: row.messages, numeric=True, field="count"
@@ -74,9 +58,13 @@ class RedeliveriesModel(TableModel[Redelivery]):
             Column[Redelivery](
                 tr("Reader"), lambda row: row.delivered.group, field="reader", about=tr("The group or the queue.")
             ),
-            Column[Redelivery](tr("To"), holder, roles=chip(holder), field="to"),
+            Column[Redelivery](tr("To"), holder, roles=owners.roles_of_known(holder), field="to"),
             Column[Redelivery](
-                tr("Before to"), before, roles=chip(before), field="before", about=tr("Who had it before that.")
+                tr("Before to"),
+                before,
+                roles=owners.roles_of_known(before),
+                field="before",
+                about=tr("Who had it before that."),
             ),
             Column[Redelivery](
                 tr("After"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.table import TableModel
 from app.sessions.event_text import event_word
 from app.sessions.history.life import Place
 from app.sessions.history.redrives import RedrivenMessage
 from broker_core.filters import Field
-from widgets.formats import Times, duration, plain_text, session_time
+from widgets.formats import Times, duration, plain_text
 from widgets.i18n import tr
 from widgets.roles import Role
 
@@ -19,16 +19,8 @@ class RedrivenModel(TableModel[RedrivenMessage]):
     """Columns: redriven, queue, dead letter, now at, key, died of, since then, by, after."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
-        columns = (
-            Column[RedrivenMessage](
-                tr("Redriven (session)"),
-                lambda row: session_time(row.redriven.time_ns),
-                lambda row: row.redriven.time_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.redriven.time_ns),
-                field="redriven_at",
-                kind="time",
-            ),
+        columns: tuple[Column[RedrivenMessage], ...] = (
+            time_column(tr("Redriven (session)"), lambda row: row.redriven.time_ns, times, field="redriven_at"),
             Column[RedrivenMessage](tr("Queue"), lambda row: row.redriven.group, field="queue"),
             Column[RedrivenMessage](
                 tr("Dead letter"),

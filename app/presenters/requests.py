@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import RequestView, quantile
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
-from widgets.formats import Times, session_time
+from widgets.formats import Times
 from widgets.i18n import tr
 from widgets.panels.requests import RequestsPanel
 from widgets.roles import Role
@@ -24,13 +24,8 @@ class RequestsModel(TableModel[RequestView]):
     """One row a request, the newest first."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
-        columns = (
-            Column[RequestView](
-                tr("Time"),
-                lambda row: session_time(row.time_ns),
-                lambda row: row.time_ns,
-                hint=lambda row: times.hint(row.time_ns),
-            ),
+        columns: tuple[Column[RequestView], ...] = (
+            time_column(tr("Time"), lambda row: row.time_ns, times),
             Column[RequestView](tr("Client"), lambda row: row.client or tr("not known yet")),
             Column[RequestView](tr("API"), lambda row: row.api),
             Column[RequestView](tr("Version"), lambda row: str(row.version), lambda row: row.version, numeric=True),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
 from app.sessions.collectors.refusals import Refusal
@@ -16,7 +16,7 @@ from app.sessions.collectors.schemas import Registered
 from broker_core.errors import BrokerError
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
-from widgets.formats import Times, count, session_time
+from widgets.formats import Times, count
 from widgets.i18n import tr
 from widgets.panels.inspector import InspectorFacts, Section
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
@@ -89,15 +89,8 @@ class RefusalsModel(TableModel[Refusal]):
     """What schemas refused."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
-        columns = (
-            Column[Refusal](
-                tr("Last (session)"),
-                lambda row: session_time(row.last_ns),
-                lambda row: row.last_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.last_ns),
-                kind="time",
-            ),
+        columns: tuple[Column[Refusal], ...] = (
+            time_column(tr("Last (session)"), lambda row: row.last_ns, times),
             Column[Refusal](tr("Messages"), lambda row: count(row.messages), lambda row: row.messages, numeric=True),
             Column[Refusal](tr("Topic"), lambda row: row.topic),
             Column[Refusal](tr("Producer"), lambda row: row.client),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, time_column
 from app.presenters.not_kept import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
@@ -20,7 +20,7 @@ from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.facts import Fact
-from widgets.formats import Times, duration, session_time
+from widgets.formats import Times, duration
 from widgets.i18n import tr
 from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.roles import Role
@@ -103,10 +103,7 @@ class SegmentsModel(TableModel[SegmentRow]):
     """Columns: topic, partition, segment, state, offsets, messages, batches, size, first, last, index."""
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
-        def moment(time_ns: int | None) -> str:
-            return "" if time_ns is None else session_time(time_ns)
-
-        columns = (
+        columns: tuple[Column[SegmentRow], ...] = (
             Column[SegmentRow](tr("Topic or queue"), lambda row: row.partition.topic, field="topic"),
             Column[SegmentRow](
                 tr("Partition"),
@@ -148,24 +145,8 @@ class SegmentsModel(TableModel[SegmentRow]):
                 field="size",
                 kind="size",
             ),
-            Column[SegmentRow](
-                tr("First (session)"),
-                lambda row: moment(row.segment.first_ns),
-                lambda row: -1 if row.segment.first_ns is None else row.segment.first_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.segment.first_ns),
-                field="first",
-                kind="time",
-            ),
-            Column[SegmentRow](
-                tr("Last (session)"),
-                lambda row: moment(row.segment.last_ns),
-                lambda row: -1 if row.segment.last_ns is None else row.segment.last_ns,
-                numeric=True,
-                hint=lambda row: times.hint(row.segment.last_ns),
-                field="last",
-                kind="time",
-            ),
+            time_column(tr("First (session)"), lambda row: row.segment.first_ns, times, field="first"),
+            time_column(tr("Last (session)"), lambda row: row.segment.last_ns, times, field="last"),
             Column[SegmentRow](
                 tr("Index"),
                 _index_word,

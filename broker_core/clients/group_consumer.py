@@ -8,8 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.host import Host
@@ -17,6 +16,7 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.partition_runs import within
 from broker_core.clients.serializer import Serializer
+from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target, preview
 from broker_core.groups.protocol import TopicPartition
@@ -38,7 +38,7 @@ def _ignore(_partitions: Sequence[TopicPartition]) -> None:
 
 
 @checked_class(fast=("value_of", "key_of"))
-class GroupConsumer:
+class GroupConsumer(Closable):
     """Reads topics of `host` as a member of `group`. Close it, or use it in a `with` block.
 
     One thread at a time may `poll` or iterate; all other methods are thread-safe. Listeners are called in the polling
@@ -287,14 +287,6 @@ class GroupConsumer:
             else:
                 self._host.call(lambda _now: self._core.close(tell=False))
             self._wake.set()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- inside
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from broker_core.broker.broker import Broker
-from broker_core.engine.host_loop import Closable
+from broker_core.closable import Closable
 from broker_core.engine.loop import Loop
 from broker_core.engine.open_batches import OpenBatches
 from broker_core.operations.request import Request

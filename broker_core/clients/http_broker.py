@@ -7,8 +7,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 
 import msgspec
@@ -24,6 +23,7 @@ from urllib3.exceptions import (
 )
 from urllib3.util import parse_url
 
+from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.entry import Entry
@@ -61,7 +61,7 @@ class _Response(NamedTuple):
 
 
 @checked_class(fast=("ask",))
-class HttpBroker:
+class HttpBroker(Closable):
     """A client of the HTTP listener at `url` (http:// or https:// with host and port). Thread-safe.
 
     `ca_file` holds the trusted certificates for https, in PEM; the default are the system's. `timeout_s` limits each
@@ -123,14 +123,6 @@ class HttpBroker:
         """Close the connections. A second call does nothing."""
         self._closed = True
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- inside
 

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
@@ -20,6 +19,7 @@ from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWait
 from broker_core.clients.sender import Sender
 from broker_core.clients.serializer import Serializer
 from broker_core.clients.throttle import Throttle
+from broker_core.closable import Closable
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import kind_of
@@ -34,7 +34,7 @@ OnDelivery = Callable[[Receipt], object]
 
 
 @checked_class(fast=("send", "send_message", "publish", "publish_many"))
-class Producer:
+class Producer(Closable):
     """Publishes to topics and queues of `host`. Close it, or use it in a `with` block; `close` flushes.
 
     `serializer` turns values into bytes, `key_serializer` keys; without one, both are bytes or text. Middleware is
@@ -319,14 +319,6 @@ class Producer:
         if given_up is not None:
             raise given_up
         self._sender.raise_failure()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- inside
 

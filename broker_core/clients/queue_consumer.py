@@ -17,6 +17,7 @@ from broker_core.clients.host import Host
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.serializer import Serializer
 from broker_core.clock import ns_from_s
+from broker_core.closable import Closable
 from broker_core.engine.open_batches import OpenQueueBatch
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import kind_of
@@ -122,7 +123,7 @@ _DELIVERY = kind_of(Delivery)
 
 
 @checked_class(fast=("take", "value_of"))
-class QueueConsumer:
+class QueueConsumer(Closable):
     """Takes messages of `queue`. Close it, or use it in a `with` block; closing releases what it holds.
 
     With at_most_once a message is acknowledged before delivery, and never delivered again. A message on which
@@ -316,14 +317,6 @@ class QueueConsumer:
 
         if not self._host.closing:
             self._host.call(release)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _finish(deliveries: Sequence[Delivery]) -> None:

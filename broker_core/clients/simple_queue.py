@@ -9,13 +9,13 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
+from broker_core.closable import Closable
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage
@@ -61,7 +61,7 @@ class Consumption(Transmission, frozen=True, kw_only=True):
 
 
 @checked_class()
-class SimpleQueue:
+class SimpleQueue(Closable):
     """The queue `name` of `host`, created where it is missing. Thread-safe; several may pull from one queue.
 
     A pulled message that is not acknowledged before its lease expires is delivered again; after the last attempt it is
@@ -201,14 +201,6 @@ class SimpleQueue:
     def close(self) -> None:
         """Release what was pulled and is not acknowledged."""
         self._consumer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- inside
 

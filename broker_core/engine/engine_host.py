@@ -53,14 +53,8 @@ class EngineHost(HostLoop):
 
     def ensure_topic(self, name: str) -> None:
         """Create the topic where it is missing and `auto_create_partitions` is set."""
-        count = self.config.auto_create_partitions
-
-        def create(now_ns: int) -> None:
-            if name not in (*self.broker.topics.names(), *self.broker.queues.names()):
-                self.broker.topics.create(now_ns, name, count)
-
-        if count > 0:
-            self.call(create)
+        if (count := self.config.auto_create_partitions) > 0:
+            self.call(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:

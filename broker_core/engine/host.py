@@ -17,13 +17,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
 from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_MS
+from broker_core.closable import Closable
 from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
 from broker_core.engine.open_batches import OpenBatches
@@ -63,7 +63,7 @@ class HostConfig(Settings, frozen=True, kw_only=True):
 
 
 @checked_class(fast=("call", "admin", "locked"))
-class BrokerHost(HostLoop):
+class BrokerHost(HostLoop, Closable):
     """A broker with its own threads. `path` is its data directory; without one it runs in memory.
 
     The directory keeps topics, queues, leases, attempts and offsets across restarts. With `read_only` nothing is
@@ -195,14 +195,8 @@ class BrokerHost(HostLoop):
 
     def ensure_topic(self, name: str) -> None:
         """Create the topic where it is missing and `auto_create_partitions` is set."""
-        count = self.config.auto_create_partitions
-
-        def create(now_ns: int) -> None:
-            if name not in (*self.broker.topics.names(), *self.broker.queues.names()):
-                self.broker.topics.create(now_ns, name, count)
-
-        if count > 0:
-            self.admin(create)
+        if (count := self.config.auto_create_partitions) > 0:
+            self.admin(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """Close the clients, save everything, close files and threads. A second call waits for the first.
@@ -261,14 +255,6 @@ class BrokerHost(HostLoop):
             with self.lock:
                 self.open_batches.stop()
         super()._stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- inside
 

@@ -13,10 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_S
+from broker_core.closable import Closable
 from broker_core.engine.host_clock import HostClock, HostTimers
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.errors import BrokerError, ErrorCode
@@ -37,14 +38,6 @@ CLOSE_TIMEOUT_S = 5.0  # for all clients of a host together
 
 def _end() -> None:
     """Marks the end of the callback queue."""
-
-
-@runtime_checkable
-class Closable(Protocol):
-    """A client that its host closes."""
-
-    def close(self) -> None:
-        """Finish pending work and close."""
 
 
 class _Gate:

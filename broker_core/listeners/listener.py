@@ -9,12 +9,12 @@ import logging
 import os
 import socket
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import ClassVar, Self
 
+from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.budget import Budget
@@ -30,7 +30,7 @@ _WORKERS = 4  # for what waits for the disk, or thinks for long
 _START_S = 30.0
 
 
-class Listener(ABC):
+class Listener(Closable):
     """Opens `host` to other programs, from `start` to `close`. A closed host closes its listeners.
 
     A subclass serves the connections, in `_serve`.
@@ -102,11 +102,6 @@ class Listener(ABC):
 
     def __enter__(self) -> Self:
         return self if self._thread is not None else self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- inside
 

@@ -7,14 +7,14 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer
 from broker_core.clock import s_from_ns
+from broker_core.closable import Closable
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import BreakableFiles, FileSystem
@@ -52,7 +52,7 @@ class ConditionTimeoutError(TimeoutError):
 
 
 @checked_class(fast=("publish",))  # the producer checks
-class EmbeddedBroker:
+class EmbeddedBroker(Closable):
     """A fresh broker with Kafka and HTTP listeners on loopback ports. Close it, or use it in a `with` block.
 
     It is in memory, unless it has a `path` or a `durability` other than "memory"; without a `path` that is kept in a
@@ -332,14 +332,6 @@ class EmbeddedBroker:
             raise BrokerError(
                 ErrorCode.INTERNAL_ERROR, f"a broker that is closed has left something: {', '.join(left)}"
             )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _waiting(condition: str, timeout_s: float) -> WaitUntil:

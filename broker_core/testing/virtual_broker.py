@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from types import TracebackType
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
@@ -17,10 +14,9 @@ from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import Snapshot
-from broker_core.testing.event_ring import EventRing
 from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule, checked_kinds
-from broker_core.testing.timeline import timeline
 from broker_core.testing.virtual_consumer import FunctionActor, VirtualConsumer
+from broker_core.testing.virtual_run import VirtualRun
 
 PRODUCER = "test"
 READ_MAX_MESSAGES = 1_000_000
@@ -28,7 +24,7 @@ READ_MAX_BYTES = 1 << 40
 DEFAULT_CONFIG = ConsumerConfig(session_timeout_ms=6_000, heartbeat_interval_ms=1_000, commit_on_revoke=False)
 
 
-class VirtualBroker:
+class VirtualBroker(VirtualRun):
     """A broker, its consumers, and what goes wrong by a `Schedule`. Use it in one thread, as a context manager.
 
     The checker of recordings judges every run: an error of the broker itself raises `recording.violation.Violation`.
@@ -40,17 +36,10 @@ class VirtualBroker:
         self.disturbed: list[Disturbance] = []
         self._kinds = checked_kinds(kinds)
         scenario = Scenario(title="Virtual broker", about="", until_s=1, durability="memory", rebalance_delay_ms=100)
-        self._simulation = Simulation(scenario, seed=self.schedule.seed)
-        self._checker = Checker()
-        self._simulation.events.attach(self._checker)
-        self._events = EventRing(Snapshot(0, 0))
-        self._simulation.events.attach(self._events)
-        self._simulation.start()
+        super().__init__(Simulation(scenario, seed=self.schedule.seed), Checker())
         self._broker = self._simulation.broker
-        self._started_s = time.time()
         self._last_publish_ns = 0
         self._away = 0
-        self._closed = False
 
     # -- arrange
 
@@ -130,26 +119,6 @@ class VirtualBroker:
         """Messages of the topics of `group` that it has not committed; all that there are where it reads none yet."""
         return _unread(self._simulation.snapshot(), group)
 
-    def timeline(self) -> str:
-        """What has happened last, in some lines, and the state."""
-        return timeline(self._events.events, self._broker, self._simulation.loop.now_ns)
-
-    def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
-        """Write the last events as a session, as `EmbeddedBroker.save`. Works after `close`, too."""
-        return self._events.save(
-            Path(folder),
-            title=title,
-            about=about,
-            started_s=self._started_s,
-            totals=self._simulation.totals(),
-            end_ns=self._simulation.loop.now_ns,
-        )
-
-    @property
-    def now_s(self) -> float:
-        """Virtual time in seconds."""
-        return s_from_ns(self._simulation.loop.now_ns)
-
     # -- inside
 
     def _settled(self) -> bool:
@@ -183,20 +152,6 @@ class VirtualBroker:
     def _come_back(self, back: MoveConsumer) -> None:
         self._away -= 1
         self._simulation.perform(back)
-
-    def close(self) -> None:
-        """End the consumers' threads and give the files back."""
-        if not self._closed:
-            self._closed = True
-            self._simulation.close()
-
-    def __enter__(self) -> VirtualBroker:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _unread(snapshot: Snapshot, group: str) -> int:

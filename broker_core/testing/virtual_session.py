@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from broker_core.clock import ns_from_s, s_from_ns
+from broker_core.clock import ns_from_s
 from broker_core.recording.checker import Checker
 from broker_core.recording.schema import SCENARIO_FILE
 from broker_core.simulation.action_words import read_action
@@ -15,12 +13,11 @@ from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
-from broker_core.snapshots import Snapshot, Totals
-from broker_core.testing.event_ring import EventRing
-from broker_core.testing.timeline import timeline
+from broker_core.snapshots import Totals
+from broker_core.testing.virtual_run import VirtualRun
 
 
-class VirtualSession:
+class VirtualSession(VirtualRun):
     """The same scenario, seed and actions give the same events. Use it in one thread; close it, or use `with`.
 
     The checker of recordings judges it: an error of the broker itself raises `recording.violation.Violation`.
@@ -32,19 +29,10 @@ class VirtualSession:
         Raises ScenarioError.
         """
         files = DataFiles(Path(folder) / SCENARIO_FILE)
-        self._simulation = Simulation(parse_scenario(scenario), seed=seed, find_file=files)
-        self._digest = EventDigest(self._simulation.events)
-        self._simulation.events.attach(Checker.of(self._simulation.scenario))
-        self._events = EventRing(Snapshot(0, 0))
-        self._simulation.events.attach(self._events)
-        self._started_s = time.time()
+        simulation = Simulation(parse_scenario(scenario), seed=seed, find_file=files)
+        self._digest = EventDigest(simulation.events)
         self._actions: list[RecordedAction] = []
-        self._closed = False
-        try:
-            self._simulation.start()
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(simulation, Checker.of(simulation.scenario))
 
     # -- act
 
@@ -78,41 +66,3 @@ class VirtualSession:
     def digest(self) -> str:
         """The SHA-256 of all events so far."""
         return self._digest.hex
-
-    @property
-    def now_s(self) -> float:
-        """Session time in seconds."""
-        return s_from_ns(self._simulation.loop.now_ns)
-
-    # -- the recording
-
-    def timeline(self) -> str:
-        """What has happened last, in some lines, and the state."""
-        return timeline(self._events.events, self._simulation.broker, self._simulation.loop.now_ns)
-
-    def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
-        """Write the last events as a session, as `EmbeddedBroker.save`."""
-        return self._events.save(
-            Path(folder),
-            title=title,
-            about=about,
-            started_s=self._started_s,
-            totals=self.totals(),
-            end_ns=self._simulation.loop.now_ns,
-        )
-
-    # -- the end
-
-    def close(self) -> None:
-        """Give the files back. The second call does nothing."""
-        if not self._closed:
-            self._closed = True
-            self._simulation.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

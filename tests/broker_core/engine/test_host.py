@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from broker_core.broker.publishing import Published
+from broker_core.closable import Closable
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
@@ -372,11 +373,11 @@ def test_threads_and_descriptors_stay_flat_over_five_minutes(tmp_path: Path):
 def test_a_client_that_cannot_close_does_not_keep_the_rest_from_it(tmp_path: Path):
     closed: list[str] = []
 
-    class Stubborn:
+    class Stubborn(Closable):
         def close(self) -> None:
             raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the last message")
 
-    class Meek:
+    class Meek(Closable):
         def close(self) -> None:
             closed.append("meek")
 
