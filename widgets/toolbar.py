@@ -256,15 +256,6 @@ class Toolbar(QToolBar):
         placed.setVisible(False)
         return placed
 
-    def set_speed(self, factor: float) -> None:
-        """Show a speed; one that is not in the list is added."""
-        place = next((at for at in range(self.speed.count()) if self.speed.itemData(at) == factor), -1)
-        if place < 0:
-            place = sum(1 for at in range(self.speed.count()) if self.speed.itemData(at) < factor)
-            self.speed.insertItem(place, f"{factor:g}×", factor)
-        if place != self.speed.currentIndex():
-            self.speed.setCurrentIndex(place)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The name of the scenario needs the room more than the word beside the record sign does."""
         super().resizeEvent(event)

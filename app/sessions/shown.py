@@ -90,7 +90,7 @@ class ShownSession(QObject):
     def status(self) -> EngineStatus:
         """How the engine is doing; of a session that is only looked at, that it is over."""
         if self._engine is None:
-            return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, 0.0, "")
+            return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, "")
         return self._engine.status
 
     @property

@@ -68,16 +68,14 @@ class Driven(Protocol):
 
 
 class EngineStatus(msgspec.Struct, frozen=True):
-    """The status of the engine. `behind_s` is its lag in session seconds, `busy_fraction` its share of wall time.
-
-    `error` is the sentence of a failed session, otherwise "".
+    """The status of the engine. `behind_s` is its lag in session seconds, `error` the sentence of a failed
+    session, otherwise "".
     """
 
     mode: Mode
     speed: float
     time_ns: int
     behind_s: float
-    busy_fraction: float
     error: str
 
 
@@ -104,7 +102,6 @@ class Engine:
         self._mode = Mode.PAUSED
         self._pace = Pace()
         self._error = ""
-        self._busy_fraction = 0.0
         self.worked_s = 0.0  # wall time that the thread has worked
         self._commands: deque[Callable[[], None]] = deque()
         self._background: tuple[BackgroundTask, Future[bool]] | None = None
@@ -232,7 +229,6 @@ class Engine:
             self._pace.speed,
             self._driven.loop.now_ns,
             self._pace.behind_s if self._mode is Mode.RUNNING else 0.0,
-            self._busy_fraction,
             self._error,
         )
 
@@ -246,7 +242,6 @@ class Engine:
         self._pace.start(time.perf_counter(), self._driven.loop.now_ns)
 
     def _work(self) -> None:
-        slept_from = time.perf_counter()
         while True:
             with self._wake:
                 woken = self._ready_locked() or self._wake.wait(GRANT_TIMEOUT_S if self._shared else self._idle_s())
@@ -260,11 +255,7 @@ class Engine:
                 self._run_commands()
                 continue
             self._slot(started + budget_s)
-            ended = time.perf_counter()
-            self.worked_s += ended - started
-            if granted or not self._shared:
-                self._busy_fraction += 0.1 * ((ended - started) / max(ended - slept_from, 1e-9) - self._busy_fraction)
-            slept_from = ended
+            self.worked_s += time.perf_counter() - started
 
     def _ready_locked(self) -> bool:
         return bool(self._budget_s > 0 or self._commands or self._closing or (not self._shared and self._idle_s() == 0))

@@ -259,16 +259,11 @@ def test_the_toolbar_tells_the_speed_that_is_picked_only(window, qtbot):
     bar = window.toolbar
     told: list[object] = []
     bar.speedChosen.connect(told.append)
-    bar.set_speed(2.0)
+    bar.speed.setCurrentText("2×")
     assert told == []
     bar.speed.setFocus()
     qtbot.keyClick(bar.speed, Qt.Key.Key_Down)
     assert told == [5.0]
-    bar.set_speed(3.0)
-    assert bar.speed.currentText() == "3×"
-    assert [bar.speed.itemData(at) for at in range(bar.speed.count())] == sorted(
-        bar.speed.itemData(at) for at in range(bar.speed.count())
-    )
 
 
 def test_the_toolbar_shows_clock_badge_and_recording(qtbot, qapp):

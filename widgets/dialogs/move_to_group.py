@@ -265,10 +265,6 @@ class MoveToGroupDialog(QDialog):
         self._ghost_note.setText(_ghost_text(ghost) if ghost is not None else "")
         self.moves.set_moves(() if ghost is None else tuple(_row(move) for move in ghost.moves))
 
-    def ghost_text(self) -> str:
-        """The sentence about the move."""
-        return f"{self._ghost_title.text()}. {self._ghost_note.text()}"
-
     def _accept(self) -> None:
         choice = self.choice()
         if choice is None or not self.move_button.isEnabled():

@@ -10,7 +10,7 @@ from broker_core.engine.runner import EngineStatus, Mode
 
 
 def status(mode: Mode = Mode.RUNNING, behind_s: float = 0.0, speed: float = 1.0) -> EngineStatus:
-    return EngineStatus(mode, speed, 0, behind_s, 0.9, "")
+    return EngineStatus(mode, speed, 0, behind_s, "")
 
 
 @pytest.mark.parametrize(
