@@ -102,8 +102,11 @@ class BatchSender:
             what = f"{counted(len(batch.messages), 'message')} for {batch.topic}, after {timeout_s} s"
             self.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, what))
 
-    def close(self) -> BrokerError | None:
-        """Abandon every pending batch. Returns the error to raise, None where all failures have been reported."""
+    def close(self, *, timed_out: bool) -> BrokerError | None:
+        """Abandon every pending batch. Returns the error to raise, None where all failures have been reported.
+
+        It is REQUEST_TIMED_OUT where closing `timed_out`, else CLOSED: messages were sent meanwhile.
+        """
         left = list(self.pending)
         self.abandon(BrokerError(ErrorCode.CLOSED, self.client_id))
         errors = {batch: batch.settled.error for batch in left if isinstance(batch.settled.error, BrokerError)}
@@ -113,9 +116,14 @@ class BatchSender:
             return None
         names = ", ".join(sorted({batch.topic for batch in errors}))
         count = counted(sum(len(batch.messages) for batch in errors), "message")
-        about = f"{self.client_id} was closed and gave up {count} for {names}; wait longer, or send less"
+        what = f"{self.client_id} was closed and gave up {count} for {names}"
+        code, why = (
+            (ErrorCode.REQUEST_TIMED_OUT, "wait longer, or send less")
+            if timed_out
+            else (ErrorCode.CLOSED, "close it after the last one was sent")
+        )
         possibly_stored = any(error.possibly_stored for error in errors.values())
-        given_up = BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=possibly_stored)
+        given_up = BrokerError(code, f"{what}; {why}", possibly_stored=possibly_stored)
         _log.warning("%s", given_up)
         return None if all(batch.reported for batch in errors) else given_up
 

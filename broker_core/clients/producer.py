@@ -297,7 +297,8 @@ class Producer(Closable):
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """`flush`, then close; messages not stored within `timeout_s` are given up. A second call does nothing.
 
-        Raises as `flush` does, after closing. REQUEST_TIMED_OUT names the topics and the number of messages given up.
+        Raises as `flush` does, after closing. REQUEST_TIMED_OUT names the topics and the number of messages given up;
+        CLOSED those that another thread has sent while it closed, and that are not stored.
         """
         if self._closed:
             return
@@ -305,17 +306,18 @@ class Producer(Closable):
         self._direct = False
         if self._throttle is not None:
             self._throttle.close()
-        given_up = None
+        given_up, timed_out = None, False
         try:
             if not self._host.closing:
-                self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
+                self._host.wait(self._host.call(lambda _now: self._sender.finish()), timeout_s)
         except BrokerError as error:
-            if error.code is not ErrorCode.REQUEST_TIMED_OUT:
+            timed_out = error.code is ErrorCode.REQUEST_TIMED_OUT
+            if not timed_out:
                 raise
         finally:
             self._host.unregister(self)
             if not self._host.closing:
-                given_up = self._host.call(lambda _now: self._sender.close())
+                given_up = self._host.call(lambda _now: self._sender.close(timed_out=timed_out))
         if given_up is not None:
             raise given_up
         self._sender.raise_failure()

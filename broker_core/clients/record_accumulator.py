@@ -134,6 +134,13 @@ class RecordAccumulator:
             if records.entries:
                 self._drain_topic(records)
 
+    def refuse(self) -> None:
+        """Accept no more messages without the lock, and drain."""
+        self._roomy = False
+        self.drain()
+        for records in self.by_topic.values():
+            records.revision = _NEVER
+
     def close(self) -> None:
         """Accept no more messages. The sender must be fenced, so that remaining ones fail."""
         for records in self.by_topic.values():

@@ -162,6 +162,11 @@ class Sender(BatchSender):
         reply.then(lambda _reply: self._flushes.remove(count))
         return reply
 
+    def finish(self) -> Reply[None]:
+        """`flush`, after which nothing is accepted without the lock."""
+        self.accumulator.refuse()
+        return self.flush()
+
     def abandon(self, error: BrokerError) -> None:
         """See `BatchSender.abandon`; accumulated messages fail too."""
         self._fenced = self._fenced or error

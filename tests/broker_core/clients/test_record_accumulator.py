@@ -220,6 +220,43 @@ def test_a_receipt_that_is_in_no_batch_yet_can_be_waited_for_and_closing_stores_
         assert caught.value.code is ErrorCode.CLOSED
 
 
+@pytest.mark.parametrize("raced", [False, True], ids=["while it waits", "between the check and the list"])
+def test_what_another_thread_sends_while_it_is_closed_is_refused_and_no_time_out(
+    monkeypatch: pytest.MonkeyPatch, raced: bool
+):
+    with BrokerHost() as host:
+        Admin(host).create_topic("commits", partitions=1)
+        producer = Producer(host, ProducerConfig(linger_ms=20))
+        sent = [producer.send("commits", b"1"), producer.send("commits", b"2")]
+        records, wait = producer._records_by_topic["commits"], host.wait
+        late: list[Receipt] = []
+
+        def in_the_meantime(reply: Reply[T], timeout_s: float | None = None) -> T:
+            found = wait(reply, timeout_s)
+            if raced:
+                late.append(Receipt(producer._waiter, Message(b"late")))
+                records.entries.append(late[0])
+            else:
+                with pytest.raises(BrokerError) as refused:
+                    producer.send("commits", b"late")
+                assert refused.value.code is ErrorCode.CLOSED
+            return found
+
+        monkeypatch.setattr(host, "wait", in_the_meantime)
+        if raced:
+            with pytest.raises(BrokerError, match="gave up 1 message for commits; close it after") as closed:
+                producer.close()
+            assert closed.value.code is ErrorCode.CLOSED
+        else:
+            producer.close()
+        monkeypatch.undo()
+        assert [receipt.result(5).offset for receipt in sent] == [0, 1]
+        for receipt in late:
+            with pytest.raises(BrokerError):
+                receipt.result(5)
+        assert host.call(lambda _now: host.broker.logs.end_offset("commits", 0)) == 2
+
+
 def test_threads_that_send_while_others_flush_each_find_their_own():
     with BrokerHost() as host:
         Admin(host).create_topic("commits", partitions=3)
