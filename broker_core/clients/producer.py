@@ -352,8 +352,8 @@ class Producer(Closable):
         except BrokerError as error:
             if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 raise
-            self._host.ensure_topic(topic)
-            return action()
+        self._host.ensure_topic(topic)
+        return action()
 
     def _wait_for_space(self, put: Callable[[int], Receipt | None], most_ms: float) -> Receipt:
         deadline_ns = self._host.now_ns + round(most_ms * 1_000_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection
 from functools import cache
@@ -112,9 +113,9 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         if (self.effect == "error") != bool(self.error):
             raise ConfigError("error names what requests are answered with, and goes with effect error alone")
         if self.error and self.error not in KAFKA_ERRORS:
-            raise ConfigError(f"error {self.error!r} is none of {', '.join(KAFKA_ERRORS)}")
+            raise ConfigError(f"error {self.error!r} is none of Kafka's; {_nearest(self.error, KAFKA_ERRORS)}")
         if self.api and not any(_fits(self.api, name) for name in KAFKA_APIS):
-            raise ConfigError(f"api {self.api!r} is none of {', '.join(KAFKA_APIS)}")
+            raise ConfigError(f"api {self.api!r} is none of Kafka's here; {_nearest(self.api, KAFKA_APIS)}")
         if (self.effect in {"delay", "throttle"}) != (self.delay_ms > 0):
             raise ConfigError("delay_ms says how long, and goes with effect delay or throttle alone")
 
@@ -157,6 +158,11 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         often += "" if self.probability == 1 else f", {self.probability:.0%} of them"
         most = "" if self.times is None else f", {counted(self.times, 'time')}"
         return f"{effect}: {where}{often}{most}"
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
 
 
 def _fits(pattern: str, name: str) -> bool:

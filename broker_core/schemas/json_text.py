@@ -75,7 +75,7 @@ def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int
                 if not math.isfinite(item):
                     raise InvalidJsonError(f"JSON has no form for the number {item}")
             elif kind not in _SCALARS:
-                raise InvalidJsonError(f"JSON has no form for a {kind.__name__}")
+                raise InvalidJsonError(f"JSON has no form for values of the type {kind.__name__}")
         level, depth = inner, depth + 1
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated
 
 from broker_core.clients.host import Host
-from broker_core.kinds import Range
-from broker_core.limits import MAX_TTL_MS
 from broker_core.operations.clock import (
     AdvanceClock,
     ClockAnswer,
@@ -19,9 +16,7 @@ from broker_core.operations.clock import (
     StopClock,
 )
 from broker_core.operations.request import Request
-from broker_core.settings import checked_class
-
-Seconds = Annotated[float, Range(0, MAX_TTL_MS / 1_000)]
+from broker_core.settings import TimeS, checked_class
 
 
 @checked_class()
@@ -69,7 +64,7 @@ class BrokerClock:
         finally:
             self.start()
 
-    def advance(self, seconds: Seconds, *, members_stay: bool = False) -> None:
+    def advance(self, seconds: TimeS, *, members_stay: bool = False) -> None:
         """Move it on. Everything that comes due has happened, in order and at its time, when this returns.
 
         A member of a group whose session timeout is shorter leaves: nobody hears from it meanwhile. With

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from broker_core.plurals import counted
 from broker_core.testing import BROKER_OF_ERROR
@@ -15,24 +15,38 @@ from broker_core.testing.virtual_broker import VirtualBroker
 MAX_SHRINKS = 300
 
 
+@overload
+def given_schedule(test: Callable[..., object], /) -> Callable[..., None]: ...
+@overload
 def given_schedule(
+    *, schedules: int = 200, kinds: Sequence[Kind] = KINDS, schedule: Schedule | None = None
+) -> Callable[[Callable[..., object]], Callable[..., None]]: ...
+def given_schedule(
+    test: Callable[..., object] | None = None,
+    /,
     *,
     schedules: int = 200,
     kinds: Sequence[Kind] = KINDS,
     schedule: Schedule | None = None,
-) -> Callable[[Callable[..., object]], Callable[..., None]]:
+) -> Callable[[Callable[..., object]], Callable[..., None]] | Callable[..., None]:
     """Run a test once for each of the seeds 0 to `schedules` - 1, each time with a fresh `VirtualBroker`.
 
-    The test gets the broker as its first argument; the others stay pytest's. `kinds` are what goes wrong: "crash",
-    "pause", "drop_heartbeats", "leave". The first schedule that fails is made smaller for as long as it fails with the
-    same type of error; that error is raised, with a note that holds the schedule. Give this as `schedule` to run it
-    alone.
+    A decorator, with or without arguments. The test gets the broker as its first argument; the others stay pytest's.
+    `kinds` are what goes wrong: "crash", "pause", "drop_heartbeats", "leave". The first schedule that fails is made
+    smaller for as long as it fails with the same type of error; that error is raised, with a note that holds the
+    schedule. Give this as `schedule` to run it alone. Raises ValueError, and TypeError for what is no test.
     """
+    if test is not None:
+        return given_schedule()(test)
     if schedules < 1:
         raise ValueError("schedules must be 1 or more")
     checked_kinds(kinds)
 
     def decorate(test: Callable[..., object]) -> Callable[..., None]:
+        if not inspect.isfunction(test):
+            raise TypeError(
+                f"given_schedule decorates a test function, not {test!r}; as in @given_schedule(schedules=50)"
+            )
         signature = inspect.signature(test)
         names = [name for name in signature.parameters if name != "self"]
         if not names:

@@ -138,6 +138,10 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the recordings of a test that has failed, and tell in its report what happened."""
+    if call.excinfo is not None and not item.config.getoption("fulltrace"):
+        from broker_core.testing.own_frames import leave_out_own_frames
+
+        leave_out_own_frames(call.excinfo.value, item.config.rootpath)
     report = yield
     session_broker = _session_broker_of(item)
     if session_broker is not None and report.when == "setup":

@@ -20,7 +20,7 @@ def _wait_until(broker: Broker, now_ns: int, request: waiting.WaitUntil) -> Repl
     try:
         condition = parse(request.condition, FIELDS)
     except FilterError as error:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r}: {error}") from error
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r}: {error}") from None
     if condition.takes_all:
         raise BrokerError(ErrorCode.INVALID_REQUEST, 'the condition is empty; say what to wait for, as in "lag = 0"')
     never = why_never(condition)

@@ -137,6 +137,27 @@ def test_another_word_than_a_kind_is_refused():
         VirtualBroker(kinds=["leav"])  # type: ignore[list-item]
 
 
+runs: list[int] = []
+
+
+@given_schedule
+def test_it_is_used_without_brackets(broker):
+    runs.append(1)
+    broker.create_topic("orders")
+
+
+def test_without_brackets_it_has_its_defaults():
+    runs.clear()
+    test_it_is_used_without_brackets()
+    assert len(runs) == 200
+
+
+@pytest.mark.parametrize("what", [50, "crash", Billing])
+def test_what_is_no_test_is_refused(what):
+    with pytest.raises(TypeError, match=r"given_schedule decorates a test function, not .*; as in @given_schedule\("):
+        given_schedule(what)
+
+
 def test_a_test_without_an_argument_for_the_broker_is_refused():
     with pytest.raises(TypeError, match="needs an argument for the broker"):
         given_schedule()(lambda: None)

@@ -297,3 +297,63 @@ def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester):
     kept = open_session(pytester.path / ".brokerscope" / "test_shop.test_orders")
     assert kept.problems == []
     assert FolderPlayback(kept.folder).end().totals.published == 30
+
+
+def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester):
+    """No frame of this package, and no error behind the one that says what to do."""
+    pytester.makepyfile(
+        """
+        from broker_core.testing import EmbeddedBroker, given_schedule
+
+        def test_setting(make_broker):
+            make_broker(durability="flie")
+
+        def test_no_such_setting(make_broker):
+            make_broker(nope=1)
+
+        def test_without_a_fixture():
+            EmbeddedBroker(kafka_port=70_000)
+
+        def test_condition(broker):
+            broker.wait_until("lagg = 0")
+
+        def test_timeout(broker):
+            broker.wait_until("group = billing and lag = 0", timeout_s=0.01)
+
+        def test_no_such_topic(broker):
+            broker.publish("orders", "1")
+
+        def test_deep(broker):
+            broker.create_topic("orders", partitions=-4)
+
+        def test_fault(broker):
+            broker.faults.error("Prodce", "NOT_LEADER_OR_FOLLOWER")
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=8)
+    told = output(result)
+    assert "broker_core" not in told.replace("broker_core.errors.", "").replace("broker_core.testing.embedded_bro", "")
+    assert "During handling" not in told and "direct cause" not in told
+    for line in (
+        "durability 'flie' must be one of memory, file, fsync, or None (did you mean file?)",
+        "got an unexpected keyword argument 'nope'",
+        "There is no field lagg here; did you mean lag?",
+        "there is no group or queue billing, nor any other",
+        "There is no such topic or partition: orders.",
+        "api 'Prodce' is none of Kafka's here; did you mean Produce?",
+    ):
+        assert line in told
+    assert "settings.py" in output(run(pytester, "--full-trace"))
+
+
+def test_a_bug_of_the_broker_shows_its_frames(pytester):
+    pytester.makepyfile(
+        """
+        def test_bug(broker, monkeypatch):
+            monkeypatch.delattr(broker.host.broker.topics, "_logs")
+            broker.create_topic("orders")
+        """
+    )
+    told = output(run(pytester))
+    assert "topics.py" in told and "AttributeError" in told
