@@ -15,6 +15,7 @@ from broker_core.operations.groups import PartitionPlace
 from broker_core.operations.request import Input
 from broker_core.operations.schemas import DiffSchemas, SchemaText
 from broker_core.operations.topics import Rule
+from broker_core.operations.waiting import WaitUntil
 from tests.broker_core.absurd_context import TEXT, BrokerFixture
 from tests.broker_core.test_absurd_calls import ABSURD
 
@@ -52,6 +53,8 @@ def made(kind: type[Input], name: str, value: Any) -> Any:
     right = {field.name: RIGHT[field.name] for field in fields if field.required}
     if kind is DiffSchemas:
         right["before"] = 1
+    if kind is WaitUntil:
+        right["timeout_ms"] = 1
     return kind(**{**right, name: value})
 
 
