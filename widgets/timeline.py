@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from resources.units import per_second
 from widgets.fold_button import FoldButton
+from widgets.formats import session_time
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
 from widgets.theme import current_theme, px
@@ -67,7 +68,8 @@ class TimelineFacts:
     """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order.
 
     `peak_per_s` is the highest of them. `head_ns` is the moment of the past that
-    the window shows; None where it shows the present. `branch_ns` is where the session left another one.
+    the window shows; None where it shows the present. `branch_ns` is where the session left another one, and
+    `scenario_end_ns` where its scenario ends, once it has gone on past that.
     """
 
     start_ns: int = 0
@@ -78,6 +80,7 @@ class TimelineFacts:
     peak_per_s: int = 0
     head_ns: int | None = None
     branch_ns: int | None = None
+    scenario_end_ns: int | None = None
 
     def lanes(self) -> tuple[str, ...]:
         """The lanes that hold anything."""
@@ -287,6 +290,11 @@ class Timeline(QWidget):
             for band in facts.bands
             if band.start_ns - near <= moment <= (facts.now_ns if band.end_ns is None else band.end_ns) + near
         ]
+        if facts.branch_ns is not None and moment <= facts.branch_ns + near:
+            at = session_time(facts.branch_ns)
+            lines.append(tr("The branch begins at {time}; what is hatched is that of the session before.", time=at))
+        if facts.scenario_end_ns is not None and abs(facts.scenario_end_ns - moment) <= near:
+            lines.append(tr("The end of the scenario; the session went on."))
         ticks = [tick.label for tick in facts.ticks if abs(tick.time_ns - moment) <= near]
         lines += ticks[:8]
         if len(ticks) > 8:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QBrush, QPainter, QPainterPath, QPen, QPolygonF
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.theme import Theme, px, qcolour
-from widgets.timeline import AXIS, LANES, LEFT, TICK_LANES, TOP
+from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICK_LANES, TOP
 
 if TYPE_CHECKING:
     from widgets.timeline import Timeline
@@ -62,6 +62,7 @@ class TimelinePainter:
         self._ticks()
         self._axis()
         self._branch()
+        self._scenario_end()
         if hover_x is not None and hover_x >= px(LEFT):
             painter.setPen(QPen(qcolour(theme.muted, 120), 1, Qt.PenStyle.DotLine))
             painter.drawLine(QPointF(hover_x, px(TOP)), QPointF(hover_x, self._floor))
@@ -175,6 +176,20 @@ class TimelinePainter:
         )
         painter.setPen(QPen(colour, 2))
         painter.drawLine(QPointF(x, px(TOP)), QPointF(x, self._floor))
+
+    def _scenario_end(self) -> None:
+        """Where the session would have ended, had nobody continued it."""
+        if self._facts.scenario_end_ns is None:
+            return
+        x, painter, words = self._strip.x_of(self._facts.scenario_end_ns), self._painter, tr("end of the scenario")
+        painter.setPen(QPen(qcolour(self._theme.text), 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, px(TOP)), QPointF(x, self._floor))
+        width = painter.fontMetrics().horizontalAdvance(words) + 8
+        left = x if x + width < self._strip.width() - px(RIGHT) else x - width
+        where = QRectF(left, px(TOP), width, painter.fontMetrics().height())
+        painter.fillRect(where.adjusted(1, 0, -1, 0), qcolour(self._theme.surface, 200))
+        painter.setPen(qcolour(self._theme.text))
+        painter.drawText(where, _CENTRE, words)
 
     def _head_x(self) -> float:
         return self._strip.x_of(self._facts.now_ns if self._facts.head_ns is None else self._facts.head_ns)

@@ -228,8 +228,9 @@ class Toolbar(QToolBar):
             self.clock.setText(text)
         set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))
 
-    def set_badge(self, mode: str, text: str) -> None:
-        """What the window shows: mode live, replay, branch, warning or failure, and the words."""
+    def set_badge(self, mode: str, text: str, tip: str = "") -> None:
+        """What the window shows: mode live, replay, branch, warning or failure, the words, and what they mean."""
+        set_plain_tip(self.badge, tip)
         if self.badge.text() != text:
             self.badge.setText(text)
         if self.badge.property("mode") != mode:

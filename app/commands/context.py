@@ -25,7 +25,7 @@ from widgets.canvas.canvas import Canvas
 from widgets.i18n import mark, tr
 from widgets.main_window import MainWindow
 
-ENDED = mark("The session has ended. Continue past its end (Shift+F8) or start it again (Ctrl+R) to change it.")
+ENDED = mark("The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it.")
 
 PAST = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
 

@@ -26,7 +26,12 @@ class SessionHandlers(QObject):
         Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
         Command("express", "Express", "Session", "F7", "express", "As fast as possible.", checkable=True),
         Command(
-            "continue", "Continue past the end", "Session", "Shift+F8", "play", "The session has no end of its own."
+            "continue",
+            "Continue",
+            "Session",
+            "Shift+F8",
+            "play",
+            "Goes on where it was stopped, or past the end of its scenario.",
         ),
         Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
         Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),

@@ -94,8 +94,8 @@ class TimelineHandlers(QObject):
 
     def _why_no_branch(self) -> str:
         controller = self._controller
-        if controller.background_tasks and controller.branched_from:
-            return tr("This branch has not come to its moment yet.")
+        if controller.rerunning:
+            return tr("What is run again has not come to its moment yet.")
         return self._why_nowhere() or why_no_branch(controller.stored, controller.running)
 
     # -- going
@@ -205,7 +205,6 @@ class TimelineHandlers(QObject):
         """Run the session again up to the moment that is shown, and go on live from there."""
         moment_ns = self._controller.snapshot.time_ns
         if self._try(self._controller.branch):
-            self._context.views.timeline.branch_ns = moment_ns
             self._context.show_message(tr("Running it again up to {time}...", time=session_time(moment_ns)))
 
     def _try(self, call: Callable[[], object]) -> bool:

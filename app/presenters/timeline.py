@@ -24,18 +24,30 @@ class TimelineModel:
         self._looking_back = False
         self._peak_per_s, self._peak_line = 0.0, 0
         self.bookmarks: Sequence[tuple[int, str]] = ()
-        self.branch_ns: int | None = None
+        self._branch_ns: int | None = None
+        self._scenario_end_ns: int | None = None
 
     def attach(self, collector: TimelineCollector) -> None:
         """Another session begins, which `collector` collects."""
         self._collector = collector
         self._end_ns, self._looking_back = None, False
-        self.branch_ns = None
+        self._branch_ns = self._scenario_end_ns = None
         self._peak_per_s, self._peak_line = 0.0, 0
 
-    def set_bounds(self, end_ns: int | None, *, looking_back: bool) -> None:
-        """The session has come to `end_ns` (None: to what is shown), and its past is shown, or its present."""
+    def set_bounds(
+        self,
+        end_ns: int | None,
+        *,
+        looking_back: bool,
+        branch_ns: int | None = None,
+        scenario_end_ns: int | None = None,
+    ) -> None:
+        """The session has come to `end_ns` (None: to what is shown), and its past is shown, or its present.
+
+        It left another one at `branch_ns`, and has passed the end of its scenario at `scenario_end_ns`.
+        """
         self._end_ns, self._looking_back = end_ns, looking_back
+        self._branch_ns, self._scenario_end_ns = branch_ns, scenario_end_ns
 
     def update(self, snapshot: Snapshot) -> TimelineFacts:
         """The facts while `snapshot` is shown."""
@@ -50,7 +62,8 @@ class TimelineModel:
             bands=collector.spans.bands(end_ns),
             ticks=(*collector.ticks(), *marks),
             head_ns=snapshot.time_ns if self._looking_back else None,
-            branch_ns=self.branch_ns,
+            branch_ns=self._branch_ns,
+            scenario_end_ns=self._scenario_end_ns,
         )
 
     def _peak(self, end_ns: int) -> float:

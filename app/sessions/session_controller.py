@@ -26,7 +26,7 @@ from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario, old_words
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
-from widgets.formats import sentence
+from widgets.formats import sentence, session_time
 from widgets.i18n import tr
 
 FAST_TIMES = 10.0
@@ -66,7 +66,7 @@ class SessionController(ShownSession):
         self.sessions = sessions
         self._reading: Reading | None = None
         self._failure_reported = self._overran = False
-        self._at_end: Snapshot | None = None  # right before what has run to its end was ended
+        self._at_end: Snapshot | None = None  # right before the session was ended
         self.travel.failed.connect(self.failed)
         self._acted.connect(self._report)
         self._stepped.connect(self._report_step)
@@ -105,7 +105,7 @@ class SessionController(ShownSession):
         self.travel.attach(live.playback)
         self.stopped = self._failure_reported = self.fast = self.open_ended = self._overran = False
         self._at_end = None
-        self.branched_from = ""
+        self.branched_from, self.branched_at_ns, self.rerun_until_ns = "", None, 0
         self.opened.emit()
         return live
 
@@ -121,7 +121,7 @@ class SessionController(ShownSession):
         self._path, self._seed = stored.scenario_path, stored.seed
         self.collectors = Collectors(stored.scenario)
         self.stopped, self._failure_reported, self.fast = True, True, False
-        self.branched_from = ""
+        self.branched_from, self.branched_at_ns, self.rerun_until_ns = "", None, 0
         self.travel.attach(lambda: stored.playback, has_present=False)
         series = self.collectors.series
         series.read_from_file()
@@ -145,42 +145,52 @@ class SessionController(ShownSession):
         branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
         assert self._path is not None
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
-        self.branched_from, self.rerun_until_ns = branch.origin, branch.moment.time_ns
+        self.branched_from, self.branched_at_ns = branch.origin, branch.moment.time_ns
+        self.rerun_until_ns = branch.moment.time_ns
         self.run_background(branch.task(live.simulation), branch.done)
 
     def why_not_continued(self) -> str:
-        """Why the session cannot go on past the end of its scenario; "" where it can."""
+        """Why the session cannot go on where it has ended; "" where it can."""
         if self._live is None:
-            return tr("A recorded session is only looked at.")
+            return tr("A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.")
         if not self.stopped:
             return tr("The session goes on past its end already.") if self.open_ended else ""
-        if self._at_end is None:
-            return tr("The session was stopped before its end; start it again (Ctrl+R).")
+        if self._at_end is None or not self._at_end.events or self.status.error:
+            return tr("There is nothing to go on from; start it again (Ctrl+R).")
         return why_no_branch(None, self._live)
 
     def go_on(self) -> None:
-        """Go on past the end of the scenario, without an end.
+        """Go on where the session has ended, or past the end of its scenario without another end.
 
-        A session that has ended is run again up to its end, as a new one, and goes on from there. Raises BrokerError,
-        ScenarioError where its inputs cannot be had again.
+        A session that has ended is run again up to there, as a new one. One that was stopped before the end of its
+        scenario still ends with it. Raises BrokerError, ScenarioError where its inputs cannot be had again.
         """
-        end = self._at_end
         if not self.stopped:
             self._go_past_the_end()
             self.reported.emit(tr("The session goes on past the end of its scenario; F8 ends it."))
             return
+        end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end()
         assert end is not None
-        branch = branch_of(None, self._live, end, by_event=False)
+        branch = branch_of(None, self._live, end, by_event=not past_the_end)
         assert self._path is not None
+        branched = self.branched_from, self.branched_at_ns
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
-        self.branched_from, self.rerun_until_ns = branch.origin, end.time_ns
-        self._go_past_the_end()
+        # It is the session that has ended, not another one.
+        self.branched_from, self.branched_at_ns = branched
+        self.rerun_until_ns = end.time_ns
+        if past_the_end:
+            self._go_past_the_end()
+        at = session_time(end.time_ns)
 
         def there(done: bool) -> str:
-            if done:
-                self.run()
-            return tr("The session goes on past the end of its scenario; F8 ends it.") if done else branch.done(done)
+            if not done:
+                return tr("The session was stopped before it had come to {at} again.", at=at)
+            self.run()
+            if past_the_end:
+                return tr("The session goes on past the end of its scenario; F8 ends it.")
+            return tr("The session goes on from {at}, where it was stopped.", at=at)
 
+        self.reported.emit(tr("Running it again up to {time}...", time=at))
         self.run_background(branch.task(live.simulation), there)
 
     def _go_past_the_end(self) -> None:
@@ -199,11 +209,12 @@ class SessionController(ShownSession):
             return
         finished = self.status.mode is Mode.FINISHED
         self._end(finished=finished)
-        end = tr("came to its end") if finished else tr("was stopped")
-        recorded = (
-            tr(" It is recorded in {folder}; Ctrl+E makes a report of it.", folder=self.folder) if self.folder else ""
-        )
-        self.reported.emit(tr("The session {end}.{recorded}", end=end, recorded=recorded))
+        said = [tr("The session came to its end.") if finished else tr("The session was stopped.")]
+        if not self.why_not_continued():
+            said.append(tr("Shift+F8 goes on from here."))
+        if self.folder:
+            said.append(tr("Ctrl+E makes a report of its recording in {folder}.", folder=self.folder))
+        self.reported.emit(" ".join(said))
 
     def close(self) -> None:
         """Stop, at the end of the program or before another session."""
@@ -224,9 +235,9 @@ class SessionController(ShownSession):
         assert self._engine is not None
         assert self._live is not None
         self.ending.emit()
-        if finished:
-            self._engine.refresh()
-            self._at_end = self._engine.latest
+        self._engine.pause()  # so that nothing happens after the snapshot
+        self._engine.refresh()
+        self._at_end = self._engine.latest
         self._engine.close()
         self.stopped = True
         self._live.cost.add(engine_s=self._engine.worked_s)

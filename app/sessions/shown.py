@@ -18,6 +18,7 @@ from app.sessions.history.ring import EventRing
 from app.sessions.history.series import SessionSeries
 from app.sessions.stored import StoredSession
 from app.sessions.timeline_position import TimelinePosition
+from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.events import Sink
 from broker_core.recording.live_session import LiveSession
@@ -77,7 +78,8 @@ class ShownSession(QObject):
         self.stopped = False
         self.open_ended = False  # it goes on past the end of its scenario
         self.branched_from = ""
-        self.rerun_until_ns = 0  # of a branch: up to where it is the session that it left
+        self.branched_at_ns: int | None = None  # up to where a branch is the session that it left
+        self.rerun_until_ns = 0  # of a branch, and of what was continued: up to where it is run again
         self.background_tasks = 0  # that are asked for and have not ended
         self.travel = TimelinePosition(lambda: self.end_ns, self)
 
@@ -127,6 +129,17 @@ class ShownSession(QObject):
     def running(self) -> LiveSession | None:
         """The session that goes on, or has just ended."""
         return self._live
+
+    @property
+    def rerunning(self) -> bool:
+        """True until what is run again has come to its moment."""
+        return self.background_tasks > 0 and self.end_ns < self.rerun_until_ns
+
+    @property
+    def passed_end_ns(self) -> int | None:
+        """Where the scenario ends, once the session has gone on past that; else None."""
+        until_ns = 0 if self.scenario is None else ns_from_s(self.scenario.until_s)
+        return until_ns if 0 < until_ns < self.end_ns else None
 
     @property
     def moving(self) -> bool:

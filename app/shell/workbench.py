@@ -26,14 +26,13 @@ from app.presenters.appearance import SYSTEM, Appearance, apply_first_theme
 from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
+from app.shell.badge import shown_badge
 from app.shell.frames import Frames
 from app.shell.menu_bar import menu_bar
-from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.engine.pace import MAX_DEBT_S
-from broker_core.engine.runner import EngineStatus, Mode
+from broker_core.clock import ns_from_s
+from broker_core.engine.runner import Mode
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
-from widgets.formats import duration
 from widgets.i18n import tr
 from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -143,7 +142,12 @@ class Workbench(QObject):
         self._frame_number += 1
         panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not controller.moving
         self.views.running = controller.moving
-        self.views.timeline.set_bounds(controller.end_ns, looking_back=not controller.live)
+        self.views.timeline.set_bounds(
+            controller.end_ns,
+            looking_back=not controller.live,
+            branch_ns=controller.branched_at_ns,
+            scenario_end_ns=controller.passed_end_ns,
+        )
         self.views.refresh(controller.snapshot, panels=panels)
         if panels:
             self.views.status.frames = self.frames.figures()
@@ -162,9 +166,9 @@ class Workbench(QObject):
         registry.set_checked("express", moving and mode is Mode.EXPRESS and not past)
         toolbar = self.window.toolbar
         toolbar.set_recording(controller.folder is not None and not controller.stopped)
-        look, word = shown_badge(controller)
-        toolbar.set_badge(look, word)
-        tint = look if look in {"replay", "branch"} else "live"
+        badge = shown_badge(controller)
+        toolbar.set_badge(badge.look, badge.word, badge.tip)
+        tint = badge.look if badge.look in {"replay", "branch"} else "live"
         toolbar.set_tint(tint)
         self.window.tint.set_mode(tint)
         self.window.tab(DeadLettersPanel).forbid_redrive(self.context.why_ended())
@@ -213,36 +217,6 @@ class Workbench(QObject):
         self.jobs.close()
         self.history.close()
         self.controller.close()
-
-
-def shown_badge(controller: SessionController) -> tuple[str, str]:
-    """The look of the badge, and its word: the past with its time, a branch, or how the session is doing."""
-    if not controller.live:
-        minutes, seconds = divmod(controller.snapshot.time_ns // NS_PER_S, 60)
-        return "replay", f"REPLAY {minutes:02d}:{seconds:02d}"
-    look, word = badge(controller.status, stopped=controller.stopped)
-    if controller.background_tasks and controller.branched_from and controller.end_ns < controller.rerun_until_ns:
-        return "branch", f"BRANCH, {controller.end_ns / controller.rerun_until_ns:.0%}"
-    if controller.branched_from and look != "failure":
-        return "branch", word.replace("LIVE", "BRANCH") if "LIVE" in word else f"BRANCH, {word}"
-    return look, word
-
-
-def badge(status: EngineStatus, *, stopped: bool) -> tuple[str, str]:
-    """The look of the badge on the toolbar, and its word."""
-    mode = status.mode
-    if mode is Mode.FAILED:
-        return "failure", tr("FAILED")
-    if mode is Mode.FINISHED:
-        return "warning", tr("FINISHED")
-    if stopped:
-        return "warning", tr("STOPPED")
-    if mode is Mode.PAUSED:
-        return "warning", tr("LIVE, PAUSED")
-    if status.behind_s > MAX_DEBT_S * status.speed:
-        behind = duration(ns_from_s(status.behind_s))
-        return "warning", tr("LIVE {speed}×, behind by {time}", speed=f"{status.speed:g}", time=behind)
-    return "live", "LIVE"
 
 
 def open_window(

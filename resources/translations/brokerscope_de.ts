@@ -30,10 +30,6 @@ Wanduhrzeit {wall}</translation>
    <translation> Gelesen wird es von {groups}.</translation>
   </message>
   <message>
-   <source> It is recorded in {folder}; Ctrl+E makes a report of it.</source>
-   <translation> Sie ist aufgezeichnet in {folder}; Strg+E macht einen Bericht daraus.</translation>
-  </message>
-  <message>
    <source> Its partitions in {name} {heirs}.</source>
    <translation> Seine Partitionen in {name} {heirs}.</translation>
   </message>
@@ -234,6 +230,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
   </message>
   <message>
+   <source>A branch: up to {time} it is the session that it left (hatched on the timeline), and live from there.</source>
+   <translation>Ein Zweig: bis {time} ist es die Sitzung, die er verlassen hat (auf der Zeitleiste schraffiert), von da an live.</translation>
+  </message>
+  <message>
    <source>A build that fails three times goes to the dead letters.</source>
    <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
   </message>
@@ -382,6 +382,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine aufgezeichnete Sitzung wird nur angesehen.</translation>
   </message>
   <message>
+   <source>A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.</source>
+   <translation>Eine aufgezeichnete Sitzung wird nur angesehen. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
+  </message>
+  <message>
    <source>A recording holds the events of messages, not the messages.</source>
    <translation>Eine Aufzeichnung bewahrt, was mit Nachrichten geschah, nicht die Nachrichten selbst.</translation>
   </message>
@@ -416,6 +420,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A session recorded before.</source>
    <translation>Eine früher aufgezeichnete Sitzung.</translation>
+  </message>
+  <message>
+   <source>A session that was recorded before. Branch here (Ctrl+B) to go on from this moment.</source>
+   <translation>Eine früher aufgezeichnete Sitzung. Hier abzweigen (Strg+B), um von diesem Moment weiterzugehen.</translation>
   </message>
   <message>
    <source>A shift by nothing changes nothing.</source>
@@ -1362,8 +1370,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Wartende Consumer</translation>
   </message>
   <message>
-   <source>Continue past the end</source>
-   <translation>Über das Ende hinaus weiter</translation>
+   <source>Continue</source>
+   <translation>Fortsetzen</translation>
   </message>
   <message>
    <source>Copied the message as JSON.</source>
@@ -1480,6 +1488,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Create topic...</source>
    <translation>Topic anlegen...</translation>
+  </message>
+  <message>
+   <source>Ctrl+E makes a report of its recording in {folder}.</source>
+   <translation>Strg+E macht einen Bericht aus ihrer Aufzeichnung in {folder}.</translation>
   </message>
   <message>
    <source>Ctrl+Space lists what may be written, Ctrl+Return runs it, Ctrl+S saves it.</source>
@@ -2480,6 +2492,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Go to the line</source>
    <translation>Zur Zeile gehen</translation>
+  </message>
+  <message>
+   <source>Goes on where it was stopped, or past the end of its scenario.</source>
+   <translation>Geht weiter, wo sie gestoppt wurde, oder über das Ende ihres Szenarios hinaus.</translation>
   </message>
   <message>
    <source>Goes to the filter of the open panel.</source>
@@ -4306,6 +4322,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Beenden</translation>
   </message>
   <message>
+   <source>RUNNING AGAIN, {share}</source>
+   <translation>LÄUFT NOCH EINMAL, {share}</translation>
+  </message>
+  <message>
    <source>Range goes topic by topic, so ranger-1 has four partitions and the others two each. The sticky rules balance over both topics. The first has three, the second three, the third two.</source>
    <translation>Range geht Topic für Topic vor, also hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln gleichen über beide Topics aus: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
   </message>
@@ -5152,6 +5172,18 @@ Wanduhrzeit {wall}</translation>
    <translation>Einstellungen...</translation>
   </message>
   <message>
+   <source>Shift+F8 goes on from here, Ctrl+R starts it again.</source>
+   <translation>Umschalt+F8 setzt sie hier fort, Strg+R startet sie neu.</translation>
+  </message>
+  <message>
+   <source>Shift+F8 goes on from here.</source>
+   <translation>Umschalt+F8 setzt sie hier fort.</translation>
+  </message>
+  <message>
+   <source>Shift+F8 goes on past the end, Ctrl+R starts it again.</source>
+   <translation>Umschalt+F8 setzt sie über das Ende hinaus fort, Strg+R startet sie neu.</translation>
+  </message>
+  <message>
    <source>Show folder</source>
    <translation>Ordner zeigen</translation>
   </message>
@@ -5574,6 +5606,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Klammern sind zu tief verschachtelt; mit weniger schreiben.</translation>
   </message>
   <message>
+   <source>The branch begins at {time}; what is hatched is that of the session before.</source>
+   <translation>Der Zweig beginnt bei {time}; schraffiert ist, was aus der Sitzung davor stammt.</translation>
+  </message>
+  <message>
    <source>The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their consumers, queues with their workers and dead letters.
 
 - A **lane** is a partition. Its bar ends at the end offset; the tick is where a group has committed, and the filled gap is its **lag**.
@@ -5638,6 +5674,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The disk is full already.</source>
    <translation>Die Platte ist schon voll.</translation>
+  </message>
+  <message>
+   <source>The end of the scenario; the session went on.</source>
+   <translation>Das Ende des Szenarios; die Sitzung ging weiter.</translation>
   </message>
   <message>
    <source>The figure alone does not say. 500 messages that are worked off in ten seconds are fine; a lag that rises on average never ends. Look at its direction, and at the time that the last committed message is old.</source>
@@ -5892,6 +5932,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Vergangenheit läuft höchstens schnell (F6).</translation>
   </message>
   <message>
+   <source>The past: nothing can be changed here. Alt+Right follows the present again.</source>
+   <translation>Die Vergangenheit: hier lässt sich nichts ändern. Alt+Rechts folgt wieder der Gegenwart.</translation>
+  </message>
+  <message>
    <source>The present is shown already.</source>
    <translation>Die Gegenwart ist schon zu sehen.</translation>
   </message>
@@ -5964,6 +6008,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Segmentdateien jeder Partition: ihr erster Offset, ihre Größe, ihr Alter. Alte Segmente gehen durch die **Aufbewahrung**; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier genannt, nie verborgen.</translation>
   </message>
   <message>
+   <source>The session came to its end.</source>
+   <translation>Die Sitzung kam an ihr Ende.</translation>
+  </message>
+  <message>
+   <source>The session goes on from {at}, where it was stopped.</source>
+   <translation>Die Sitzung geht bei {at} weiter, wo sie gestoppt wurde.</translation>
+  </message>
+  <message>
    <source>The session goes on past its end already.</source>
    <translation>Die Sitzung geht schon über ihr Ende hinaus weiter.</translation>
   </message>
@@ -5980,24 +6032,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzung ist schon zu Ende.</translation>
   </message>
   <message>
-   <source>The session has ended. Continue past its end (Shift+F8) or start it again (Ctrl+R) to change it.</source>
-   <translation>Die Sitzung ist zu Ende. Über ihr Ende hinaus weiter (Umschalt+F8) oder neu starten (Strg+R), um sie zu ändern.</translation>
+   <source>The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it.</source>
+   <translation>Die Sitzung ist zu Ende. Zum Ändern fortsetzen (Umschalt+F8) oder neu starten (Strg+R).</translation>
   </message>
   <message>
    <source>The session has ended; start it again to change it.</source>
    <translation>Die Sitzung ist zu Ende; neu starten, um sie zu ändern.</translation>
   </message>
   <message>
-   <source>The session has no end of its own.</source>
-   <translation>Die Sitzung hat kein eigenes Ende.</translation>
+   <source>The session was stopped before it had come to {at} again.</source>
+   <translation>Die Sitzung wurde gestoppt, bevor sie wieder bei {at} war.</translation>
   </message>
   <message>
-   <source>The session was stopped before its end; start it again (Ctrl+R).</source>
-   <translation>Die Sitzung wurde vor ihrem Ende angehalten; neu starten (Strg+R).</translation>
-  </message>
-  <message>
-   <source>The session {end}.{recorded}</source>
-   <translation>Die Sitzung {end}.{recorded}</translation>
+   <source>The session was stopped.</source>
+   <translation>Die Sitzung wurde gestoppt.</translation>
   </message>
   <message>
    <source>The sessions lasted differently long: sums are not judged.</source>
@@ -6172,6 +6220,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Davor war nichts.</translation>
   </message>
   <message>
+   <source>There is nothing to go on from; start it again (Ctrl+R).</source>
+   <translation>Es gibt nichts, von wo sie weitergehen kann; neu starten (Strg+R).</translation>
+  </message>
+  <message>
    <source>There is nowhere to go.</source>
    <translation>Es gibt kein Ziel.</translation>
   </message>
@@ -6194,10 +6246,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This bracket was never opened; take it away.</source>
    <translation>Diese Klammer wurde nie geöffnet; sie entfernen.</translation>
-  </message>
-  <message>
-   <source>This branch has not come to its moment yet.</source>
-   <translation>Dieser Zweig ist noch nicht bei seinem Moment angekommen.</translation>
   </message>
   <message>
    <source>This branch was stopped before it came to {at}: it is live from there.</source>
@@ -6646,6 +6694,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What is a reason to use range?</source>
    <translation>Welchen Grund gibt es, Range zu benutzen?</translation>
+  </message>
+  <message>
+   <source>What is run again has not come to its moment yet.</source>
+   <translation>Was noch einmal läuft, ist noch nicht an seinem Moment.</translation>
   </message>
   <message>
    <source>What it has in hand and has not committed comes again after it has joined.</source>
@@ -7120,10 +7172,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>von {client} aus {group}</translation>
   </message>
   <message>
-   <source>came to its end</source>
-   <translation>kam an ihr Ende</translation>
-  </message>
-  <message>
    <source>caught up</source>
    <translation>aufgeholt</translation>
   </message>
@@ -7206,6 +7254,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>end</source>
    <translation>Ende</translation>
+  </message>
+  <message>
+   <source>end of the scenario</source>
+   <translation>Ende des Szenarios</translation>
   </message>
   <message>
    <source>ended {time}</source>
@@ -7934,10 +7986,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>waits for its next attempt at {time}</source>
    <translation>wartet auf den nächsten Versuch um {time}</translation>
-  </message>
-  <message>
-   <source>was stopped</source>
-   <translation>wurde gestoppt</translation>
   </message>
   <message>
    <source>what becomes of other values: they are refused, or dead letters</source>

@@ -220,8 +220,7 @@ def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listener
     hand.workbench.draw()
     assert not panel.listener("kafka").button.isEnabled()
     assert panel.empty_state.text() == (
-        "No client is connected. The session has ended. "
-        "Continue past its end (Shift+F8) or start it again (Ctrl+R) to change it."
+        "No client is connected. The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it."
     )
 
 

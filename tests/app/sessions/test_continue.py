@@ -10,9 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.sessions.session_controller import SessionController
+from app.shell.badge import shown_badge
 from broker_core.clock import NS_PER_S
 from broker_core.engine.runner import Mode
+from broker_core.simulation.actions.clients import SetProducerRate
 from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.snapshots import Snapshot
 from tests.app.conftest import Hand
 
 SHORT = """\
@@ -88,12 +91,62 @@ def test_before_the_end_it_has_no_end_from_then_on(short: Hand) -> None:
     assert "was stopped" in short.workbench.window.status.last_action.whole()
 
 
-def test_a_session_that_was_stopped_before_its_end_is_not_continued(short: Hand) -> None:
-    short.pass_time(2)
-    short.workbench.controller.stop()
+def test_a_session_that_was_stopped_goes_on_from_there_and_ends_with_its_scenario(short: Hand) -> None:
+    controller, window = short.workbench.controller, short.workbench.window
+    short.pass_time(2.3)
+    controller.perform(SetProducerRate("boss", 5))
+    short.show()
+    published = controller.snapshot.totals.published
+    controller.stop()
+    assert "Shift+F8 goes on from here" in window.status.last_action.whole()
     short.workbench.draw()
-    assert not short.workbench.registry.trigger("continue")
-    assert "stopped before its end" in short.workbench.registry.reason("continue")
+    assert "Shift+F8" in window.toolbar.badge.toolTip()
+    assert short.workbench.registry.trigger("continue"), short.workbench.registry.reason("continue")
+    run_while(short, lambda controller: controller.background_tasks > 0)
+    assert "goes on from 00:02.300, where it was stopped" in window.status.last_action.whole()
+    controller.pause()
+    short.show()
+    assert not controller.stopped and controller.snapshot.totals.published >= published
+    assert shown_badge(controller).look != "branch", "it is the same session, not another one"
+    controller.express()
+    run_while(short, lambda controller: not controller.stopped)
+    assert controller.end_ns == 6 * NS_PER_S and controller.passed_end_ns is None
+
+
+def test_nothing_can_be_continued_that_has_not_begun(short: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    controller = short.workbench.controller
+    controller.stop()
+    assert controller._at_end is not None
+    monkeypatch.setattr(controller, "_at_end", Snapshot(0, 0))
+    assert "start it again" in short.workbench.registry.reason("continue")
+
+
+def test_the_timeline_marks_the_end_that_was_passed(short: Hand) -> None:
+    controller, timeline = short.workbench.controller, short.workbench.window.timeline
+    controller.express()
+    run_while(short, lambda controller: not controller.stopped)
+    assert timeline.facts.scenario_end_ns is None
+    assert short.workbench.registry.trigger("continue")
+    run_while(short, lambda controller: controller.background_tasks > 0)
+    assert short.workbench.window.toolbar.property("mode") == "live"
+    short.pass_time(6)
+    assert timeline.facts.scenario_end_ns == 6 * NS_PER_S
+    assert "The end of the scenario" in timeline.tip_at(timeline.x_of(6 * NS_PER_S))
+    assert "The end of the scenario" not in timeline.tip_at(timeline.x_of(3 * NS_PER_S))
+
+
+def test_a_branch_that_is_continued_stays_a_branch(short: Hand) -> None:
+    controller, registry = short.workbench.controller, short.workbench.registry
+    short.pass_time(3)
+    assert registry.trigger("branch")
+    run_while(short, lambda controller: controller.background_tasks > 0)
+    controller.express()
+    run_while(short, lambda controller: not controller.stopped)
+    assert registry.trigger("continue")
+    run_while(short, lambda controller: controller.background_tasks > 0)
+    short.show()
+    assert shown_badge(controller).look == "branch" and controller.branched_at_ns == 3 * NS_PER_S
+    assert short.workbench.window.timeline.facts.branch_ns == 3 * NS_PER_S
 
 
 def test_with_other_programs_it_ends_only_when_a_person_says_so(short: Hand) -> None:

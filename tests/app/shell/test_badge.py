@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.shell.workbench import badge, shown_badge
+from app.shell.badge import badge, shown_badge
 from broker_core.engine.runner import EngineStatus, Mode
 
 
@@ -25,11 +25,23 @@ def status(mode: Mode = Mode.RUNNING, behind_s: float = 0.0, speed: float = 1.0)
     ],
 )
 def test_a_speed_that_is_not_held_is_not_told_as_held(found: EngineStatus, shown: tuple[str, str]) -> None:
-    assert badge(found, stopped=False) == shown
+    assert badge(found, stopped=False)[:2] == shown
 
 
 def test_a_branch_that_lags_says_so_too() -> None:
     controller: Any = SimpleNamespace(
-        live=True, status=status(behind_s=2), stopped=False, background_tasks=0, branched_from="x"
+        live=True,
+        status=status(behind_s=2),
+        stopped=False,
+        rerunning=False,
+        branched_from="x",
+        branched_at_ns=42_000_000_000,
     )
-    assert shown_badge(controller) == ("branch", "BRANCH 1×, behind by 2.0 s")
+    look, word, tip = shown_badge(controller)
+    assert (look, word) == ("branch", "BRANCH 1×, behind by 2.0 s")
+    assert "up to 00:42.000 it is the session that it left" in tip
+
+
+def test_the_end_says_how_to_go_on() -> None:
+    assert badge(status(), stopped=True)[1:] == ("STOPPED", "Shift+F8 goes on from here, Ctrl+R starts it again.")
+    assert "Shift+F8" in badge(status(Mode.FINISHED), stopped=True).tip

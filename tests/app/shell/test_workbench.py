@@ -309,7 +309,7 @@ def test_a_scenario_that_comes_to_its_end_is_sealed_and_can_be_reported(open_wor
     assert json.loads((folder / "session.json").read_text())["ended"] == "finished"
     assert hand.workbench.registry.reason("export_report") == ""
     assert hand.workbench.window.toolbar.badge.text() == "FINISHED"
-    assert "It is recorded in" in hand.workbench.window.status.last_action.whole()
+    assert "Ctrl+E makes a report of its recording in" in hand.workbench.window.status.last_action.whole()
 
 
 def test_the_badge_says_paused_and_a_step_says_what_happened(hand: Hand) -> None:

@@ -102,6 +102,7 @@ def _strip(recount: Recount, end_ns: int, lines: list[int], window_ns: int) -> F
         "bands": Bands(tuple(recount.spans), end_ns),
         "ticks": Ticks(tuple((row["time_ns"], _TICKS[row["kind"]], max(1, row["count"])) for row in recount.moments)),
         "branch_ns": None,
+        "scenario_end_ns": None,
     }
     return {("timeline", "strip", figure): value for figure, value in figures.items()}
 

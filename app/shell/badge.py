@@ -1,0 +1,69 @@
+"""The badge of the toolbar: the present, the past or a branch, and how the session is doing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from app.sessions.session_controller import SessionController
+from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.engine.pace import MAX_DEBT_S
+from broker_core.engine.runner import EngineStatus, Mode
+from widgets.formats import duration, session_time
+from widgets.i18n import tr
+
+
+class Badge(NamedTuple):
+    """`look` is live, replay, branch, warning or failure; `tip` says what the word means and what leads on."""
+
+    look: str
+    word: str
+    tip: str = ""
+
+
+def shown_badge(controller: SessionController) -> Badge:
+    """The past with its time, a branch, what is run again, or how the session is doing."""
+    if not controller.live:
+        return _of_the_past(controller)
+    now = badge(controller.status, stopped=controller.stopped)
+    if not controller.branched_from or now.look == "failure":
+        if controller.rerunning:
+            return Badge("warning", tr("RUNNING AGAIN, {share}", share=_share(controller)))
+        return now
+    tip = tr(
+        "A branch: up to {time} it is the session that it left (hatched on the timeline), and live from there.",
+        time=session_time(controller.branched_at_ns or 0),
+    )
+    if controller.rerunning:
+        return Badge("branch", f"BRANCH, {_share(controller)}", tip)
+    word = now.word.replace("LIVE", "BRANCH") if "LIVE" in now.word else f"BRANCH, {now.word}"
+    return Badge("branch", word, "\n".join(line for line in (tip, now.tip) if line))
+
+
+def _share(controller: SessionController) -> str:
+    return f"{controller.end_ns / controller.rerun_until_ns:.0%}"
+
+
+def _of_the_past(controller: SessionController) -> Badge:
+    if controller.stored is not None:
+        tip = tr("A session that was recorded before. Branch here (Ctrl+B) to go on from this moment.")
+    else:
+        tip = tr("The past: nothing can be changed here. Alt+Right follows the present again.")
+    minutes, seconds = divmod(controller.snapshot.time_ns // NS_PER_S, 60)
+    return Badge("replay", f"REPLAY {minutes:02d}:{seconds:02d}", tip)
+
+
+def badge(status: EngineStatus, *, stopped: bool) -> Badge:
+    """How a session is doing that is shown in its present."""
+    mode = status.mode
+    if mode is Mode.FAILED:
+        return Badge("failure", tr("FAILED"))
+    if mode is Mode.FINISHED:
+        return Badge("warning", tr("FINISHED"), tr("Shift+F8 goes on past the end, Ctrl+R starts it again."))
+    if stopped:
+        return Badge("warning", tr("STOPPED"), tr("Shift+F8 goes on from here, Ctrl+R starts it again."))
+    if mode is Mode.PAUSED:
+        return Badge("warning", tr("LIVE, PAUSED"))
+    if status.behind_s > MAX_DEBT_S * status.speed:
+        behind = duration(ns_from_s(status.behind_s))
+        return Badge("warning", tr("LIVE {speed}×, behind by {time}", speed=f"{status.speed:g}", time=behind))
+    return Badge("live", "LIVE")
