@@ -51,6 +51,17 @@ _OWN_OPTIONS = [
     "-XX:MetaspaceSize=256m",  # what Spark loads: with less to begin with, the whole heap is collected four times
 ]
 
+#: Where most classes of a report come from. Java asks one jar of the class path after the other for each class, and
+#: there are 280: in the order of the folder, two hundred before that of Spark's core.
+FIRST = (
+    *("spark-catalyst_", "scala-library-", "spark-core_", "spark-sql_", "spark-sql-api_", "spark-config_"),
+    *("spark-common-utils_", "spark-network-common_", "hadoop-client-api-", "hadoop-client-runtime-", "log4j-core-"),
+    *("jackson-databind-", "jackson-core-", "parquet-hadoop-", "parquet-column-", "parquet-encoding-"),
+    *("parquet-jackson-", "parquet-format-structures-", "janino-", "commons-compiler-", "arrow-vector-"),
+    "netty-common-",
+)
+_UNUSED = "spark-mllib_"  # adds functions to each session, for which Scala's reflection is loaded: a second
+
 _LOGGING = """
 status = error
 rootLogger.level = warn
@@ -69,6 +80,24 @@ def spark_home() -> Path:
     if spec is None or spec.origin is None:
         raise ReportError("PySpark is not installed: run 'pip install \"pyspark>=4.3,<4.4\"'.")
     return Path(spec.origin).parent
+
+
+def jars(home: Path) -> list[Path]:
+    """The jars of the Spark in `home`, in the order in which Java looks for classes."""
+
+    def place(jar: Path) -> int:
+        return next((number for number, name in enumerate(FIRST) if jar.name.startswith(name)), len(FIRST))
+
+    found = sorted((home / "jars").glob("*.jar"))
+    return sorted((jar for jar in found if not jar.name.startswith(_UNUSED)), key=place)
+
+
+def class_path(home: Path, work: Path) -> Path:
+    """A file in `work` with Java's argument, which is too long for the command line of Windows."""
+    path = os.pathsep.join(map(str, (home / "conf", *jars(home))))
+    file = work / "class-path"
+    file.write_bytes(b'-cp "%s"' % os.fsencode(path.replace("\\", "\\\\").replace('"', '\\"')))
+    return file
 
 
 class Jvm:
@@ -102,7 +131,7 @@ class Jvm:
             f"-Xmx{DRIVER_MEMORY}",
             f"-Djava.io.tmpdir={work}",
             f"-Dlog4j2.configurationFile={logging.as_uri()}",
-            *("-cp", os.pathsep.join((str(home / "conf"), str(home / "jars" / "*")))),
+            f"@{class_path(home, work)}",
             "org.apache.spark.deploy.SparkSubmit",
             *("--master", master, "pyspark-shell"),
         ]

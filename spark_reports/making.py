@@ -6,8 +6,7 @@ import contextlib
 import importlib
 import os
 import traceback
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,12 +83,13 @@ class Making:
                     jvm.connect()
                     spark = spark_session(master, self._work)
                 report = self._asked(spark)
-                if deliver is None:
-                    with _stopping(spark):
-                        self._write(report, folder)
-                else:
-                    self._write(report, folder)
+                alone = deliver is None and master.startswith("local[")
+                if alone:
+                    jvm.close()  # stopping Spark takes half a second, and puts away what is in `work`
+                self._write(report, folder)
+                if deliver is not None:
                     deliver(spark)
+                if not alone:
                     spark.stop()
                 return report.outcome
         except Exception as error:
@@ -146,15 +146,6 @@ class Making:
         if self._request.mode == HISTORY:
             return find_remote_sessions(spark, self._request.sessions)
         return Found(tuple(inspect_remote(spark, session) for session in self._request.sessions))
-
-
-@contextlib.contextmanager
-def _stopping(spark: SparkSession) -> Iterator[None]:
-    """Stop Spark in another thread during the block. Errors of stopping are raised at its end."""
-    with ThreadPoolExecutor(1, "stop") as pool:
-        stopped = pool.submit(spark.stop)
-        yield
-        stopped.result()
 
 
 def _check_part(info: SessionInfo, from_ns: int | None) -> None:
