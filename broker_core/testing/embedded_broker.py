@@ -234,12 +234,16 @@ class EmbeddedBroker(Closable):
         """Session time in seconds."""
         return s_from_ns(self.host.now_ns)
 
-    def timeline(self) -> str:
-        """What has happened last, in some lines, the state, and the verdicts of audits that were found to be false."""
+    def timeline(self, *, whole: bool = False) -> str:
+        """What has happened, in some lines, the state, and the verdicts of audits that were found to be false.
+
+        What those name comes first, then the last events; with `whole`, a line for each of the 20,000 last events.
+        """
 
         def tell(now_ns: int | None) -> str:
             denied = "".join(f"\n\n{verdict.explanation}" for verdict in self._history.denied)
-            return timeline(self.events.events, self.host.broker, now_ns) + denied
+            decisive = self._history.decisive
+            return timeline(self.events.events, self.host.broker, now_ns, decisive=decisive, whole=whole) + denied
 
         try:
             return self.host.call(tell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -48,6 +49,11 @@ class History:
             )
 
         broker.auditor = answer
+
+    @property
+    def decisive(self) -> Iterator[Event]:
+        """The events that show what was found to be false, finding by finding."""
+        return (event for verdict in self.denied for finding in verdict.findings for event in finding.life)
 
     def __call__(self, event: Event) -> None:
         """Take one event. Called under the broker's lock."""

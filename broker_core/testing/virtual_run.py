@@ -35,9 +35,9 @@ class VirtualRun(Closable):
         """Session time in seconds."""
         return s_from_ns(self._simulation.loop.now_ns)
 
-    def timeline(self) -> str:
-        """What has happened last, in some lines, and the state."""
-        return timeline(self._events.events, self._simulation.broker, self._simulation.loop.now_ns)
+    def timeline(self, *, whole: bool = False) -> str:
+        """What has happened last, in some lines or as a `whole`, and the state."""
+        return timeline(self._events.events, self._simulation.broker, self._simulation.loop.now_ns, whole=whole)
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
         """Write the last events as a session, as `EmbeddedBroker.save`. Works after `close`, too."""

@@ -1,0 +1,109 @@
+"""What a failing test tells of many events: what decides comes first, and what is left out is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from broker_core import GroupConsumer, Message, Producer
+from broker_core.testing.embedded_broker import EmbeddedBroker
+from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
+from broker_core.testing.virtual_broker import VirtualBroker
+
+
+@pytest.fixture
+def broker() -> Iterator[EmbeddedBroker]:
+    with EmbeddedBroker() as broker:
+        yield broker
+
+
+def busy(broker: EmbeddedBroker) -> None:
+    """A message that is lost, and then many others."""
+    broker.create_queue("jobs")
+    broker.publish("jobs", "the lost one")
+    broker.admin.purge_queue("jobs")
+    broker.create_topic("orders", partitions=2)
+    for number in range(30):
+        broker.publish("orders", f"order {number}", partition=number % 2)
+        fault = broker.faults.throttle("Fetch", 1)
+        fault.end()
+
+
+def test_the_life_of_what_a_verdict_has_found_is_told_however_long_ago_it_was(broker: EmbeddedBroker):
+    busy(broker)
+    assert "the lost one" not in broker.timeline() and "published jobs/0 @0" not in broker.timeline()
+    assert not broker.audit().nothing_lost()
+    lines = broker.timeline().splitlines()
+    assert any("published jobs/0 @0 test" in line for line in lines[:10])
+    assert any("purged jobs/0 @0" in line for line in lines[:10])
+    assert any("order 29" in line for line in lines)
+
+
+def test_what_is_left_out_is_counted_and_the_whole_has_it(broker: EmbeddedBroker):
+    busy(broker)
+    lines = broker.timeline().splitlines()
+    told = [line for line in lines if " s " in line[:13]]
+    gaps = [int(line.split()[1]) for line in lines if line.startswith("        ...")]
+    whole = [line for line in broker.timeline(whole=True).splitlines() if " s " in line[:13]]
+    assert len(told) == MAX_CONTROL + MAX_MESSAGES and gaps
+    assert len(whole) == len(told) + sum(gaps) == len(broker.events.events)
+    assert set(told) < set(whole)
+    left_out = f"{sum(gaps)} of {len(whole)} lines are left out; timeline(whole=True) and the recording have them."
+    assert left_out in lines
+    assert "left out" not in broker.timeline(whole=True)
+
+
+def test_the_topics_of_what_is_told_are_told_although_much_has_happened_since(broker: EmbeddedBroker):
+    busy(broker)
+    assert "topic_created orders" in broker.timeline() and "queue_created" not in broker.timeline()
+    assert not broker.audit().nothing_lost()
+    assert "queue_created" in broker.timeline()
+
+
+def test_what_happened_to_the_group_of_a_verdict_is_told_before_other_groups(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.create_topic("mail")
+    broker.publish("orders", "one")
+    broker.publish("mail", "one")
+    with GroupConsumer(broker.host, "billing", ["orders"]) as consumer:
+        while not consumer.poll(0.1):
+            pass
+    for number in range(20):
+        with GroupConsumer(broker.host, f"other-{number}", ["mail"]) as other:
+            while not other.poll(0.1):
+                pass
+            other.commit()
+    assert "group billing" not in broker.timeline().rpartition("At the end")[0]
+    assert not broker.audit().everything_done()
+    assert "member_joined group billing" in broker.timeline()
+
+
+def test_little_is_told_as_it_is(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.publish("orders", "1", "2", "3")
+    told = broker.timeline()
+    assert "topic_created orders" in told and "published orders/0 @0" in told
+    assert "left out" not in told and "..." not in told
+
+
+def test_a_run_of_messages_is_one_line_and_told_where_one_of_them_decides(broker: EmbeddedBroker):
+    broker.create_topic("mail")
+    with Producer(broker.host, client_id="shop") as producer:
+        producer.publish_many("mail", [Message(b"%d" % number) for number in range(500)])
+    broker.admin.delete_records("mail", {0: 499})
+    busy(broker)
+    assert "published mail" not in broker.timeline()
+    assert not broker.audit().nothing_lost()
+    assert "published mail/0 @0-499 shop" in broker.timeline()
+
+
+def test_a_virtual_broker_has_a_whole_timeline_too():
+    with VirtualBroker() as broker:
+        broker.create_topic("orders")
+        for number in range(40):
+            broker.publish("orders", "x", key=str(number), at_s=number)
+        broker.create_topic("other")
+        broker.run(60)
+        assert "topic_created orders" in broker.timeline()
+        assert "topic_created orders" in broker.timeline(whole=True)
