@@ -94,7 +94,7 @@ class Broker:
             events,
             timers,
             StateLog(files, self.durability.syncs, log_config, epoch_ms),
-            TransactionPorts(logs, self.durability, self.offsets, self.growth, self.producer_ids),
+            TransactionPorts(logs, self.durability, self.offsets, self.fetches, self.growth, self.producer_ids),
             epoch_ms=epoch_ms,
         )
         self.durability.cover(lambda: self.transactions.states.logs)

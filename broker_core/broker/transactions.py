@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from broker_core.broker.durability import Durability
 from broker_core.broker.group_offsets import GroupOffsets
 from broker_core.broker.logs import Logs
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.fetches import Fetches
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.log.growth import Growth
 from broker_core.log.partition_log import PartitionLog
@@ -27,12 +28,14 @@ class TransactionPorts:
         logs: Logs,
         durability: Durability,
         offsets: GroupOffsets,
+        fetches: Fetches,
         growth: Growth,
         producer_ids: ProducerIds,
     ) -> None:
         self._logs = logs
         self._durability = durability
         self._offsets = offsets
+        self._fetches = fetches
         self._growth = growth
         self._producer_ids = producer_ids
 
@@ -63,6 +66,11 @@ class TransactionPorts:
         reply = self._durability.syncs.durable(log, end_offset)
         reply.then(lambda _done: self._growth.appended(*place))
         return reply
+
+    def ended(self, now_ns: int, places: Iterable[Place]) -> None:
+        """See `Ports`."""
+        for place in places:
+            self._fetches.appended(now_ns, *place)
 
     def committed_offset(self, group: str, topic: str, partition: int) -> int:
         """See `Ports`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from broker_core.broker.broker import Broker
+from broker_core.clients.committed_messages import CommittedMessages
 from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership
 from broker_core.clients.partition_runs import next_offsets, within
 from broker_core.clients.positions import check_offsets, reset_strays, starting_offset
@@ -60,6 +61,8 @@ class Consumer:
         self._manual = False
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
+        self._committed = CommittedMessages(broker.logs) if config.isolation_level == "read_committed" else None
+        self.passed_over = False  # aborted messages, which the next commit includes
         self._handed: dict[TopicPartition, int] = {}
         self._processed: dict[TopicPartition, int] = {}
         self._lost: tuple[TopicPartition, ...] = ()
@@ -160,7 +163,27 @@ class Consumer:
         live = messages
         if [True for message in messages if message.headers]:
             live = [message for message in messages if not self._expired(message)]
+        if self._committed is not None:
+            live = self._without_aborted(self._committed, messages, live, before if hand_out else {})
         return self.hand(live) if hand_out else live
+
+    def _without_aborted(
+        self,
+        committed: CommittedMessages,
+        fetched: Sequence[StoredMessage],
+        live: list[StoredMessage],
+        before: dict[TopicPartition, int],
+    ) -> list[StoredMessage]:
+        kept = committed.only(fetched)
+        if len(kept) == len(fetched):
+            return live
+        self.passed_over = True
+        # What came before was handed out: where every message was aborted, there may be no other offset to commit.
+        for place in next_offsets(fetched):
+            if place in before:
+                self._processed.setdefault(place, before[place])
+        offsets = {(message.topic, message.partition, message.offset) for message in kept}
+        return [each for each in live if (each.topic, each.partition, each.offset) in offsets]
 
     def _expired(self, message: StoredMessage) -> bool:
         expiry_ns = expires_ns(message)
@@ -176,6 +199,7 @@ class Consumer:
                 wanted,
                 max_messages=max_messages,
                 deadline_ns=deadline_ns,
+                stable=self._committed is not None,
             )
             messages = await self._fetch
         except BrokerError as error:
@@ -255,6 +279,9 @@ class Consumer:
             raise
 
     def _commit(self, offsets: dict[TopicPartition, int]) -> None:
+        if self._committed is not None:
+            offsets = {place: self._committed.behind(place, offset) for place, offset in offsets.items()}
+            self.passed_over = False
         if offsets:
             member_id, generation = ("", -1) if self._manual else (self._member.member_id, self._member.generation)
             self._broker.offsets.commit(self._loop.now_ns, self.group, self.client_id, member_id, generation, offsets)

@@ -32,12 +32,16 @@ MOVED_ON = frozenset(
 )
 
 
+IsolationLevel = Literal["read_uncommitted", "read_committed"]
+
+
 class ConsumerConfig(Settings, frozen=True, kw_only=True):
     """Settings with the names and defaults of Kafka's consumer. Times are in milliseconds.
 
     `guarantee`: at_least_once commits after processing, at_most_once before delivery. A poll commits the messages of
     earlier polls every `auto_commit_interval_ms`; None disables that. `commit_on_revoke` also commits the partitions
-    that are revoked. A `max_poll_interval_ms` of 0 is no limit.
+    that are revoked. With the `isolation_level` read_committed it reads up to the last stable offset, where the first
+    open transaction begins, and passes over aborted messages. A `max_poll_interval_ms` of 0 is no limit.
     """
 
     assignor: AnySpelling = "range"
@@ -48,6 +52,7 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
     max_poll_messages: Positive = 500
     auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
     instance_id: str = ""
+    isolation_level: IsolationLevel = "read_uncommitted"
     guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
     auto_commit_interval_ms: TimeMsNumber | None = None
     commit_on_revoke: bool = True

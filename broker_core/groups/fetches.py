@@ -31,7 +31,13 @@ class ReadableLog(Protocol):
     def end_offset(self) -> int:
         """The offset of the next message."""
 
-    def read(self, offset: int, *, max_messages: int, max_bytes: int) -> list[StoredMessage]:
+    @property
+    def last_stable_offset(self) -> int:
+        """Below it no message belongs to an open transaction."""
+
+    def read(
+        self, offset: int, *, max_messages: int, max_bytes: int, end_offset: int | None = None
+    ) -> list[StoredMessage]:
         """Messages from `offset` on, at least one whatever its size; `max_bytes` counts keys and values."""
 
     def messages_between(self, offset: int, end_offset: int) -> int:
@@ -44,12 +50,19 @@ class ReadableLog(Protocol):
 class _WaitingFetch:
     """A waiting fetch."""
 
-    __slots__ = ("client", "group", "max_messages", "positions", "timer")
+    __slots__ = ("client", "group", "max_messages", "positions", "stable", "timer")
 
     def __init__(
-        self, group: str, client: str, positions: Mapping[TopicPartition, int], max_messages: int, timer: Timer
+        self,
+        group: str,
+        client: str,
+        positions: Mapping[TopicPartition, int],
+        max_messages: int,
+        stable: bool,
+        timer: Timer,
     ) -> None:
         self.group = group
+        self.stable = stable
         self.client = client
         self.positions = positions
         self.max_messages = max_messages
@@ -142,19 +155,21 @@ class Fetches:
         *,
         max_messages: int,
         deadline_ns: int,
+        stable: bool = False,
     ) -> FetchReply:
         """Messages from `positions` on: at once where there are any, otherwise when some come, or [] at the deadline.
 
+        With `stable`, they end at the last stable offset; aborted messages are among them, as in Kafka.
         Partitions take turns in being read first, so that none starves. A partition that cannot be read does not block
         the others: its error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no
         messages.
         """
-        messages = self._read(now_ns, group, client, positions, max_messages)
+        messages = self._read(now_ns, group, client, positions, max_messages, stable)
         if messages or deadline_ns <= now_ns:
             return Reply.of(messages)
         reply: FetchReply = Reply()
         timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: self._end(reply, []))
-        self._waiting[reply] = _WaitingFetch(group, client, dict(positions), max_messages, timer)
+        self._waiting[reply] = _WaitingFetch(group, client, dict(positions), max_messages, stable, timer)
         for topic_partition in positions:
             self._waiting_for.setdefault(topic_partition, {})[reply] = None
         return reply
@@ -171,7 +186,9 @@ class Fetches:
                 self._end(reply, [])
                 continue
             try:
-                messages = self._read(now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages)
+                messages = self._read(
+                    now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages, waiting.stable
+                )
             except BrokerError as error:
                 # The error belongs to the reader, not to the producer that has just published.
                 self._withdraw(reply)
@@ -211,7 +228,13 @@ class Fetches:
         return True
 
     def _read(
-        self, now_ns: int, group: str, client: str, positions: Mapping[TopicPartition, int], max_messages: int
+        self,
+        now_ns: int,
+        group: str,
+        client: str,
+        positions: Mapping[TopicPartition, int],
+        max_messages: int,
+        stable: bool,
     ) -> list[StoredMessage]:
         owned = list(positions)
         turn = self._turn.get(client, 0) % len(owned) if owned else 0
@@ -226,7 +249,9 @@ class Fetches:
                 log = self._log(topic, partition)
                 offset = max(positions[topic, partition], log.start_offset)
                 most = min(room_bytes, MAX_PARTITION_FETCH_BYTES)
-                read = log.read(offset, max_messages=room, max_bytes=most) if offset != log.end_offset else []
+                end = log.last_stable_offset if stable else log.end_offset
+                nothing = end <= offset <= log.end_offset
+                read = [] if nothing else log.read(offset, max_messages=room, max_bytes=most, end_offset=end)
             except BrokerError as error:
                 failed = failed or error
                 continue

@@ -8,8 +8,7 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch import parse_header
-from broker_core.log.batch_index import MARKER, BatchIndex
+from broker_core.log.batch_index import MARKER
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.segment import Segment
 from broker_core.log.segment_rewrite import SegmentRewrite
@@ -124,21 +123,13 @@ class Compaction:
         latest = self._latest
         for index in segment.indexes(segment.base_offset):
             for slot in range(len(index)):
-                if not self._was_aborted(segment, index, slot):
+                # Aborted messages supersede nothing, and are removed.
+                if not self._log.was_aborted(segment, index, slot):
                     for message in segment.messages(index, slot):
                         if message.key is not None:
                             latest[message.key] = message.offset
                 if self._took(index.sizes[slot]):
                     yield
-
-    def _was_aborted(self, segment: Segment, index: BatchIndex, slot: int) -> bool:
-        """Whether the batch belongs to an aborted transaction: its messages supersede nothing and are removed."""
-        base_offset = index.base_offset(slot)
-        aborted = self._log.aborted_transactions(base_offset, base_offset + 1)
-        header = parse_header(segment.batch(index, slot)) if aborted else None
-        if header is None or not header.is_transactional:
-            return False
-        return any(each.producer_id == header.producer_id for each in aborted)
 
     def _stays(self, message: StoredMessage) -> bool:
         if message.offset < self._log.start_offset:
@@ -157,7 +148,7 @@ class Compaction:
                     rewrite.keep_marker(index, slot)
                 else:
                     every = list(segment.messages(index, slot))
-                    gone = self._was_aborted(segment, index, slot)
+                    gone = self._log.was_aborted(segment, index, slot)
                     kept = [] if gone else [message for message in every if self._stays(message)]
                     rewrite.keep(index, slot, every, kept)
                 if self._took(index.sizes[slot]):

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch_index import MARKER, UNKNOWN_BYTES
+from broker_core.log.batch import parse_header
+from broker_core.log.batch_index import MARKER, UNKNOWN_BYTES, BatchIndex
 from broker_core.log.corruption import Corruption, LostRange
 from broker_core.log.decoded_batch import DecodedBatches
-from broker_core.log.segment import SegmentView
+from broker_core.log.segment import Segment, SegmentView
 from broker_core.log.segment_list import SegmentList
 from broker_core.log.segment_transactions import AbortedTransaction
 from broker_core.messages import Run, StoredMessage
@@ -79,6 +80,29 @@ class PartitionReader:
         """Aborted transactions with messages between the two offsets, in the order of their markers."""
         return self._segments.aborted(offset, end_offset)
 
+    def was_aborted(self, segment: Segment, index: BatchIndex, slot: int) -> bool:
+        """Whether the batch in this slot belongs to an aborted transaction."""
+        base_offset = index.base_offset(slot)
+        aborted = self.aborted_transactions(base_offset, base_offset + 1)
+        header = parse_header(segment.batch(index, slot)) if aborted else None
+        if header is None or not header.is_transactional:
+            return False
+        return any(each.producer_id == header.producer_id for each in aborted)
+
+    def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
+        """The offsets of each batch between the two that belongs to an aborted transaction."""
+        found: list[range] = []
+        if not self.aborted_transactions(offset, end_offset):
+            return found
+        for segment, index in self._segments.indexes(offset):
+            for slot in range(index.slot_from(offset), len(index)):
+                base_offset = index.base_offset(slot)
+                if base_offset >= end_offset:
+                    return found
+                if index.payloads[slot] != MARKER and self.was_aborted(segment, index, slot):
+                    found.append(range(base_offset, base_offset + index.spans[slot]))
+        return found
+
     def segments(self) -> list[SegmentView]:
         """The segments, oldest first."""
         return [segment.view() for segment in self._segments]
@@ -90,16 +114,24 @@ class PartitionReader:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which {holds}")
 
     def read(
-        self, offset: int, *, max_messages: int, max_bytes: int = 1 << 20, unsynced: bool = False
+        self,
+        offset: int,
+        *,
+        max_messages: int,
+        max_bytes: int = 1 << 20,
+        unsynced: bool = False,
+        end_offset: int | None = None,
     ) -> list[StoredMessage]:
         """Messages from `offset` on, at least one whatever its size; [] at the high watermark.
 
-        Offsets removed by compaction are skipped; lost offsets are an error where they come first. `max_bytes` counts
-        keys and values. `unsynced` includes messages that are not durable yet. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        They end before the batch at `end_offset`, where it is given. Offsets removed by compaction are skipped; lost
+        offsets are an error where they come first. `max_bytes` counts keys and values. `unsynced` includes messages
+        that are not durable yet. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
         """
         self._check_offset(offset)
         found: list[StoredMessage] = []
         limit = self.end_offset if unsynced else self.high_watermark
+        limit = limit if end_offset is None else min(limit, end_offset)
         try:
             for segment, index in self._segments.indexes(offset):
                 for slot in range(index.slot_from(offset), len(index)):

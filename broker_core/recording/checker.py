@@ -6,6 +6,7 @@ It knows nothing of the broker's insides. What it holds a run to:
 - a group's first deliveries skip nothing; what it has acknowledged it is not handed again (unless offsets were reset)
 - a partition has at most one owner in a group and generation; generations increase; only an owner acknowledges
 - a message of a queue has one holder; its attempts count up by one; only its holder ends the lease
+- who reads committed messages gets none of an open transaction
 - a queue holds no more than it takes
 - a message is dead-lettered at its last attempt, once; a redrive is of a letter that is in the bin, once
 - after a drain nothing is missing: what was accepted is acknowledged, dead-lettered, or recorded as taken out
@@ -19,6 +20,7 @@ from typing import Any
 
 from broker_core.events import BROKER_CRASH, Event, EventKind
 from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
+from broker_core.recording.markers import Markers, Place, markers_of
 from broker_core.recording.queue_rules import QueueRules
 from broker_core.recording.violation import Violation, ownership
 from broker_core.simulation.scenario import Scenario
@@ -36,14 +38,19 @@ class Checker(QueueRules):
         max_depth: dict[str, int] | None = None,
         at_most_once: Iterable[str] = (),
         compacted: Iterable[str] = (),
+        committed_readers: Iterable[str] = (),
     ) -> None:
         """`max_attempts` holds the delivery limits of queues, `max_depth` how many messages a queue may hold.
 
-        `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty.
+        `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty,
+        `committed_readers` groups with the isolation level read_committed.
         """
         super().__init__(dict(max_attempts or {}), dict(max_depth or {}))
         self._at_most_once = frozenset(at_most_once)
         self._compacted = frozenset(compacted)
+        self._committed_readers = frozenset(committed_readers)
+        self._markers = Markers()
+        self._open: dict[str, dict[Place, int]] = {}  # by client, the first offset of its transaction
         self._starts: dict[GroupPlace, int] = {}
         self._delivered_ends: dict[GroupPlace, int] = {}
         self._committed: dict[GroupPlace, int] = {}
@@ -71,6 +78,8 @@ class Checker(QueueRules):
             EventKind.GROUP_STATE: self._group_state,
             EventKind.OFFSETS_RESET: self._reset,
             EventKind.RECORDS_DELETED: self._records_gone,
+            EventKind.TRANSACTION_STARTED: lambda event: self._open.update({event.client: {}}),
+            EventKind.TRANSACTION_ENDED: self._transaction_ended,
             EventKind.USER_ACTION: self._user_action,
             EventKind.FAULT: self._fault,
         }
@@ -86,6 +95,7 @@ class Checker(QueueRules):
                 each.name: each.flow.max_messages for each in scenario.queues if each.flow and each.flow.max_messages
             },
             compacted={topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"},
+            committed_readers={each.name for each in scenario.groups if each.isolation_level == "read_committed"},
         )
 
     def __call__(self, event: Event) -> None:
@@ -101,11 +111,27 @@ class Checker(QueueRules):
 
     # -- partitions
 
-    def _nothing_before(self, event: Event) -> bool:
-        """True where a reader may come to this offset from any before it: what lay between is gone."""
+    def _published(self, event: Event) -> None:
+        super()._published(event)
         assert event.partition is not None
         assert event.offset is not None
-        return event.topic in self._compacted or event.offset <= self._deleted_to[event.topic, event.partition]
+        if event.client in self._open:
+            self._open[event.client].setdefault((event.topic, event.partition), event.offset)
+
+    def _transaction_ended(self, event: Event) -> None:
+        self._open.pop(event.client, None)
+        self._markers.add(event)
+        for place, offset in markers_of(event):
+            self._ends[place] = max(self._ends[place], offset + 1)
+
+    def _nothing_before(self, event: Event, start: int) -> bool:
+        """True where a reader may come to this offset from `start`: what lay between is gone, or markers."""
+        assert event.partition is not None
+        assert event.offset is not None
+        place = (event.topic, event.partition)
+        if event.topic in self._compacted or event.offset <= self._deleted_to[place]:
+            return True
+        return self._markers.between(place, start, event.offset) == event.offset - start
 
     def _delivered(self, event: Event) -> None:
         assert event.partition is not None
@@ -121,7 +147,7 @@ class Checker(QueueRules):
         known = self._delivered_ends.setdefault(key, event.offset)
         self._starts.setdefault(key, event.offset)
         zombie = (event.group, event.client) in self._zombies
-        if event.offset > known and key not in self._may_jump and not self._nothing_before(event):
+        if event.offset > known and key not in self._may_jump and not self._nothing_before(event, known):
             passed_over = f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}"
             self._fail(passed_over, event, offset=known, is_loss=True)
         if event.offset < self._committed.get(key, 0) and key not in self._rereads and not zombie:
@@ -130,6 +156,10 @@ class Checker(QueueRules):
             self._fail(f"{event.group} gets {event.offset} twice, and promises at most once", event)
         if (event.offset < known) != (event.attempt != 1):
             self._fail(f"delivery of {event.offset} to {event.group} is counted as attempt {event.attempt}", event)
+        if event.group in self._committed_readers:
+            for client, firsts in self._open.items():
+                if end > firsts.get((event.topic, event.partition), end):
+                    self._fail(f"{event.group} gets {event.offset}, and the transaction of {client} is open", event)
         owner = self._owners.get(key)
         if owner is not None and owner[0] != event.client and not zombie:
             self._fail(f"{event.client} reads {event.topic}/{event.partition}, which {owner[0]} owns", event)
@@ -146,7 +176,7 @@ class Checker(QueueRules):
             return
         key = (event.group, event.topic, event.partition)
         committed = self._committed.get(key)
-        forward = committed is not None and event.offset > committed and self._nothing_before(event)
+        forward = committed is not None and event.offset > committed and self._nothing_before(event, committed)
         if committed is not None and event.offset != committed and not forward:
             self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
         if event.offset + event.count > self._delivered_ends.get(key, 0) and key not in self._may_jump:
@@ -273,7 +303,9 @@ class Checker(QueueRules):
             return
         for (group, topic, partition), start in self._starts.items():
             end, committed = self._ends[topic, partition], self._committed.get((group, topic, partition), start)
-            if max(committed, self._deleted_to[topic, partition]) < end and topic not in self._compacted:
+            read_to = max(committed, self._deleted_to[topic, partition])
+            read_to += self._markers.between((topic, partition), read_to, end)
+            if read_to < end and topic not in self._compacted:
                 self._fail(f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic)
         for queue, (topic, starts) in self._queues.items():
             for partition in [partition for name, partition in self._ends if name == topic]:

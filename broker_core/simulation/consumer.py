@@ -147,7 +147,7 @@ class ConsumerActor(Actor):
                 await self._handle(message)
                 client.done(message)
             self.enter("waiting")
-            if messages and not self._commit(client):
+            if (messages or client.passed_over) and not self._commit(client):
                 self.failed += len(messages)
 
     async def _handle(self, message: StoredMessage) -> None:

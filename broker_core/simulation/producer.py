@@ -8,12 +8,14 @@ from itertools import islice
 
 from msgspec import structs
 
+from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.adaptive import AdaptiveInterval
 from broker_core.flow.token_bucket import TokenBucket
 from broker_core.log.batch import MAX_BATCH_RECORDS
 from broker_core.messages import Message
+from broker_core.replies import Reply
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import Arrival
 from broker_core.simulation.specs import GroupSpec, ProducerSpec
@@ -151,10 +153,7 @@ class ProducerActor(Actor):
             for _ in messages:
                 await self._wait_for_token()
             try:
-                now_ns = self.loop.now_ns
-                reply = self.broker.publishing.publish_batch(
-                    now_ns, self.spec.to, partition, messages, client=self.name
-                )
+                reply = self._publish(partition, messages)
                 if not reply.done:
                     self.enter("blocked")
                 published = await reply
@@ -181,6 +180,11 @@ class ProducerActor(Actor):
                 return False
             self.enter("waiting")
             await self.sleep(self.spec.retry_ms / 1_000)
+
+    def _publish(self, partition: int | None, messages: Sequence[Message]) -> Reply[Published | None]:
+        return self.broker.publishing.publish_batch(
+            self.loop.now_ns, self.spec.to, partition, messages, client=self.name
+        )
 
     async def _wait_for_token(self) -> None:
         while self._bucket is not None and self.rate_per_s is None and (wait_ns := self._bucket.take(self.loop.now_ns)):

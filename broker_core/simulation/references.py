@@ -112,6 +112,8 @@ class _References:
         for index, producer in enumerate(scenario.producers):
             self._known(("producers", index, "to"), "topic or queue", producer.to)
             self._check_priorities(("producers", index, "arrivals"), producer)
+            if producer.transactional is not None and producer.to in self._names.queues:
+                self._fail(("producers", index, "transactional"), "transactions go to a topic, not to a queue.")
         for index, consumer in enumerate(scenario.consumers):
             if consumer.group:
                 self._known(("consumers", index, "group"), "group", consumer.group)

@@ -35,9 +35,9 @@ from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
 from broker_core.simulation.handlers import ActionHandlers, Performed
-from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
+from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import SubscriberActor, WorkerActor
 from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
 
@@ -157,7 +157,7 @@ class Simulation:
             for name in numbered(worker):
                 self.context.add(WorkerActor(name, worker)).start()
         for spec in scenario.producers:
-            producer = self.context.add(ProducerActor(spec))
+            producer = self.context.add(producer_of(spec))
             producer.feed(arrivals(spec.arrivals, producer.numbers, self._find_file))
             producer.start()
         for actor in self._waiting:

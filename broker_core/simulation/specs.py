@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from broker_core.clients.membership import ConsumerConfig
+from broker_core.clients.membership import ConsumerConfig, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
 from broker_core.limits import SEGMENT_BYTES
@@ -19,6 +19,7 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrivals import Arrivals
 from broker_core.simulation.condition import Condition
 from broker_core.simulation.durations import Duration
+from broker_core.transactions.config import TransactionConfig
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,6 +93,7 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
     session_timeout_ms: int = 6_000
     heartbeat_interval_ms: int = 1_000
     rebalance_timeout_ms: int = 20_000
+    isolation_level: IsolationLevel = "read_uncommitted"
 
     def __post_init__(self) -> None:
         self.config()
@@ -103,6 +105,7 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
             session_timeout_ms=self.session_timeout_ms,
             heartbeat_interval_ms=self.heartbeat_interval_ms,
             rebalance_timeout_ms=self.rebalance_timeout_ms,
+            isolation_level=self.isolation_level,
             instance_id=instance_id,
         )
 
@@ -138,13 +141,32 @@ class Adaptive(Strict, frozen=True, kw_only=True):
             raise ValueError("on_refusal_times and on_success_divide must be 1 or more")
 
 
+class Transactional(Strict, frozen=True, kw_only=True):
+    """Transactions of `messages` messages each, of which every `abort_every`th is aborted; 0 aborts none.
+
+    The broker aborts a transaction that is open for `timeout_ms`.
+    """
+
+    messages: int
+    abort_every: int = 0
+    timeout_ms: int = 60_000
+
+    def __post_init__(self) -> None:
+        if self.messages < 1:
+            raise ValueError("messages must be 1 or more")
+        if self.abort_every < 0:
+            raise ValueError("abort_every must be 0 or more")
+        if not 0 < self.timeout_ms <= TransactionConfig().max_timeout_ms:
+            raise ValueError(f"timeout_ms must lie between 1 and {TransactionConfig().max_timeout_ms}")
+
+
 class ProducerSpec(Strict, frozen=True, kw_only=True):
     """Publishes what arrives to a topic or queue.
 
     It is held to `rate_per_s` messages a second (and a `burst`) where that is given. What is refused or dropped it
     gives up, or, with `retry_ms`, offers again after that long. With `linger_ms` it waits that long for more and
     publishes them in one batch for each partition, all or none of which is taken. `adaptive` sets its pace in place of
-    the arrivals' times, one message at a time.
+    the arrivals' times, one message at a time. With `transactional` it publishes to a topic in transactions.
     """
 
     name: str
@@ -155,6 +177,7 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
     retry_ms: float | None = None
     linger_ms: float = 0.0
     adaptive: Adaptive | None = None
+    transactional: Transactional | None = None
 
     def __post_init__(self) -> None:
         for name in ("rate_per_s", "retry_ms"):

@@ -79,6 +79,7 @@ class Completion:
         with contextlib.suppress(BrokerError):
             self._states.write(now_ns, found)
         self.tell(now_ns, found.transactional_id, identity, found.client, cause, commits, markers)
+        self._ports.ended(now_ns, [Place(topic, partition) for topic, partition, _ in markers])
         done.resolve(None)
 
     def _again(self, now_ns: int, found: Transaction, producer_id: int, done: Reply[None]) -> None:

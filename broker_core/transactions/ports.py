@@ -34,6 +34,9 @@ class Ports(Protocol):
     def durable(self, place: Place, end_offset: int) -> Reply[None]:
         """A reply that is settled when all messages below `end_offset` are durable."""
 
+    def ended(self, now_ns: int, places: Iterable[Place]) -> None:
+        """The transaction has ended in these partitions: serve consumers that wait at its first message."""
+
     def committed_offset(self, group: str, topic: str, partition: int) -> int:
         """The committed offset of the group; -1 for none."""
 

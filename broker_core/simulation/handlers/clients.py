@@ -27,6 +27,7 @@ from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Plan, refuse
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
+from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import WorkerActor
 
 
@@ -95,7 +96,7 @@ class ClientHandler:
         return self._plan(action, action.producer, lambda: self._enter_producer(spec, None))
 
     def _enter_producer(self, spec: ProducerSpec, rate_per_s: float | None) -> None:
-        actor = self._context.add(ProducerActor(spec))
+        actor = self._context.add(producer_of(spec))
         coming = arrivals(spec.arrivals, actor.numbers, self._context.find_file)
         actor.feed(_from(self._context.now_ns, coming))
         actor.set_rate(rate_per_s)

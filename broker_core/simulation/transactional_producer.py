@@ -1,0 +1,143 @@
+"""A producer that publishes in transactions."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Sequence
+
+from broker_core.broker.publishing import Published
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.batch import ProducerStamp
+from broker_core.messages import Message
+from broker_core.replies import Reply
+from broker_core.simulation.producer import STORAGE_RETRY_S, ProducerActor
+from broker_core.simulation.specs import ProducerSpec, Transactional
+from broker_core.transactions.transaction import Identity, Place
+
+# Its transaction is not open any more: it timed out, or another producer has the transactional id.
+_OVER = frozenset(
+    {
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.PRODUCER_FENCED,
+    }
+)
+_ASKED_AGAIN = frozenset({ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.STORAGE_ERROR})
+
+
+class TransactionalProducerActor(ProducerActor):
+    """Puts so many messages into a transaction, and ends it: most are committed, some aborted.
+
+    Its name is its transactional id. When it comes back after a crash, what it had left open is aborted.
+    """
+
+    def __init__(self, spec: ProducerSpec, transactional: Transactional) -> None:
+        super().__init__(spec)
+        self._transactional = transactional
+        self._identity: Identity | None = None
+        self._sequences: Counter[int] = Counter()  # by partition, the next one
+        self._in_transaction = 0
+        self._ended = 0
+
+    async def run(self) -> None:
+        await super().run()
+        if self._in_transaction:
+            await self._end()
+
+    def crash(self) -> None:
+        super().crash()
+        self._forget()
+
+    def begin_again(self) -> None:
+        self._forget()
+
+    def retire(self) -> None:
+        identity = self._identity
+        super().retire()
+        if identity is not None and self._in_transaction:
+            # One that has timed out has nothing left to abort.
+            with contextlib.suppress(BrokerError):
+                self.broker.transactions.end(self.loop.now_ns, self.name, identity, commits=False)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._identity = None
+        self._in_transaction = 0
+
+    async def _offer(self, partition: int | None, messages: Sequence[Message]) -> bool:
+        if partition is None:
+            (partition,) = self.broker.logs.by_partition(self.spec.to, messages)
+        while True:
+            try:
+                await self._join(partition)
+                accepted = await super()._offer(partition, messages)
+                break
+            except BrokerError as error:
+                if error.code not in _OVER:
+                    raise
+                self._forget()
+        if self._in_transaction >= self._transactional.messages:
+            await self._end()
+        return accepted
+
+    async def _join(self, partition: int) -> None:
+        """The partition takes part in the transaction from now on."""
+        while True:
+            now_ns, place = self.loop.now_ns, Place(self.spec.to, partition)
+            try:
+                if self._identity is None:
+                    timeout_ms = self._transactional.timeout_ms
+                    begun = self.broker.transactions.begin_session(now_ns, self.name, timeout_ms, client=self.name)
+                    self._identity = await begun
+                    self._sequences.clear()
+                await self.broker.transactions.add_partitions(now_ns, self.name, self._identity, (place,))
+                return
+            except BrokerError as error:
+                if error.code not in _ASKED_AGAIN:
+                    raise
+            self.enter("waiting")
+            await self.sleep(STORAGE_RETRY_S)
+
+    def _publish(self, partition: int | None, messages: Sequence[Message]) -> Reply[Published | None]:
+        assert self._identity is not None
+        assert partition is not None
+        stamp = ProducerStamp(*self._identity, self._sequences[partition], transactional=True)
+        return self.broker.publishing.publish_batch(
+            self.loop.now_ns,
+            self.spec.to,
+            partition,
+            messages,
+            client=self.name,
+            producer=stamp,
+            on_appended=self._appended,
+        )
+
+    def _appended(self, published: Published) -> None:
+        self._sequences[published.partition] += published.count
+        self._in_transaction += published.count
+
+    async def _end(self) -> None:
+        """Commit or abort. One that has timed out was aborted."""
+        every = self._transactional.abort_every
+        self._ended += 1
+        commits = not every or self._ended % every != 0
+        while self._identity is not None:
+            try:
+                await self.broker.transactions.end(self.loop.now_ns, self.name, self._identity, commits=commits)
+                self._in_transaction = 0
+                return
+            except BrokerError as error:
+                if error.code in _OVER:
+                    self._forget()
+                elif error.code not in _ASKED_AGAIN:
+                    raise
+                else:
+                    self.enter("waiting")
+                    await self.sleep(STORAGE_RETRY_S)
+
+
+def producer_of(spec: ProducerSpec) -> ProducerActor:
+    """The actor for `spec`."""
+    return ProducerActor(spec) if spec.transactional is None else TransactionalProducerActor(spec, spec.transactional)
