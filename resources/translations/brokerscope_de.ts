@@ -366,6 +366,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Producer für ein Topic oder eine Queue.</translation>
   </message>
   <message>
+   <source>A producer writes the messages of a transaction as they come, between those of others. Whether they count is decided at its end. The navigator at the left lists what is open.</source>
+   <translation>Ein Producer schreibt die Nachrichten einer Transaktion, sobald sie kommen, zwischen die von anderen. Ob sie gelten, entscheidet sich an ihrem Ende. Der Navigator links nennt, was offen ist.</translation>
+  </message>
+  <message>
    <source>A queue has no partitions to own. Whoever is free takes the next message on a lease; the ring around it is the time that is left.</source>
    <translation>Eine Queue hat keine Partitionen, die jemand besitzt. Wer frei ist, nimmt die nächste Nachricht auf eine Lease; der Ring um sie ist die Zeit, die bleibt.</translation>
   </message>
@@ -520,10 +524,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Acknowledged on behalf of the holder.</source>
    <translation>Erledigt, anstelle des Halters.</translation>
-  </message>
-  <message>
-   <source>Acquired (session time)</source>
-   <translation>Erhalten (Sitzungszeit)</translation>
   </message>
   <message>
    <source>Actions</source>
@@ -808,6 +808,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At second 25 regular-1 is back, without a rebalance.</source>
    <translation>In Sekunde 25 ist regular-1 zurück, ohne Rebalance.</translation>
+  </message>
+  <message>
+   <source>At second 31 the bank crashes in the middle of a transaction.</source>
+   <translation>In Sekunde 31 stürzt bank mitten in einer Transaktion ab.</translation>
   </message>
   <message>
    <source>At second 4 all five queues are full.</source>
@@ -1438,6 +1442,10 @@ Wanduhrzeit {wall}</translation>
    <translation>poster-1 bei der Arbeit abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
   </message>
   <message>
+   <source>Crash the shop. Select it and press Ctrl+Alt+X.</source>
+   <translation>Lassen Sie shop abstürzen: auswählen und Strg+Alt+X drücken.</translation>
+  </message>
+  <message>
    <source>Crash {name}</source>
    <translation>{name} abstürzen lassen</translation>
   </message>
@@ -1682,10 +1690,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Gestorben</translation>
   </message>
   <message>
-   <source>Died (session)</source>
-   <translation>Gestorben (Sitzung)</translation>
-  </message>
-  <message>
    <source>Died of</source>
    <translation>Gestorben an</translation>
   </message>
@@ -1712,6 +1716,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Dismiss</source>
    <translation>Ausblenden</translation>
+  </message>
+  <message>
+   <source>Does read_committed make the work of a consumer exactly-once?</source>
+   <translation>Arbeitet ein Consumer mit read_committed exactly-once?</translation>
   </message>
   <message>
    <source>Done</source>
@@ -2826,8 +2834,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Seine Leases laufen ab, und seine Gruppe vermisst ihn. Nach dieser Zeit kommt er wieder.</translation>
   </message>
   <message>
+   <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has processed them long since; the clerks of booked pass over them.</source>
+   <translation>Ihre Nachrichten bleiben im Log, und eine Markierung dahinter sagt, dass sie abgebrochen wurden. screens hat sie längst verarbeitet; die Mitglieder von booked übergehen sie.</translation>
+  </message>
+  <message>
    <source>Its scenario cannot be run again: {problem}</source>
    <translation>Ihr Szenario lässt sich nicht noch einmal ausführen: {problem}</translation>
+  </message>
+  <message>
+   <source>Its timeout_ms of fifteen seconds were over. The last stable offset moves on, and booked gets what has waited.</source>
+   <translation>Die fünfzehn Sekunden ihres timeout_ms waren vorbei. Der Last Stable Offset rückt vor, und booked bekommt, was gewartet hat.</translation>
+  </message>
+  <message>
+   <source>Its transaction has the usual time-out of a minute. If it is back before, it begins a new session under its transactional id, and the broker aborts what the session before had left open.</source>
+   <translation>Seine Transaktion hat das übliche Timeout von einer Minute. Ist er früher zurück, beginnt er eine neue Sitzung unter seiner Transactional Id, und der Broker bricht ab, was die vorige offen gelassen hat.</translation>
   </message>
   <message>
    <source>Its whole life, in the inspector (Ctrl+L)</source>
@@ -3632,6 +3652,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No. All of these orders have one key, so one partition, so one owner. More packers help only where the load lies on several partitions.</source>
    <translation>Nein. Alle diese Bestellungen haben einen Schlüssel, also eine Partition, also einen Besitzer. Mehr Packer helfen nur, wo die Last auf mehreren Partitionen liegt.</translation>
+  </message>
+  <message>
+   <source>No. It keeps what was aborted from the consumer. A consumer that crashes between its work and its commit does the work again, unless its offsets are committed in the same transaction as what it produces.</source>
+   <translation>Nein. Es hält vom Consumer fern, was abgebrochen wurde. Ein Consumer, der zwischen Arbeit und Commit abstürzt, tut die Arbeit noch einmal, es sei denn, seine Offsets werden in derselben Transaktion committet wie das, was er veröffentlicht.</translation>
+  </message>
+  <message>
+   <source>Nobody ends its transaction now. The last stable offset stands still, and behind it even what the shop has committed since is not read by booked.</source>
+   <translation>Niemand beendet jetzt seine Transaktion. Der Last Stable Offset steht still, und booked liest dahinter auch nicht, was shop seither committet hat.</translation>
   </message>
   <message>
    <source>Nobody reads their partitions. The groups do not know it yet; they wait for the next heartbeat.</source>
@@ -5262,10 +5290,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeigt die Sitzung, wie sie eine Sekunde vorher war.</translation>
   </message>
   <message>
-   <source>Since (session time)</source>
-   <translation>Seit (Sitzungszeit)</translation>
-  </message>
-  <message>
    <source>Since the client last sent something. Waiting for messages counts.</source>
    <translation>Seit der Client zuletzt etwas gesendet hat. Warten auf Nachrichten zählt mit.</translation>
   </message>
@@ -5608,6 +5632,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The branch begins at {time}; what is hatched is that of the session before.</source>
    <translation>Der Zweig beginnt bei {time}; schraffiert ist, was aus der Sitzung davor stammt.</translation>
+  </message>
+  <message>
+   <source>The broker aborts the transaction of the bank.</source>
+   <translation>Der Broker bricht die Transaktion von bank ab.</translation>
   </message>
   <message>
    <source>The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their consumers, queues with their workers and dead letters.
@@ -6050,6 +6078,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The sessions lasted differently long: sums are not judged.</source>
    <translation>Die Sitzungen dauerten verschieden lange: Summen werden nicht beurteilt.</translation>
+  </message>
+  <message>
+   <source>The shop aborts a transaction.</source>
+   <translation>shop bricht eine Transaktion ab.</translation>
   </message>
   <message>
    <source>The state of a group: Stable, Empty, PreparingRebalance, CompletingRebalance.</source>
@@ -6510,6 +6542,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Transactions</source>
    <translation>Transaktionen</translation>
+  </message>
+  <message>
+   <source>Transactions are open, and their messages are in the log already.</source>
+   <translation>Transaktionen sind offen, und ihre Nachrichten stehen schon im Log.</translation>
   </message>
   <message>
    <source>Transactions that are open.</source>
@@ -7146,6 +7182,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>blocks producers</source>
    <translation>blockiert Producer</translation>
+  </message>
+  <message>
+   <source>booked has the isolation level read_committed. It reads up to the last stable offset, where the first open transaction of a partition begins, and waits there.</source>
+   <translation>booked hat das Isolation Level read_committed. Es liest bis zum Last Stable Offset, wo die erste offene Transaktion einer Partition beginnt, und wartet dort.</translation>
   </message>
   <message>
    <source>booker commits before it works, poster after it, and clearer keeps its offset and its effects in one transaction of its database.</source>
@@ -7802,6 +7842,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>saved</source>
    <translation>gespeichert</translation>
+  </message>
+  <message>
+   <source>screens reads every message, booked waits.</source>
+   <translation>screens liest jede Nachricht, booked wartet.</translation>
   </message>
   <message>
    <source>send each at once</source>

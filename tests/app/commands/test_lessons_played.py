@@ -109,6 +109,14 @@ PLAYED: dict[str, Sequence[Act]] = {
         command("show_backpressure"),
         form("set_flow", "queue:refuse", max_messages=200),
     ),
+    "transactions": (
+        after(1),
+        after(4),
+        after(4),
+        after(23),
+        after(15),
+        form("crash", "producer:shop", for_s=20),
+    ),
 }
 
 

@@ -41,6 +41,9 @@ MADE = (K.QUEUE_CREATED, {"topic": "q"})
 BURIED: dict[str, Any] = {"to_topic": "q.dlq", "to_partition": 0, "to_offset": 0}
 LETTER = (K.REDRIVEN, {"topic": "q.dlq", "offset": 0, "count": 1, "to_topic": "q", "to_partition": 0, "to_offset": 1})
 
+BEGUN = (K.TRANSACTION_STARTED, {"client": "shop"})
+ENDED = (K.TRANSACTION_ENDED, {"client": "shop", "detail": {"markers": [["t", 0, 1]]}})
+
 
 @pytest.mark.parametrize(
     ("events", "words"),
@@ -100,6 +103,31 @@ def test_at_most_once_is_broken_by_a_second_delivery() -> None:
     story(*events)
     with pytest.raises(Violation, match="twice"):
         story(*events, at_most_once=["g"])
+
+
+def test_markers_are_skipped_and_nothing_else() -> None:
+    events = [
+        BEGUN,
+        topic(K.PUBLISHED, 0, client="shop"),
+        ENDED,
+        topic(K.PUBLISHED, 2),
+        topic(K.DELIVERED, 0, attempt=1),
+        topic(K.ACKNOWLEDGED, 0),
+        topic(K.DELIVERED, 2, attempt=1),
+    ]
+    story(*events, topic(K.ACKNOWLEDGED, 2)).finish()
+    with pytest.raises(Violation, match="never acknowledged 2 to 2"):
+        story(*events).finish()
+    with pytest.raises(Violation, match="g skipped 1 to 2"):
+        story(*events[:4], topic(K.PUBLISHED, 3), events[4], topic(K.DELIVERED, 3, attempt=1))
+
+
+def test_who_reads_committed_messages_gets_none_of_an_open_transaction() -> None:
+    events = [BEGUN, topic(K.PUBLISHED, 0, client="shop"), topic(K.DELIVERED, 0, attempt=1)]
+    story(*events)
+    story(*events[:2], ENDED, events[2], committed_readers=["g"])
+    with pytest.raises(Violation, match="the transaction of shop is open"):
+        story(*events, committed_readers=["g"])
 
 
 def test_only_what_was_deleted_or_compacted_may_be_skipped() -> None:

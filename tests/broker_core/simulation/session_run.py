@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import resources
 from broker_core.events import Event, EventKind
 from broker_core.recording.checker import Checker
+from broker_core.recording.markers import markers_of
 from broker_core.simulation import Scenario, Simulation, load_scenario
 from broker_core.simulation.replay import EventDigest
 from broker_core.snapshots import Snapshot
@@ -97,21 +98,29 @@ class SessionRun:
             earlier.time_ns <= later.time_ns for earlier, later in zip(self.events, self.events[1:], strict=False)
         )
 
+    def _markers(self, topic: str, partition: int, end: int) -> int:
+        """The markers of transactions below `end`."""
+        ended = [place for event in self.of(EventKind.TRANSACTION_ENDED) for place in markers_of(event)]
+        return sum(place == (topic, partition) and offset < end for place, offset in ended)
+
     def _check_groups(self) -> None:
         for group in self.snapshot.groups:
             for topic in group.topics:
                 published = sum(
-                    view.end_offset
+                    view.end_offset - self._markers(topic, number, view.end_offset)
                     for topics in self.snapshot.topics
                     if topics.name == topic
-                    for view in topics.partitions
+                    for number, view in enumerate(topics.partitions)
                 )
                 mine = [offset for offset in group.offsets if offset.topic == topic]
-                assert published == sum(
-                    (offset.committed or 0) + (offset.lag or 0) for offset in mine if offset.lag is not None
-                ) + sum(offset.end_offset for offset in mine if offset.lag is None)
+                committed = sum(
+                    (offset.committed or 0) - self._markers(topic, offset.partition, offset.committed or 0)
+                    for offset in mine
+                )
+                assert published == committed + sum(
+                    offset.end_offset if offset.lag is None else offset.lag for offset in mine
+                )
                 acknowledged = self.count(EventKind.ACKNOWLEDGED, topic=topic, group=group.name)
-                committed = sum(offset.committed or 0 for offset in mine)
                 # What was deleted or compacted away before anybody read it was committed, but nobody acknowledged it.
                 assert acknowledged <= committed if topic in self._cleaned else acknowledged == committed
 

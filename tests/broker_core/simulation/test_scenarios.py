@@ -390,3 +390,25 @@ def test_schema_evolution() -> None:
     causes = [event.cause for event in run.of(EventKind.FAULT)]
     assert "/properties/amount/type" in causes[0]
     assert '"currency" is required' in causes[1]
+
+
+def test_transactions() -> None:
+    lags: dict[float, tuple[int, int]] = {}
+
+    def look(simulation: Simulation) -> None:
+        groups = {group.name: group for group in simulation.snapshot().groups}
+        screens, booked = (sum(each.lag or 0 for each in groups[name].offsets) for name in ("screens", "booked"))
+        lags[s_from_ns(simulation.loop.now_ns)] = (screens, booked)
+
+    run = SessionRun("transactions", looks_s=(29, 44, 50), look=look)
+    assert all(screens < 5 for screens, _ in lags.values())
+    assert lags[44][1] > 5 * lags[29][1]  # behind the transaction that nobody ends
+    assert lags[50][1] < 30
+    ended = Counter((event.client, event.cause) for event in run.of(EventKind.TRANSACTION_ENDED))
+    assert ended["bank", "timed out"] == 1
+    assert ended["shop", "committed"] == 3 * ended["shop", "aborted"] == 45
+    # Who reads committed messages has processed none of an aborted transaction.
+    clerks = run.processed("clerk-1") + run.processed("clerk-2")
+    committed = 24 * ended["shop", "committed"] + 10 * ended["bank", "committed"]
+    assert committed - 30 <= clerks <= committed
+    assert run.processed("screen-1") + run.processed("screen-2") > committed + 24 * ended["shop", "aborted"]
