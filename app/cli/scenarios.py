@@ -54,6 +54,7 @@ def _parts(scenario: Scenario) -> dict[str, int]:
         "consumers": sum(spec.count for spec in scenario.consumers),
         "workers": sum(spec.count for spec in scenario.workers),
         "subscribers": len(scenario.subscribers),
+        "share groups": len(scenario.share_groups),
     }
     return {name: count for name, count in counts.items() if count}
 

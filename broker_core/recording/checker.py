@@ -89,8 +89,12 @@ class Checker(QueueRules):
         """One that knows the limits of `scenario`."""
         configs = {each.name: each.config for each in scenario.queues}
         configs |= {name: each.config for each in scenario.subscribers for name in each.subscriptions.values()}
+        attempts = {name: config.max_attempts for name, config in configs.items() if config.max_attempts}
+        attempts |= {
+            name: each.delivery_count_limit for each in scenario.share_groups for name in each.subscriptions.values()
+        }
         return cls(
-            max_attempts={name: config.max_attempts for name, config in configs.items() if config.max_attempts},
+            max_attempts=attempts,
             max_depth={
                 each.name: each.flow.max_messages for each in scenario.queues if each.flow and each.flow.max_messages
             },

@@ -80,7 +80,9 @@ class LessonReferences:
 def _objects(scenario: Scenario, names: ScenarioNames) -> set[str]:
     """The ids of what the canvas shows from the beginning, or once everybody has joined."""
     queues = names.queues | names.subscriptions
-    workers = {name for spec in (*scenario.workers, *scenario.subscribers) for name in names_of(spec)}
+    workers = {
+        name for spec in (*scenario.workers, *scenario.subscribers, *scenario.share_groups) for name in names_of(spec)
+    }
     return {
         "bench",
         *(f"lane:{topic.name}/{number}" for topic in scenario.topics for number in range(topic.partitions)),

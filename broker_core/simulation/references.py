@@ -19,7 +19,7 @@ from broker_core.simulation.arrivals import FileArrivals
 from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.lesson_references import LessonReferences
 from broker_core.simulation.scenario_names import ScenarioNames, names_of
-from broker_core.simulation.specs import Failure, ProducerSpec
+from broker_core.simulation.specs import Failure, ProducerSpec, ShareGroupSpec, SubscriberSpec
 from broker_core.simulation.strict_yaml import Document, YamlError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _References:
             self._fail(("rebalance_delay_ms",), "rebalance_delay_ms must be 0 or more.")
         self._unique("topic", "topics", "queues")
         self._unique("group", "groups")
-        self._unique("actor", "producers", "consumers", "workers", "subscribers")
+        self._unique("actor", "producers", "consumers", "workers", "subscribers", "share_groups")
         self._check_topics()
         self._check_actors()
         for index, scheduled in enumerate(self._scenario.schedule):
@@ -97,15 +97,25 @@ class _References:
             except InvalidSchemaError as error:
                 self._fail(("schemas", index, "text"), f"this is no schema: {error}.")
         stored = {name.lower() for name in self._names.topics | self._names.queues}
-        for index, subscriber in enumerate(self._scenario.subscribers):
-            for position, name in enumerate(subscriber.topics):
-                self._known(("subscribers", index, "topics", position), "topic", name)
-                if subscriber.topics.index(name) != position:
-                    self._fail(("subscribers", index, "topics", position), f"the topic '{name}' is there twice.")
-            for subscription in subscriber.subscriptions.values():
-                if subscription.lower() in stored:
-                    self._fail(("subscribers", index, "name"), f"the name '{subscription}' is taken already.")
-                stored.add(subscription.lower())
+        groups = {group.name.lower() for group in self._scenario.groups}
+        for index, share_group in enumerate(self._scenario.share_groups):
+            if share_group.name.lower() in groups:
+                self._fail(("share_groups", index, "name"), f"the name '{share_group.name}' is taken already.")
+            groups.add(share_group.name.lower())
+        for section in ("subscribers", "share_groups"):
+            for index, subscriber in enumerate(getattr(self._scenario, section)):
+                self._check_subscriptions((section, index), subscriber, stored)
+
+    def _check_subscriptions(self, path: Place, subscriber: SubscriberSpec | ShareGroupSpec, stored: set[str]) -> None:
+        """`stored` are the names of topics, queues and subscriptions so far, to which it adds."""
+        for position, name in enumerate(subscriber.topics):
+            self._known((*path, "topics", position), "topic", name)
+            if subscriber.topics.index(name) != position:
+                self._fail((*path, "topics", position), f"the topic '{name}' is there twice.")
+        for subscription in subscriber.subscriptions.values():
+            if subscription.lower() in stored:
+                self._fail((*path, "name"), f"the name '{subscription}' is taken already.")
+            stored.add(subscription.lower())
 
     def _check_actors(self) -> None:
         scenario = self._scenario
@@ -122,6 +132,8 @@ class _References:
             self._check_failures(("workers", index, "failures"), worker.failures)
         for index, subscriber in enumerate(scenario.subscribers):
             self._check_failures(("subscribers", index, "failures"), subscriber.failures)
+        for index, share_group in enumerate(scenario.share_groups):
+            self._check_failures(("share_groups", index, "failures"), share_group.failures)
 
     def _check_priorities(self, path: Place, producer: ProducerSpec) -> None:
         """A queue refuses what it has no level for."""

@@ -20,6 +20,7 @@ from broker_core.simulation.specs import (
     QueueSpec,
     Scheduled,
     SchemaSpec,
+    ShareGroupSpec,
     Strict,
     SubscriberSpec,
     TopicSpec,
@@ -54,6 +55,7 @@ class Scenario(Strict, frozen=True, kw_only=True):
     consumers: tuple[ConsumerSpec, ...] = ()
     workers: tuple[WorkerSpec, ...] = ()
     subscribers: tuple[SubscriberSpec, ...] = ()
+    share_groups: tuple[ShareGroupSpec, ...] = ()
     schedule: tuple[Scheduled, ...] = ()
     alerts: tuple[Alert, ...] = ()
     lesson: Lesson | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from broker_core.simulation.specs import SubscriberSpec, numbered
+from broker_core.simulation.specs import ShareGroupSpec, SubscriberSpec, numbered
 
 if TYPE_CHECKING:
     from broker_core.simulation.scenario import Scenario
@@ -32,9 +32,10 @@ class ScenarioNames:
         self.queues = {queue.name for queue in scenario.queues}
         self.subjects = {schema.subject for schema in scenario.schemas}
         self.groups = {group.name for group in scenario.groups}
-        self.subscriptions = {name for spec in scenario.subscribers for name in spec.subscriptions.values()}
+        subscribers = (*scenario.subscribers, *scenario.share_groups)
+        self.subscriptions = {name for spec in subscribers for name in spec.subscriptions.values()}
         self.consumers = {name for spec in scenario.consumers for name in numbered(spec)}
-        others = (*scenario.producers, *scenario.workers, *scenario.subscribers)
+        others = (*scenario.producers, *scenario.workers, *subscribers)
         self.actors = self.consumers | {name for spec in others for name in names_of(spec)}
 
     def of_field(self, field: str, part: str = "") -> set[str]:
@@ -45,6 +46,6 @@ class ScenarioNames:
 
 def names_of(spec: Any) -> list[str]:
     """The names that a part of a scenario stands for."""
-    if isinstance(spec, SubscriberSpec):
+    if isinstance(spec, SubscriberSpec | ShareGroupSpec):
         return spec.workers
     return numbered(spec) if hasattr(spec, "count") else [spec.name]

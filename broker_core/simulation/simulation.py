@@ -36,7 +36,8 @@ from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
 from broker_core.simulation.handlers import ActionHandlers, Performed
 from broker_core.simulation.scenario import Scenario
-from broker_core.simulation.specs import GroupSpec, Scheduled, SubscriberSpec, numbered
+from broker_core.simulation.share_member import ShareMemberActor
+from broker_core.simulation.specs import GroupSpec, Scheduled, ShareGroupSpec, SubscriberSpec, numbered
 from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import SubscriberActor, WorkerActor
 from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
@@ -188,6 +189,8 @@ class Simulation:
             self.broker.queues.create(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
         for subscriber in scenario.subscribers:
             self._subscribe(subscriber)
+        for share_group in scenario.share_groups:
+            self._share(share_group)
 
     def _effects_of(self, group: str) -> SqliteEffects:
         """The database in which the application of `group` keeps what it has done."""
@@ -203,6 +206,13 @@ class Simulation:
             )
         for name in spec.workers:
             self.context.add(SubscriberActor(spec, name)).start()
+
+    def _share(self, spec: ShareGroupSpec) -> None:
+        self.broker.share_groups.configure(spec.name, spec.config())
+        for topic in spec.topics:
+            self.broker.share_groups.subscribe(self.loop.now_ns, spec.name, topic)
+        for name in spec.workers:
+            self.context.add(ShareMemberActor(spec, name)).start()
 
     def _begin_cleaning(self) -> None:
         if not self._cleaning:

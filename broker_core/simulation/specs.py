@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clients.membership import ConsumerConfig, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
@@ -268,6 +269,51 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
         """The name of its subscription to each topic: its own, or, of several, that and the topic's."""
         if len(self.topics) == 1:
             return {self.topics[0]: self.name}
+        return {topic: f"{self.name}.{topic}" for topic in self.topics}
+
+
+class ShareGroupSpec(Strict, frozen=True, kw_only=True):
+    """A share group (KIP-932) with `count` members, named NAME-1, NAME-2, ...; each message goes to one of them.
+
+    A message is locked for the member that has it for `record_lock_duration_ms`, and is delivered at most
+    `delivery_count_limit` times. A member says every `heartbeat_interval_ms` that it is there.
+    """
+
+    name: str
+    topics: tuple[str, ...]
+    count: int = 1
+    record_lock_duration_ms: int = 30_000
+    delivery_count_limit: int = 5
+    heartbeat_interval_ms: int = 5_000
+    processing: Duration = Duration(mean_ms=0)
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.config()
+        if not self.topics:
+            raise ValueError("a share group needs a topic")
+        if self.count < 1:
+            raise ValueError("count must be 1 or more")
+        if self.heartbeat_interval_ms < 1:
+            raise ValueError("heartbeat_interval_ms must be 1 or more")
+
+    def config(self) -> ShareGroupConfig:
+        """As the broker takes it. Raises INVALID_CONFIG."""
+        return ShareGroupConfig(
+            record_lock_duration_ms=self.record_lock_duration_ms,
+            delivery_count_limit=self.delivery_count_limit,
+            auto_offset_reset="earliest",
+        )
+
+    @property
+    def workers(self) -> list[str]:
+        """The names of its members."""
+        return [f"{self.name}-{number}" for number in range(1, self.count + 1)]
+
+    @property
+    def subscriptions(self) -> dict[str, str]:
+        """The name of its subscription to each topic."""
         return {topic: f"{self.name}.{topic}" for topic in self.topics}
 
 

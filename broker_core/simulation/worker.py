@@ -16,7 +16,7 @@ from broker_core.replies import Reply
 from broker_core.simulation.actions.faults import Outcome
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.durations import Duration
-from broker_core.simulation.specs import Failure, SubscriberSpec, WorkerSpec
+from broker_core.simulation.specs import Failure, ShareGroupSpec, SubscriberSpec, WorkerSpec
 
 TAKE_TIMEOUT_NS = ns_from_s(30)
 
@@ -34,7 +34,7 @@ _KINDS: dict[Outcome, Literal["nack", "hang", "forget"]] = {
 class Lessee(Actor):
     """Works on one leased message after the other."""
 
-    def __init__(self, name: str, spec: WorkerSpec | SubscriberSpec) -> None:
+    def __init__(self, name: str, spec: WorkerSpec | SubscriberSpec | ShareGroupSpec) -> None:
         super().__init__(name)
         self._processing: Duration = spec.processing
         self.usual_processing = spec.processing
@@ -172,7 +172,7 @@ class WorkerActor(Lessee):
 class SubscriberActor(Lessee):
     """Gets every message of its topics, each through a subscription of its own, of which the first comes first."""
 
-    def __init__(self, spec: SubscriberSpec, name: str) -> None:
+    def __init__(self, spec: SubscriberSpec | ShareGroupSpec, name: str) -> None:
         super().__init__(name, spec)
         self._read = spec.topics
         self._queues = tuple(spec.subscriptions.values())

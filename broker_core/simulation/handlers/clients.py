@@ -26,6 +26,7 @@ from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Plan, refuse
 from broker_core.simulation.producer import ProducerActor
+from broker_core.simulation.share_member import ShareMemberActor
 from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
 from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import WorkerActor
@@ -144,6 +145,12 @@ class ClientHandler:
 
                 def enter() -> None:
                     self._context.add(WorkerActor(name, work)).start()
+
+            case ShareMemberActor():
+                share = actor.share_group
+
+                def enter() -> None:
+                    self._context.add(ShareMemberActor(share, name)).start()
 
             case _:
                 raise refuse(f"{actor.name} cannot be duplicated: what it reads is made for it alone")

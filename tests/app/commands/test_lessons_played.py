@@ -117,6 +117,13 @@ PLAYED: dict[str, Sequence[Act]] = {
         after(15),
         form("crash", "producer:shop", for_s=20),
     ),
+    "share-group": (
+        after(2),
+        after(3),
+        after(20),
+        after(9),
+        command("duplicate_client", "worker:floor-1"),
+    ),
 }
 
 

@@ -412,3 +412,17 @@ def test_transactions() -> None:
     committed = 24 * ended["shop", "committed"] + 10 * ended["bank", "committed"]
     assert committed - 30 <= clerks <= committed
     assert run.processed("screen-1") + run.processed("screen-2") > committed + 24 * ended["shop", "aborted"]
+
+
+def test_share_group() -> None:
+    run = SessionRun("share-group")
+    floor = [run.processed(f"floor-{number}") for number in range(1, 5)]
+    assert min(floor) > 100
+    assert sum(floor) > 1.4 * sum(run.processed(f"line-{number}") for number in range(1, 5))
+    (expired,) = run.of(EventKind.LEASE_EXPIRED)
+    assert (expired.client, expired.group) == ("floor-2", "floor.orders")
+    (queue,) = run.snapshot.queues
+    assert queue.ready < 10
+    assert sum(lag or 0 for lag in run.lag("lines")) > 200
+    # A share group does not rebalance.
+    assert {event.group for event in run.of(EventKind.REBALANCE_COMPLETED)} == {"lines"}
