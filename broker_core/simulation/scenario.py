@@ -60,6 +60,12 @@ class Scenario(Strict, frozen=True, kw_only=True):
     alerts: tuple[Alert, ...] = ()
     lesson: Lesson | None = None
 
+    @property
+    def subscriptions(self) -> dict[str, str]:
+        """The topic of each subscription of subscribers and share groups."""
+        readers: tuple[SubscriberSpec | ShareGroupSpec, ...] = (*self.subscribers, *self.share_groups)
+        return {name: topic for spec in readers for topic, name in spec.subscriptions.items()}
+
 
 def load_scenario(path: Path, window: WindowNames | None = None) -> tuple[Scenario, str]:
     """The scenario in the file and its text; `window` as for `parse_scenario`. Raises `ScenarioError`."""

@@ -32,10 +32,9 @@ class ScenarioNames:
         self.queues = {queue.name for queue in scenario.queues}
         self.subjects = {schema.subject for schema in scenario.schemas}
         self.groups = {group.name for group in scenario.groups}
-        subscribers = (*scenario.subscribers, *scenario.share_groups)
-        self.subscriptions = {name for spec in subscribers for name in spec.subscriptions.values()}
+        self.subscriptions = set(scenario.subscriptions)
         self.consumers = {name for spec in scenario.consumers for name in numbered(spec)}
-        others = (*scenario.producers, *scenario.workers, *subscribers)
+        others = (*scenario.producers, *scenario.workers, *scenario.subscribers, *scenario.share_groups)
         self.actors = self.consumers | {name for spec in others for name in names_of(spec)}
 
     def of_field(self, field: str, part: str = "") -> set[str]:

@@ -358,6 +358,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Partition lässt sich nur für Nachrichten wählen, die sofort gesendet werden.</translation>
   </message>
   <message>
+   <source>A partition has one owner in a consumer group. With two partitions two members work, and the others have none.</source>
+   <translation>In einer Consumer-Gruppe hat eine Partition einen Besitzer. Bei zwei Partitionen arbeiten zwei Mitglieder, und die anderen haben keine.</translation>
+  </message>
+  <message>
    <source>A picture of each plot (PNG)</source>
    <translation>Ein Bild jedes Diagramms (PNG)</translation>
   </message>
@@ -428,6 +432,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A session that was recorded before. Branch here (Ctrl+B) to go on from this moment.</source>
    <translation>Eine früher aufgezeichnete Sitzung. Hier abzweigen (Strg+B), um von diesem Moment weiterzugehen.</translation>
+  </message>
+  <message>
+   <source>A share group has no owners. Whoever is free takes the next message of any partition, on a lock; the ring around it is the time that is left.</source>
+   <translation>In einer Share-Gruppe gibt es keine Besitzer. Wer frei ist, nimmt die nächste Nachricht irgendeiner Partition, mit einer Sperre auf Zeit; der Ring um sie ist die Zeit, die bleibt.</translation>
   </message>
   <message>
    <source>A shift by nothing changes nothing.</source>
@@ -792,6 +800,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At opening</source>
    <translation>Beim Öffnen</translation>
+  </message>
+  <message>
+   <source>At second 20 floor-2 dies with a message in its hands.</source>
+   <translation>In Sekunde 20 stirbt floor-2 mit einer Nachricht in der Hand.</translation>
   </message>
   <message>
    <source>At second 20 painter-2 dies with a message in its hands.</source>
@@ -1822,6 +1834,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Verdoppeln</translation>
   </message>
   <message>
+   <source>Duplicate floor-1. Select it and press Ctrl+U.</source>
+   <translation>Duplizieren Sie floor-1: auswählen und Strg+U drücken.</translation>
+  </message>
+  <message>
    <source>Duplicate topic, queue or group...</source>
    <translation>Topic, Queue oder Gruppe verdoppeln...</translation>
   </message>
@@ -2398,6 +2414,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Vor im Inspektor</translation>
   </message>
   <message>
+   <source>Four members of floor work, on two partitions.</source>
+   <translation>Vier Mitglieder von floor arbeiten, an zwei Partitionen.</translation>
+  </message>
+  <message>
    <source>Four painters take messages from the queue.</source>
    <translation>Vier Painter nehmen Nachrichten aus der Queue.</translation>
   </message>
@@ -2700,6 +2720,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>In flight, as all messages here.</source>
    <translation>Von jemandem gehalten, wie alle hier.</translation>
+  </message>
+  <message>
+   <source>In lines a partition waits for a new owner.</source>
+   <translation>In lines wartet eine Partition auf einen neuen Besitzer.</translation>
   </message>
   <message>
    <source>In these brackets stands one name, as in {example}.</source>
@@ -5200,6 +5224,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Einstellungen...</translation>
   </message>
   <message>
+   <source>Share group</source>
+   <translation>Share-Gruppe</translation>
+  </message>
+  <message>
    <source>Shift+F8 goes on from here, Ctrl+R starts it again.</source>
    <translation>Umschalt+F8 setzt sie hier fort, Strg+R startet sie neu.</translation>
   </message>
@@ -5808,6 +5836,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Rückstand wächst weiter.</translation>
   </message>
   <message>
+   <source>The lag of lines grows.</source>
+   <translation>Der Rückstand von lines wächst.</translation>
+  </message>
+  <message>
    <source>The lag of now against that of two seconds ago.</source>
    <translation>Der Rückstand jetzt gegen den vor zwei Sekunden.</translation>
   </message>
@@ -5924,8 +5956,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Reihenfolge aller Nachrichten eines Kunden. Die Nachrichten einer Stunde bleiben in Reihenfolge; die zweier Stunden können in zwei Partitionen liegen, mit zwei Besitzern.</translation>
   </message>
   <message>
+   <source>The order. Two messages of one key may be at work at the same time, and one that fails comes again after those behind it. What needs the order of a key needs a group whose partitions have owners.</source>
+   <translation>Die Reihenfolge. Zwei Nachrichten eines Schlüssels können gleichzeitig in Arbeit sein, und eine, die fehlschlägt, kommt nach denen hinter ihr noch einmal. Was die Reihenfolge eines Schlüssels braucht, braucht eine Gruppe, deren Partitionen Besitzer haben.</translation>
+  </message>
+  <message>
    <source>The other members of its group, and nobody else. They get its partitions when the session timeout of indexer-2 has passed and the group has rebalanced. Until then nobody reads them, and their lag rises.</source>
    <translation>Die anderen Mitglieder seiner Gruppe und niemand sonst. Sie bekommen seine Partitionen, wenn das Session-Timeout von indexer-2 abgelaufen ist und die Gruppe einen Rebalance hatte. Bis dahin liest sie niemand, und ihr Rückstand wächst.</translation>
+  </message>
+  <message>
+   <source>The other three went on at once, without a rebalance. After four seconds the lock of its message expired, and the message is delivered to another, with attempt 2.</source>
+   <translation>Die anderen drei machten sofort weiter, ohne Rebalance. Nach vier Sekunden lief die Sperre seiner Nachricht ab, und ein anderer bekommt sie, mit Versuch 2.</translation>
   </message>
   <message>
    <source>The other {more} were not tried.</source>
@@ -6162,6 +6202,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Theme, type, language, recording.</source>
    <translation>Farben, Schrift, Sprache, Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>There are five members for two partitions, and the new one works at once. Nothing had to be given up for it.</source>
+   <translation>Es gibt fünf Mitglieder für zwei Partitionen, und das neue arbeitet sofort. Nichts musste dafür abgegeben werden.</translation>
   </message>
   <message>
    <source>There are no dead letters.</source>
@@ -6710,6 +6754,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What Kafka programs send to the broker meets a fault, as often and as long as you say.</source>
    <translation>Was Kafka-Programme an den Broker senden, trifft auf einen Fehler, so oft und so lange wie angegeben.</translation>
+  </message>
+  <message>
+   <source>What does a share group give up for that?</source>
+   <translation>Was gibt eine Share-Gruppe dafür auf?</translation>
   </message>
   <message>
    <source>What happens</source>
@@ -7498,6 +7546,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>left open</source>
    <translation>blieb offen</translation>
+  </message>
+  <message>
+   <source>line-1 was given up when its session timed out, after ten seconds. Until the group had rebalanced, nobody read its partition.</source>
+   <translation>line-1 wurde aufgegeben, als seine Session nach zehn Sekunden ablief. Bis die Gruppe ihren Rebalance hatte, las niemand seine Partition.</translation>
   </message>
   <message>
    <source>log-normal: a long tail, as real work has</source>
