@@ -130,8 +130,4 @@ class InspectorHandlers(QObject):
     def _topic_of(self, queue: str) -> str:
         """The topic that a queue reads: its own log, or, of a subscription, the topic that it hangs on."""
         scenario = self._context.controller.scenario
-        for subscriber in (*scenario.subscribers, *scenario.share_groups) if scenario is not None else ():
-            for topic, name in subscriber.subscriptions.items():
-                if name == queue:
-                    return topic
-        return queue
+        return queue if scenario is None else scenario.subscriptions.get(queue, queue)

@@ -79,6 +79,7 @@ def test_blocks_are_followed_by_their_indents(indent: str) -> None:
         "durability:",
         "rebalance_delay_ms:",
         "schemas:",
+        "share_groups:",
         "alerts:",
         "lesson:",
     ]
