@@ -13,6 +13,7 @@ from broker_core.clients.committed_messages import CommittedMessages
 from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership
 from broker_core.clients.partition_runs import next_offsets, within
 from broker_core.clients.positions import check_offsets, reset_strays, starting_offset
+from broker_core.clients.reconciling_membership import ReconcilingMembership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -27,6 +28,10 @@ __all__ = ["Consumer", "ConsumerConfig"]
 
 # Called with partitions; where it returns a Reply, the consumer waits for that.
 Listener = Callable[[Sequence[TopicPartition]], object]
+
+
+# The member is known, and what it says is old.
+_KEEPS_ID = frozenset({ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.STALE_MEMBER_EPOCH})
 
 
 def _ignore(_partitions: Sequence[TopicPartition]) -> None:
@@ -56,7 +61,8 @@ class Consumer:
         self.topics = tuple(topics)
         self._config = config
         self._on_assigned, self._on_revoked, self._on_lost = on_assigned, on_revoked, on_lost
-        self._member = Membership(broker, loop, client_id, group, config, self._heard)
+        member_type = ReconcilingMembership if config.group_protocol == "consumer" else Membership
+        self._member = member_type(broker, loop, client_id, group, config, self._heard)
         self._pattern: Pattern | None = None
         self._manual = False
         self.positions: dict[TopicPartition, int] = {}
@@ -334,7 +340,7 @@ class Consumer:
         """Join and sync until it has an assignment. An eager member first gives up all partitions."""
         self._member.stop_heartbeat()
         owned = self.assignment
-        if self._config.assignor not in COOPERATIVE:
+        if self._config.group_protocol == "classic" and self._config.assignor not in COOPERATIVE:
             await self._tell(self._give_up(owned))
         while self._must_join:
             self._check_open()
@@ -415,7 +421,7 @@ class Consumer:
                 self._cut_off = error
             self._lost += self.assignment
             self.positions, self._processed, self._handed = {}, {}, {}
-            self._member.forget(keep_id=error.code is ErrorCode.ILLEGAL_GENERATION)
+            self._member.forget(keep_id=error.code in _KEEPS_ID)
         self._must_join = True
 
     def _check_open(self) -> None:

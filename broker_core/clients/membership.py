@@ -28,10 +28,13 @@ MOVED_ON = frozenset(
         ErrorCode.ILLEGAL_GENERATION,
         ErrorCode.UNKNOWN_MEMBER_ID,
         ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        ErrorCode.STALE_MEMBER_EPOCH,
     }
 )
 
 
+GroupProtocol = Literal["classic", "consumer"]
 IsolationLevel = Literal["read_uncommitted", "read_committed"]
 
 
@@ -40,7 +43,8 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
 
     `guarantee`: at_least_once commits after processing, at_most_once before delivery. A poll commits the messages of
     earlier polls every `auto_commit_interval_ms`; None disables that. `commit_on_revoke` also commits the partitions
-    that are revoked. With the `isolation_level` read_committed it reads up to the last stable offset, where the first
+    that are revoked. With the `group_protocol` consumer (KIP-848) the broker assigns and sets session timeout and
+    heartbeat interval; `assignor` and `max_poll_interval_ms` are not used then. With the `isolation_level` read_committed it reads up to the last stable offset, where the first
     open transaction begins, and passes over aborted messages. A `max_poll_interval_ms` of 0 is no limit.
     """
 
@@ -52,6 +56,7 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
     max_poll_messages: Positive = 500
     auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
     instance_id: str = ""
+    group_protocol: GroupProtocol = "classic"
     isolation_level: IsolationLevel = "read_uncommitted"
     guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
     auto_commit_interval_ms: TimeMsNumber | None = None

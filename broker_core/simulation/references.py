@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.errors import BrokerError
-from broker_core.limits import MAX_PARTITIONS
+from broker_core.limits import MAX_PARTITIONS, MAX_WAIT_MS
 from broker_core.names import check_name
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import read_schema
@@ -49,6 +49,9 @@ class _References:
             self._fail(("until_s",), "until_s must lie between 0 and 1000000 seconds.")
         if self._scenario.rebalance_delay_ms < 0:
             self._fail(("rebalance_delay_ms",), "rebalance_delay_ms must be 0 or more.")
+        for name in ("consumer_session_timeout_ms", "consumer_heartbeat_interval_ms"):
+            if not 1 <= getattr(self._scenario, name) <= MAX_WAIT_MS:
+                self._fail((name,), f"{name} must lie between 1 and {MAX_WAIT_MS}.")
         self._unique("topic", "topics", "queues")
         self._unique("group", "groups")
         self._unique("actor", "producers", "consumers", "workers", "subscribers", "share_groups")

@@ -36,6 +36,8 @@ class ScenarioError(Exception):
 class Scenario(Strict, frozen=True, kw_only=True):
     """Everything that runs, and what a person should watch and try.
 
+    `rebalance_delay_ms` is how long an empty group waits for more members, `consumer_session_timeout_ms` and
+    `consumer_heartbeat_interval_ms` are what the broker tells members of the consumer protocol.
     The steps of a `lesson` tick themselves; `watch` and `try` are what there is to see and to do besides.
     """
 
@@ -47,6 +49,8 @@ class Scenario(Strict, frozen=True, kw_only=True):
     until_s: float
     durability: Literal["memory", "file"] = "file"
     rebalance_delay_ms: int = 600
+    consumer_session_timeout_ms: int = 45_000
+    consumer_heartbeat_interval_ms: int = 5_000
     schemas: tuple[SchemaSpec, ...] = ()
     topics: tuple[TopicSpec, ...] = ()
     queues: tuple[QueueSpec, ...] = ()

@@ -78,7 +78,11 @@ class Simulation:
             self.events,
             OffsetStore(offsets_path),
             log_config=LogConfig(durability=scenario.durability),
-            group_config=GroupConfig(initial_rebalance_delay_ms=scenario.rebalance_delay_ms),
+            group_config=GroupConfig(
+                initial_rebalance_delay_ms=scenario.rebalance_delay_ms,
+                consumer_session_timeout_ms=scenario.consumer_session_timeout_ms,
+                consumer_heartbeat_interval_ms=scenario.consumer_heartbeat_interval_ms,
+            ),
             epoch_ms=epoch_ms,
         )
         self._epoch_ms = epoch_ms

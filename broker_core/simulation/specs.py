@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.broker.share_group_config import ShareGroupConfig
-from broker_core.clients.membership import ConsumerConfig, IsolationLevel
+from broker_core.clients.membership import ConsumerConfig, GroupProtocol, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
 from broker_core.limits import SEGMENT_BYTES
@@ -86,7 +86,11 @@ class QueueSpec(Strict, frozen=True, kw_only=True):
 
 
 class GroupSpec(Strict, frozen=True, kw_only=True):
-    """A consumer group and what it reads; the settings are those of every member."""
+    """A consumer group and what it reads; the settings are those of every member.
+
+    With the `protocol` consumer (KIP-848) the broker assigns; session timeout and heartbeat interval are those of the
+    scenario, `consumer_session_timeout_ms` and `consumer_heartbeat_interval_ms`.
+    """
 
     name: str
     topics: tuple[str, ...]
@@ -95,9 +99,12 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
     heartbeat_interval_ms: int = 1_000
     rebalance_timeout_ms: int = 20_000
     isolation_level: IsolationLevel = "read_uncommitted"
+    protocol: GroupProtocol = "classic"
 
     def __post_init__(self) -> None:
         self.config()
+        if self.protocol == "consumer" and self.assignor != "range":
+            raise ValueError("assignor belongs to the classic protocol; in the consumer protocol the broker assigns")
 
     def config(self, instance_id: str = "") -> ConsumerConfig:
         """As its members take it. Raises INVALID_CONFIG."""
@@ -107,6 +114,7 @@ class GroupSpec(Strict, frozen=True, kw_only=True):
             heartbeat_interval_ms=self.heartbeat_interval_ms,
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             isolation_level=self.isolation_level,
+            group_protocol=self.protocol,
             instance_id=instance_id,
         )
 

@@ -223,6 +223,8 @@ class GroupHandler:
 
     def _set_assignor(self, action: SetAssignor) -> Plan:
         spec = self._context.group(action.group)
+        if spec.protocol == "consumer":
+            raise refuse(f"{action.group} uses the consumer protocol, in which the broker assigns")
         if spec.assignor == action.assignor:
             raise refuse(f"{action.group} uses {action.assignor} already")
         members = self._able_to_restart(action.group)

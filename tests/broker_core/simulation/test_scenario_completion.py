@@ -78,6 +78,8 @@ def test_blocks_are_followed_by_their_indents(indent: str) -> None:
         "seed:",
         "durability:",
         "rebalance_delay_ms:",
+        "consumer_session_timeout_ms:",
+        "consumer_heartbeat_interval_ms:",
         "schemas:",
         "share_groups:",
         "alerts:",
