@@ -43,9 +43,10 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
 
     `guarantee`: at_least_once commits after processing, at_most_once before delivery. A poll commits the messages of
     earlier polls every `auto_commit_interval_ms`; None disables that. `commit_on_revoke` also commits the partitions
-    that are revoked. With the `group_protocol` consumer (KIP-848) the broker assigns and sets session timeout and
-    heartbeat interval; `assignor` and `max_poll_interval_ms` are not used then. With the `isolation_level` read_committed it reads up to the last stable offset, where the first
-    open transaction begins, and passes over aborted messages. A `max_poll_interval_ms` of 0 is no limit.
+    that are revoked. A `max_poll_interval_ms` of 0 is no limit. With the `group_protocol` consumer (KIP-848) the broker
+    assigns, and sets session timeout and heartbeat interval; `assignor` and `max_poll_interval_ms` are not used then.
+    With the `isolation_level` read_committed it reads up to the last stable offset, where the first open transaction
+    begins, and passes over aborted messages.
     """
 
     assignor: AnySpelling = "range"

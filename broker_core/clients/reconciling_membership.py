@@ -20,7 +20,7 @@ class ReconcilingMembership(Membership):
     _interval_ms = 0
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
-        """Join, or say what it reads now. Returns its assignment, without what it is to give up. Raises as heartbeat."""
+        """Join, or say what it reads now. Returns its assignment, without what it is to give up."""
         joins = not self.member_id or self.generation <= JOINING
         if not self.member_id:
             self.member_id = self._config.instance_id or f"{self._client_id}-{self._loop.now_ns}"

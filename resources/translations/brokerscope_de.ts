@@ -662,6 +662,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle aufgelisteten.</translation>
   </message>
   <message>
+   <source>All members of classic give up their partitions before they join again, and they wait for old-1, which is slow and has messages in hand. Nobody reads meanwhile. In modern the others read on.</source>
+   <translation>Alle Mitglieder von classic geben ihre Partitionen ab, bevor sie wieder beitreten, und sie warten auf old-1, das langsam ist und Nachrichten in der Hand hat. Niemand liest derweil. In modern lesen die anderen weiter.</translation>
+  </message>
+  <message>
+   <source>All members of classic joined again. The card at the right says what moved, and how long nobody read.</source>
+   <translation>Alle Mitglieder von classic sind neu beigetreten. Die Karte rechts sagt, was umzog und wie lange niemand las.</translation>
+  </message>
+  <message>
    <source>All of the height</source>
    <translation>Ganze Höhe</translation>
   </message>
@@ -802,6 +810,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Beim Öffnen</translation>
   </message>
   <message>
+   <source>At second 20 a fourth member comes, and classic stands still.</source>
+   <translation>In Sekunde 20 kommt ein viertes Mitglied, und classic steht still.</translation>
+  </message>
+  <message>
    <source>At second 20 floor-2 dies with a message in its hands.</source>
    <translation>In Sekunde 20 stirbt floor-2 mit einer Nachricht in der Hand.</translation>
   </message>
@@ -828,6 +840,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At second 4 all five queues are full.</source>
    <translation>In Sekunde 4 sind alle fünf Queues voll.</translation>
+  </message>
+  <message>
+   <source>At second 46 both groups give up a member that has crashed.</source>
+   <translation>In Sekunde 46 geben beide Gruppen ein Mitglied auf, das abgestürzt ist.</translation>
   </message>
   <message>
    <source>At second 60 clerk-1 slows down to a third.</source>
@@ -972,6 +988,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bookmarks</source>
    <translation>Lesezeichen</translation>
+  </message>
+  <message>
+   <source>Both groups have shared the six partitions out.</source>
+   <translation>Beide Gruppen haben die sechs Partitionen verteilt.</translation>
   </message>
   <message>
    <source>Both words, anywhere in the row, in any case.</source>
@@ -1766,6 +1786,14 @@ Wanduhrzeit {wall}</translation>
    <translation>indexer-4 von der Bank in die Gruppe indexers ziehen.</translation>
   </message>
   <message>
+   <source>Drag new-3 to the bench, and compare.</source>
+   <translation>Ziehen Sie new-3 auf die Bank und vergleichen Sie.</translation>
+  </message>
+  <message>
+   <source>Drag old-3 to the bench.</source>
+   <translation>Ziehen Sie old-3 auf die Bank.</translation>
+  </message>
+  <message>
    <source>Drag packer-2 to the bench.</source>
    <translation>packer-2 auf die Bank ziehen.</translation>
   </message>
@@ -1904,6 +1932,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Edit...</source>
    <translation>Bearbeiten...</translation>
+  </message>
+  <message>
+   <source>Either way nobody reads its partitions until its session has timed out. In the classic protocol each member sets its timeout, in the consumer protocol the broker does, for all.</source>
+   <translation>So oder so liest niemand seine Partitionen, bis seine Session abgelaufen ist. Im klassischen Protokoll setzt jedes Mitglied sein Timeout selbst, im Consumer-Protokoll der Broker für alle.</translation>
   </message>
   <message>
    <source>Empties it; it can be undone.</source>
@@ -2550,6 +2582,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Gruppe des Verlaufs</translation>
   </message>
   <message>
+   <source>Group protocols</source>
+   <translation>Gruppenprotokolle</translation>
+  </message>
+  <message>
    <source>Group state</source>
    <translation>Zustand der Gruppe</translation>
   </message>
@@ -2714,6 +2750,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In einem Strom steht $number im Wert für die Nummer jeder Nachricht, ab 0.</translation>
   </message>
   <message>
+   <source>In classic a member was the leader, and assigned. In modern the broker did, member by member as they came, and each heard of it in the reply to a heartbeat.</source>
+   <translation>In classic war ein Mitglied der Leader und hat zugewiesen. In modern tat es der Broker, Mitglied für Mitglied, wie sie kamen, und jedes erfuhr es in der Antwort auf einen Heartbeat.</translation>
+  </message>
+  <message>
    <source>In flight</source>
    <translation>In Arbeit</translation>
   </message>
@@ -2724,6 +2764,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>In lines a partition waits for a new owner.</source>
    <translation>In lines wartet eine Partition auf einen neuen Besitzer.</translation>
+  </message>
+  <message>
+   <source>In modern one partition moves.</source>
+   <translation>In modern zieht eine Partition um.</translation>
+  </message>
+  <message>
+   <source>In the classic protocol with an eager assignor everybody waits for the slowest member. In the consumer protocol the new owner of a partition waits for its old one, and nobody else waits.</source>
+   <translation>Im klassischen Protokoll mit einem Eager-Assignor warten alle auf das langsamste Mitglied. Im Consumer-Protokoll wartet der neue Besitzer einer Partition auf den alten, und sonst wartet niemand.</translation>
   </message>
   <message>
    <source>In these brackets stands one name, as in {example}.</source>
@@ -3864,6 +3912,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Ongoing</source>
    <translation>Offen</translation>
+  </message>
+  <message>
+   <source>Only its own partitions move. The others are told of them with their next heartbeats.</source>
+   <translation>Nur seine eigenen Partitionen ziehen um. Die anderen erfahren davon mit ihren nächsten Heartbeats.</translation>
   </message>
   <message>
    <source>Only my own actions</source>
@@ -6920,6 +6972,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wer sie davor hatte.</translation>
   </message>
   <message>
+   <source>Who waits for whom in a rebalance?</source>
+   <translation>Wer wartet bei einem Rebalance auf wen?</translation>
+  </message>
+  <message>
    <source>Why</source>
    <translation>Warum</translation>
   </message>
@@ -7642,6 +7698,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>never so</source>
    <translation>nie so</translation>
+  </message>
+  <message>
+   <source>new-1 was told to give up a partition. It finished what it had in hand, committed, and said so with a heartbeat; then new-4 got the partition. For that long nobody read this one partition.</source>
+   <translation>new-1 sollte eine Partition abgeben. Es arbeitete ab, was es in der Hand hatte, committete und sagte es mit einem Heartbeat; dann bekam new-4 die Partition. So lange las niemand diese eine Partition.</translation>
   </message>
   <message>
    <source>no consumers</source>

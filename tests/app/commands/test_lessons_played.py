@@ -124,6 +124,14 @@ PLAYED: dict[str, Sequence[Act]] = {
         after(9),
         command("duplicate_client", "worker:floor-1"),
     ),
+    "group-protocols": (
+        after(3),
+        after(19),
+        after(3),
+        after(22),
+        drag("old-3", "bench"),
+        drag("new-3", "bench"),
+    ),
 }
 
 

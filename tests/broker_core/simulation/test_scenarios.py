@@ -426,3 +426,28 @@ def test_share_group() -> None:
     assert sum(lag or 0 for lag in run.lag("lines")) > 200
     # A share group does not rebalance.
     assert {event.group for event in run.of(EventKind.REBALANCE_COMPLETED)} == {"lines"}
+
+
+def test_group_protocols() -> None:
+    lags: dict[float, dict[str, int]] = {}
+
+    def look(simulation: Simulation) -> None:
+        lags[s_from_ns(simulation.loop.now_ns)] = {
+            group.name: sum(each.lag or 0 for each in group.offsets) for group in simulation.snapshot().groups
+        }
+
+    run = SessionRun("group-protocols", looks_s=(19, 23), look=look)
+    assert lags[19]["classic"] == lags[19]["modern"]
+    assert lags[23]["classic"] > 1.5 * lags[23]["modern"]
+
+    def revoked(group: str) -> int:
+        """Partitions that members gave up when the fourth came."""
+        return sum(
+            len((event.detail or {})["partitions"])
+            for event in run.of(EventKind.PARTITIONS_REVOKED, group=group)
+            if 20 <= s_from_ns(event.time_ns) < 30
+        )
+
+    assert (revoked("classic"), revoked("modern")) == (6, 1)
+    types = {name: run.simulation.broker.groups.type(name) for name in ("classic", "modern")}
+    assert types == {"classic": "classic", "modern": "consumer"}
