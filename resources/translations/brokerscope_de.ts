@@ -1475,7 +1475,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Crash the shop. Select it and press Ctrl+Alt+X.</source>
-   <translation>Lassen Sie shop abstürzen: auswählen und Strg+Alt+X drücken.</translation>
+   <translation>shop abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
   </message>
   <message>
    <source>Crash {name}</source>
@@ -1787,11 +1787,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Drag new-3 to the bench, and compare.</source>
-   <translation>Ziehen Sie new-3 auf die Bank und vergleichen Sie.</translation>
+   <translation>new-3 auf die Bank ziehen und vergleichen.</translation>
   </message>
   <message>
    <source>Drag old-3 to the bench.</source>
-   <translation>Ziehen Sie old-3 auf die Bank.</translation>
+   <translation>old-3 auf die Bank ziehen.</translation>
   </message>
   <message>
    <source>Drag packer-2 to the bench.</source>
@@ -1863,7 +1863,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Duplicate floor-1. Select it and press Ctrl+U.</source>
-   <translation>Duplizieren Sie floor-1: auswählen und Strg+U drücken.</translation>
+   <translation>floor-1 duplizieren: auswählen und Strg+U drücken.</translation>
   </message>
   <message>
    <source>Duplicate topic, queue or group...</source>
