@@ -272,7 +272,9 @@ class CanvasModel:
                 if name in queue_names:
                     continue
                 rate = self._rate(delivered(group.name, name))
-                stopped = group.state in REBALANCING
+                # Cooperative members, and those of the consumer protocol, read on what does not move.
+                owned = any(at.owner for at in group.offsets if at.topic == name)
+                stopped = group.state in REBALANCING and not owned
                 reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
                 links.append(
                     Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason, group.name in over)

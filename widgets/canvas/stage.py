@@ -199,7 +199,8 @@ class Stage(QGraphicsScene):
             route = self.layout.links.get(link.key)
             if route is None:
                 continue
-            stalled = link.target in stopped or self.layout.container.get(link.target, "") in stopped
+            rebalances = link.target in stopped or self.layout.container.get(link.target, "") in stopped
+            stalled = link.blocked and rebalances
             item = self.links.get(link.key)
             if item is None:
                 item = self.links[link.key] = LinkItem(link, self.look)
