@@ -247,3 +247,18 @@ def test_a_value_out_of_its_range_is_told_in_words(action: str, sentence: str) -
     with pytest.raises(ScenarioError) as caught:
         parse_scenario(GOOD + f"schedule:\n  - at_s: 1\n    do: {action}\n")
     assert str(caught.value) == f"scenario, line 27: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("groups: [{name: g, topics: [t], protocol: consumer, assignor: sticky}]", "the broker assigns"),
+        ("groups: [{name: g, topics: [t], protocol: newest}]", "newest"),
+        ("consumer_heartbeat_interval_ms: 0", "consumer_heartbeat_interval_ms must lie between 1"),
+        ("consumer_session_timeout_ms: 0", "consumer_session_timeout_ms must lie between 1"),
+    ],
+)
+def test_what_the_consumer_protocol_does_not_take_is_refused(line: str, words: str) -> None:
+    with pytest.raises(ScenarioError, match=words) as refused:
+        parse_scenario(f"title: T\nabout: T\nuntil_s: 1\ntopics: [{{name: t}}]\n{line}\n")
+    assert "line 5" in str(refused.value)
