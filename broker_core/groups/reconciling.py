@@ -260,8 +260,8 @@ class Reconciler:
         plan = assign(group.protocol, claims, group.topics)
         for key, member in members.items():
             member.target = tuple(plan[key])
-        if group.state is not GroupState.RECONCILING:
-            self._rebalancer.move(group, now_ns, GroupState.RECONCILING)
+        # Said again where it reconciles already: the generation is another.
+        self._rebalancer.move(group, now_ns, GroupState.RECONCILING)
         self._reads_anew(now_ns)
 
     # -- reconciliation

@@ -35,7 +35,8 @@ VALID_PREVIOUS: Mapping[GroupState, frozenset[GroupState]] = {
     ),
     GroupState.COMPLETING: frozenset({GroupState.PREPARING}),
     GroupState.RECONCILING: frozenset(
-        {GroupState.EMPTY, GroupState.STABLE, GroupState.PREPARING, GroupState.COMPLETING}
+        # Itself: another member came meanwhile, and the generation is another.
+        {GroupState.EMPTY, GroupState.STABLE, GroupState.PREPARING, GroupState.COMPLETING, GroupState.RECONCILING}
     ),
     GroupState.STABLE: frozenset({GroupState.COMPLETING, GroupState.RECONCILING}),
     GroupState.EMPTY: frozenset({GroupState.PREPARING, GroupState.RECONCILING, GroupState.STABLE}),

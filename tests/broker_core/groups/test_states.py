@@ -23,6 +23,7 @@ ALLOWED = {
     ("Stable", "Reconciling"),
     ("Preparing rebalance", "Reconciling"),
     ("Completing rebalance", "Reconciling"),
+    ("Reconciling", "Reconciling"),  # another member came: another generation
     ("Reconciling", "Stable"),
     ("Reconciling", "Empty"),
     ("Reconciling", "Preparing rebalance"),
