@@ -138,7 +138,9 @@ class Canvas:
         for client in {*(each for each, target in consumers.items() if target == name), *owned}:
             self._consumer(f"group:{name} consumer:{client}", client, owned.get(client, 0))
         for topic in reads:
-            stopped = group.state in REBALANCING
+            partitions = range(len(recount.topics[topic].partitions))
+            owned_here = any(group.owner((topic, number)) for number in partitions)
+            stopped = group.state in REBALANCING and not owned_here
             self._set(
                 f"topic:{topic} > group:{name}",
                 rate_per_s=self._rate("delivered in", f"{name} {topic}"),

@@ -116,6 +116,9 @@ def workers_of(recount: Recount) -> dict[str, str]:
     for spec in recount.scenario.get("subscribers", ()):
         several = len(spec["topics"]) > 1
         found[spec["name"]] = f"{spec['name']}.{spec['topics'][0]}" if several else spec["name"]
+    for spec in recount.scenario.get("share_groups", ()):
+        for place in range(1, spec.get("count", 1) + 1):
+            found[f"{spec['name']}-{place}"] = f"{spec['name']}.{spec['topics'][0]}"
     return {name: found.get(name, "") for name, role in recount.clients.items() if role == "worker"}
 
 

@@ -318,6 +318,10 @@ class Recount(Flows):
         for subscriber in self.scenario.get("subscribers", ()):
             if name in {subscriber["name"], *(f"{subscriber['name']}.{topic}" for topic in subscriber["topics"])}:
                 return dict(subscriber.get("config", {}))
+        for share_group in self.scenario.get("share_groups", ()):
+            if name in {f"{share_group['name']}.{topic}" for topic in share_group["topics"]}:
+                limits = ("lease_ms", "record_lock_duration_ms"), ("max_attempts", "delivery_count_limit")
+                return {ours: share_group[kafkas] for ours, kafkas in limits if kafkas in share_group}
         return {}
 
     def _client_started(self, row: Row) -> None:
