@@ -28,8 +28,8 @@ NOT_IN_EVENTS: Final = {
     "of a compacted one that nobody reads: what was removed counts, too",
     "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed",
     "OffsetView.position": "from assignment to first delivery: the committed offset, else the first",
-    "OffsetView.lag": "of a group that has committed since the keyframe for the first time, or backwards: with older "
-    "markers of transactions",
+    "OffsetView.lag": "of a group that began in the middle of a partition, or was reset to it, since the keyframe: "
+    "without all older markers of transactions",
     "OffsetView.committed": "behind markers of transactions: right behind the last message",
     "MemberView.last_heartbeat_ns": "as in the keyframe",
     "MemberView.topics": "as at the last join that was told",

@@ -43,8 +43,9 @@ class FoldedGroup:
         self._positions: dict[Place, int] = {}
         # Where it began to read what it has not committed yet.
         self._starts: dict[Place, int] = {}
-        # What its owner was handed since it was assigned the partition: from which offset on, and up to which.
-        self._held: dict[Place, tuple[int, int]] = {}
+        # What its owner was handed since it was assigned the partition: from which offset on, up to which, and how
+        # many of what it has not committed are markers older than the keyframe.
+        self._held: dict[Place, tuple[int, int, int]] = {}
         # When the message at the committed offset was published, and for which offset that holds.
         self._oldest: dict[Place, tuple[int, int]] = {}
         for offset in view.offsets:
@@ -55,7 +56,9 @@ class FoldedGroup:
                 if offset.lag_ns is not None and offset.lag:
                     self._oldest[place] = (offset.committed, time_ns - offset.lag_ns)
             if offset.in_flight and offset.position is not None:
-                self._held[place] = (offset.position - offset.in_flight, offset.position)
+                first = offset.position - offset.in_flight
+                older = min(max(0, first - (offset.committed or 0)), self._older(place))
+                self._held[place] = (first - older, offset.position, older)
             if offset.position is not None:
                 self._positions[place] = offset.position
                 if offset.committed is None:
@@ -141,8 +144,10 @@ class FoldedGroup:
         place = (event.topic, event.partition)
         self._starts.setdefault(place, event.offset)
         end = self._positions[place] = event.offset + event.count
-        first, known_end = self._held.get(place, (event.offset, end))
-        self._held[place] = (first, max(known_end, end))
+        first, known_end, older = self._held.get(place, (event.offset, event.offset, 0))
+        if event.offset > known_end and self._older(place):
+            older += event.offset - known_end - self._markers.between(place, known_end, event.offset)
+        self._held[place] = (first, max(known_end, end), older)
 
     def acknowledged(self, event: Event) -> None:
         """Offsets were committed."""
@@ -152,21 +157,38 @@ class FoldedGroup:
         old = self._committed.get(place)
         if old is None or end > old:
             self._committed[place] = end
-        if old is not None and self._older_markers.get(place):
-            passed = end - old - event.count - self._markers.between(place, old, end)
-            self._older_markers[place] = max(0, self._older_markers[place] - max(0, passed))
+        if old is None:
+            old = self._starts.get(place, 0)
+            self._older_markers[place] = self._markers.older(place, old)
+        if self._older_markers.get(place):
+            self._older_markers[place] = max(0, self._older_markers[place] - self._passed(event, old))
+        first, known_end, older = self._held.get(place, (0, 0, 0))
+        if older:
+            self._held[place] = (first, known_end, max(0, older - self._passed(event, max(old, first))))
+
+    def _passed(self, event: Event, start: int) -> int:
+        """How many markers older than the keyframe a commit of `event` has passed from `start` on."""
+        end = (event.offset or 0) + event.count
+        return max(
+            0, end - start - event.count - self._markers.between((event.topic, event.partition or 0), start, end)
+        )
+
+    def _older(self, place: Place) -> int:
+        """How many markers older than the keyframe it has before it."""
+        known = self._older_markers.get(place)
+        return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
 
     def markers_left(self, place: Place, end: int) -> int:
         """Markers between the committed offset and the end."""
         committed = self._committed.get(place)
-        if committed is None:
-            return 0
-        return self._older_markers.get(place, 0) + self._markers.between(place, committed, end)
+        return 0 if committed is None else self._older(place) + self._markers.between(place, committed, end)
 
     def reset(self, event: Event) -> None:
         """Committed offsets were set by an administrator."""
         for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
-            self._committed[str(topic), int(partition)] = int(new)
+            place = (str(topic), int(partition))
+            self._committed[place] = int(new)
+            self._older_markers[place] = self._markers.older(place, int(new))
 
     def reads(self, topic: str) -> bool:
         """False where it never read it, or reads it no longer."""
@@ -230,9 +252,9 @@ class FoldedGroup:
         published = partial(self._oldest_ns, place, published_ns)
         lag, lag_ns = lag_behind(time_ns, shown_end, committed, published)
         position = self._positions.get(place, self._starts.get(place)) if owner else None
-        first, held_end = self._held.get(place, (0, 0)) if owner else (0, 0)
+        first, held_end, older = self._held.get(place, (0, 0, 0)) if owner else (0, 0, 0)
         first = max(committed or 0, first)
-        in_flight = max(0, held_end - first - self._markers.between(place, first, held_end))
+        in_flight = max(0, held_end - first - older - self._markers.between(place, first, held_end))
         return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight)
 
     def _oldest_ns(self, place: Place, published_ns: PublishedNs, committed: int) -> int | None:
@@ -243,8 +265,11 @@ class FoldedGroup:
 class FoldedGroups:
     """All groups, and the cards of their rebalances."""
 
-    def __init__(self, groups: tuple[GroupView, ...], rebalances: tuple[RebalanceView, ...], time_ns: int) -> None:
-        self._markers = Markers()
+    def __init__(
+        self, groups: tuple[GroupView, ...], rebalances: tuple[RebalanceView, ...], time_ns: int, markers: Markers
+    ) -> None:
+        """As in a keyframe at `time_ns`, which has the older ones of `markers`."""
+        self._markers = markers
         self._groups = {view.name: FoldedGroup(view, time_ns, self._markers) for view in groups}
         self._history = RebalanceHistory(max(REBALANCES_KEPT, len(rebalances)), rebalances)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from broker_core.events import Event
+from broker_core.snapshots import PartitionView, TopicView
 
 Place = tuple[str, int]
 
@@ -16,10 +18,18 @@ def markers_of(event: Event) -> list[tuple[Place, int]]:
 
 
 class Markers:
-    """The markers of the events so far."""
+    """The markers of the events so far, and how many the partitions of a keyframe had before them."""
 
-    def __init__(self) -> None:
+    def __init__(self, keyframe: Iterable[TopicView] = ()) -> None:
         self._offsets: dict[Place, list[int]] = {}
+        self._keyframe: dict[Place, PartitionView] = {
+            (topic.name, part.partition): part for topic in keyframe for part in topic.partitions if part.markers
+        }
+
+    def older(self, place: Place, start: int) -> int:
+        """How many markers of the keyframe lie behind `start`; all of them where it is in the midst of its messages."""
+        part = self._keyframe.get(place)
+        return part.markers if part is not None and start < part.end_offset else 0
 
     def add(self, event: Event) -> None:
         """Take a `transaction_ended`."""

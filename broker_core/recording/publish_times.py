@@ -19,30 +19,48 @@ Place = tuple[str, int]  # topic, partition
 Part = RowGroup | Written
 
 PARTS_KEPT: Final = 128
-_COLUMNS: Final = ["kind", "topic", "partition", "offset", "time_ns"]
+_COLUMNS: Final = ["kind", "topic", "partition", "offset", "count", "time_ns"]
 
 
 class PublishTimes:
-    """Of every partition: runs in the order of their offsets, of events that come one after the other."""
+    """Of every partition: runs in the order of their offsets, of events that come one after the other.
+
+    Offsets between two runs are those of markers, which are no messages.
+    """
 
     def __init__(self) -> None:
         self._firsts: dict[Place, list[int]] = {}
+        self._ends: dict[Place, list[int]] = {}
         self._times_ns: dict[Place, list[int]] = {}
 
     def published(self, event: Event) -> None:
         """One more event."""
         if event.partition is not None and event.offset is not None:
-            self.add((event.topic, event.partition), event.offset, event.time_ns)
+            self.add((event.topic, event.partition), event.offset, event.count, event.time_ns)
 
-    def add(self, place: Place, first: int, time_ns: int) -> None:
-        """From offset `first` on, messages were published at `time_ns`."""
+    def add(self, place: Place, first: int, count: int, time_ns: int) -> None:
+        """`count` messages from offset `first` on were published at `time_ns`."""
         self._firsts.setdefault(place, []).append(first)
+        self._ends.setdefault(place, []).append(first + count)
         self._times_ns.setdefault(place, []).append(time_ns)
 
-    def of(self, place: Place, offset: int) -> int | None:
-        """When `offset` was published; None where it came before all that is known."""
+    def of(self, place: Place, offset: int, later_ns: int | None = None) -> int | None:
+        """When the message at `offset`, or the first one behind it, was published.
+
+        None where it came before all that is known, `later_ns` where it comes after.
+        """
         at = bisect_right(self._firsts.get(place, ()), offset) - 1
-        return self._times_ns[place][at] if at >= 0 else None
+        if at < 0:
+            return None
+        if offset >= self._ends[place][at]:
+            at += 1
+        times_ns = self._times_ns[place]
+        return times_ns[at] if at < len(times_ns) else later_ns
+
+    def first_ns(self, place: Place) -> int | None:
+        """When the first known message was published."""
+        times_ns = self._times_ns.get(place)
+        return times_ns[0] if times_ns else None
 
 
 class FolderTimes:
@@ -53,12 +71,15 @@ class FolderTimes:
         self._read: OrderedDict[Part, PublishTimes] = OrderedDict()
 
     def of(self, place: Place, offset: int, time_ns: int) -> int | None:
-        """When `offset` was published, up to `time_ns`; None without such an event."""
+        """When the message at `offset`, or the first one behind it, was published; None where not by `time_ns`."""
+        later_ns: int | None = None
         for part in self._index.newest_first(MESSAGES, time_ns):
-            found = self._of(part).of(place, offset)
+            times = self._of(part)
+            found = times.of(place, offset, later_ns)
             # A topic that was deleted and made anew has an offset twice.
             if found is not None and found <= time_ns:
                 return found
+            later_ns = None if found is not None else times.first_ns(place) or later_ns
         return None
 
     def _of(self, part: Part) -> PublishTimes:
@@ -83,6 +104,6 @@ def _published(batches: Iterable[pa.RecordBatch]) -> PublishTimes:
     for batch in batches:
         rows = batch.filter(pc.equal(batch.column("kind"), EventKind.PUBLISHED.value))
         columns = (rows.column(name).to_pylist() for name in _COLUMNS[1:])
-        for topic, partition, offset, time_ns in zip(*columns, strict=True):
-            times.add((topic, partition), offset, time_ns)
+        for topic, partition, offset, count, time_ns in zip(*columns, strict=True):
+            times.add((topic, partition), offset, count, time_ns)
     return times

@@ -57,6 +57,18 @@ def test_any_moment_of_a_running_session_is_as_it_was(tmp_path: Path) -> None:
         assert sealed.at(time_ns).time_ns == time_ns
 
 
+def test_any_moment_of_transactions_is_as_it_was(tmp_path: Path) -> None:
+    session = live(tmp_path / "s", "transactions")
+    seen: dict[int, Snapshot] = {}
+    for tenth in range(1, SECONDS * 2):
+        run(session, tenth * NS_PER_S // 2 + 7)
+        seen[session.simulation.loop.now_ns] = looked_at(session)
+    session.close(finished=False)
+    sealed = FolderPlayback(tmp_path / "s")
+    for time_ns, snapshot in list(seen.items())[:-1]:
+        assert differences(told(sealed.at(time_ns)), told(snapshot)) == []
+
+
 def test_dead_letters_of_the_past_have_their_payloads_and_attempts(tmp_path: Path) -> None:
     session = live(tmp_path / "s")
     run(session, SECONDS * NS_PER_S)
