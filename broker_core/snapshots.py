@@ -67,7 +67,8 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
 
     `committed` is None where nothing is committed. `position` is the next offset of the owner. `lag` is the end offset
     minus the committed one, `lag_ns` the age of the oldest uncommitted message; both are None for unknown. `in_flight`
-    counts messages delivered to the owner since the assignment that are not committed.
+    counts messages delivered to the owner since the assignment that are not committed; they begin at
+    `in_flight_from`, which is None where none were delivered.
     """
 
     topic: str
@@ -79,6 +80,7 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
     lag: int | None
     lag_ns: int | None
     in_flight: int = 0
+    in_flight_from: int | None = None
 
 
 class MemberView(msgspec.Struct, frozen=True):

@@ -27,14 +27,16 @@ SNAPSHOT_ROWS = 5_000
 
 
 class GroupHold(msgspec.Struct, frozen=True):
-    """What the owner of a partition was handed and has not committed: `count` messages, the first that may be one of
-    them at `offset`. Named as in `LeaseView`; it has no deadline.
+    """What the owner of a partition was handed and has not committed: `count` messages from `offset` up to `end`.
+
+    Named as in `LeaseView`; it has no deadline.
     """
 
     queue: str
     topic: str
     partition: int
     offset: int
+    end: int
     count: int
     holder: str
     key: None = None
@@ -50,7 +52,7 @@ Row = LeaseView | GroupHold
 def group_holds(snapshot: Snapshot) -> list[GroupHold]:
     """Messages in flight of all groups."""
     return [
-        GroupHold(group.name, at.topic, at.partition, (at.position or 0) - at.in_flight, at.in_flight, at.owner)
+        GroupHold(group.name, at.topic, at.partition, at.in_flight_from or 0, at.position or 0, at.in_flight, at.owner)
         for group in snapshot.groups
         for at in group.offsets
         if at.in_flight
@@ -72,7 +74,7 @@ def _key(row: Row) -> tuple[str, ...] | tuple[str, int, int]:
 
 def _offsets(row: Row) -> str:
     if isinstance(row, GroupHold) and row.count > 1:
-        return tr("{first:,} to {last:,}", first=row.offset, last=row.offset + row.count - 1)
+        return tr("{first:,} to {last:,}", first=row.offset, last=row.end - 1)
     return f"{row.offset:,}"
 
 

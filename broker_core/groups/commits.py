@@ -13,8 +13,9 @@ from broker_core.limits import MAX_COMMIT_METADATA_BYTES
 from broker_core.snapshots import OffsetView
 
 Advance = tuple[str, int, int | None, int]
-#: (group, topic, partition, owner, committed offset) -> messages that were delivered and are not committed.
-Held = Callable[[str, str, int, str, int | None], int]
+#: (group, topic, partition, owner, committed offset) -> count and first offset of messages that were delivered and are
+#: not committed.
+Held = Callable[[str, str, int, str, int | None], tuple[int, int | None]]
 
 
 class Commits:
@@ -77,8 +78,8 @@ class Commits:
         published = partial(self._published_ns, topic, partition)
         lag, lag_ns = lag_behind(now_ns, end - markers, committed, published)
         position = self._positions(group, topic, partition) if owner else None
-        in_flight = self._held(group, topic, partition, owner, committed) if owner else 0
-        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight)
+        in_flight, first = self._held(group, topic, partition, owner, committed) if owner else (0, None)
+        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight, first)
 
     def check(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
         """Raises OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE."""

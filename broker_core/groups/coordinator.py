@@ -55,7 +55,7 @@ class GroupCoordinator:
         config: GroupConfig | None = None,
         markers_between: Callable[[str, int, int, int], int] = lambda topic, partition, offset, end_offset: 0,
         positions: Callable[[str, str, int], int | None] = lambda group, topic, partition: None,
-        held: Held = lambda *_place: 0,
+        held: Held = lambda *_place: (0, None),
         published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
         reads_anew: Callable[[int], object] = lambda now_ns: None,
         topic_names: Callable[[], Iterable[str]] = tuple,

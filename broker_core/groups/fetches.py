@@ -117,11 +117,15 @@ class Fetches:
         """The partition was assigned: its owner has no uncommitted deliveries yet."""
         self._held.pop((group, topic, partition), None)
 
-    def held(self, group: str, topic: str, partition: int, client: str, committed: int | None) -> int:
-        """The number of messages delivered to `client` as the owner that are not committed."""
+    def held(
+        self, group: str, topic: str, partition: int, client: str, committed: int | None
+    ) -> tuple[int, int | None]:
+        """How many messages were delivered to `client` as the owner and are not committed, and the first offset."""
         holder, first, end = self._held.get((group, topic, partition), ("", 0, 0))
+        if holder != client:
+            return 0, None
         first = max(committed or 0, first)
-        return self._log(topic, partition).messages_between(first, end) if holder == client and first < end else 0
+        return self._log(topic, partition).messages_between(first, end) if first < end else 0, first
 
     def position(self, group: str, topic: str, partition: int) -> int | None:
         """The next offset that the group's owner reads; None where the group never read."""

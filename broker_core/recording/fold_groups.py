@@ -55,10 +55,11 @@ class FoldedGroup:
                 self._older_markers[place] = max(0, offset.end_offset - offset.committed - (offset.lag or 0))
                 if offset.lag_ns is not None and offset.lag:
                     self._oldest[place] = (offset.committed, time_ns - offset.lag_ns)
-            if offset.in_flight and offset.position is not None:
+            first = offset.in_flight_from
+            if first is None and offset.in_flight and offset.position is not None:  # an older recording
                 first = offset.position - offset.in_flight
-                older = min(max(0, first - (offset.committed or 0)), self._older(place))
-                self._held[place] = (first - older, offset.position, older)
+            if first is not None and offset.position is not None:
+                self._held[place] = (first, offset.position, max(0, offset.position - first - offset.in_flight))
             if offset.position is not None:
                 self._positions[place] = offset.position
                 if offset.committed is None:
@@ -252,10 +253,12 @@ class FoldedGroup:
         published = partial(self._oldest_ns, place, published_ns)
         lag, lag_ns = lag_behind(time_ns, shown_end, committed, published)
         position = self._positions.get(place, self._starts.get(place)) if owner else None
-        first, held_end, older = self._held.get(place, (0, 0, 0)) if owner else (0, 0, 0)
-        first = max(committed or 0, first)
+        held = self._held.get(place) if owner else None
+        if held is None:
+            return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns)
+        first, held_end, older = max(committed or 0, held[0]), held[1], held[2]
         in_flight = max(0, held_end - first - older - self._markers.between(place, first, held_end))
-        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight)
+        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight, first)
 
     def _oldest_ns(self, place: Place, published_ns: PublishedNs, committed: int) -> int | None:
         offset, known_ns = self._oldest.get(place, (-1, 0))

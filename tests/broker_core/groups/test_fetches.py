@@ -82,13 +82,13 @@ def test_what_an_owner_holds_is_what_it_was_handed_and_has_not_committed():
             0, "g", client, {("commits", 0): offset}, max_messages=count, deadline_ns=0
         ).result()
 
-    assert handed.held("g", "commits", 0, "a", None) == 0
+    assert handed.held("g", "commits", 0, "a", None) == (0, None)
     read("a", 5, 3)  # one that begins in the middle does not hold what lies before
-    assert handed.held("g", "commits", 0, "a", None) == 3
-    assert handed.held("g", "commits", 0, "a", 7) == 1
+    assert handed.held("g", "commits", 0, "a", None) == (3, 5)
+    assert handed.held("g", "commits", 0, "a", 7) == (1, 7)
     read("a", 5, 1)  # again, after a seek: it still has the others
-    assert handed.held("g", "commits", 0, "a", None) == 3
+    assert handed.held("g", "commits", 0, "a", None) == (3, 5)
     read("b", 6, 4)  # another owner has only what it was handed itself
-    assert (handed.held("g", "commits", 0, "a", None), handed.held("g", "commits", 0, "b", None)) == (0, 4)
+    assert (handed.held("g", "commits", 0, "a", None), handed.held("g", "commits", 0, "b", None)) == ((0, None), (4, 6))
     handed.assigned("g", "commits", 0)
-    assert handed.held("g", "commits", 0, "b", None) == 0
+    assert handed.held("g", "commits", 0, "b", None) == (0, None)

@@ -94,7 +94,7 @@ class Answers:
 
     def _messages(self) -> None:
         there = {
-            name: f"{sum(part.end - part.start for part in self.recount.topics[name].partitions):,}"
+            name: f"{sum(part.count(part.start, part.end) for part in self.recount.topics[name].partitions):,}"
             for name in self.recount.listed
         }
         if there:
@@ -169,7 +169,8 @@ class Answers:
                     read = self.recount.read.get(place, set())
                     goes_on = group.committed.get((topic, at), 0)
                     known = read | self.recount.passed.get(place, set())
-                    offsets = range(min(known) if known else max(goes_on, log.start), log.end)
+                    first = min(known) if known else max(goes_on, log.start)
+                    offsets = [offset for offset in range(first, log.end) if offset not in log.markers]
                     again = {
                         one.row["to_offset"]
                         for one in self.recount.redrives.all

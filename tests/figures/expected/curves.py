@@ -123,14 +123,17 @@ class Bands:
         mine = [(start, end) for start, end, each in self.spans if each == lane]
         if len(mine) > MARKS_MAX:
             return all(
-                any(band.start_ns <= start and (band.end_ns or self.now_ns) >= (end or self.now_ns) for band in bands)
+                any(band.start_ns <= start and self._end(band.end_ns) >= self._end(end) for band in bands)
                 for start, end in mine
             )
         said = [length((self.now_ns if end is None else end) - start) for start, end in sorted(mine, key=_begun)]
-        bands.sort(key=lambda band: (band.start_ns, band.end_ns or self.now_ns + 1))
+        bands.sort(key=lambda band: _begun((band.start_ns, band.end_ns)))
         return [(band.start_ns, band.end_ns) for band in bands] == sorted(mine, key=_begun) and all(
             words in band.label for words, band in zip(said, bands, strict=True)
         )
+
+    def _end(self, end_ns: int | None) -> int:
+        return self.now_ns if end_ns is None else end_ns
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -89,7 +89,7 @@ def _chain(recount: Recount, target: str, now_ns: int) -> list[object]:
         for number_, partition in enumerate(recount.topics[target].partitions):
             owner = group.owner((target, number_))
             if owner:
-                lag = partition.end - (group.committed.get((target, number_)) or 0)
+                lag = partition.count(group.committed.get((target, number_)) or 0, partition.end)
                 behind[owner] = behind.get(owner, 0) + lag
         if behind:
             links.append(_working(recount, max(behind, key=lambda name: (behind[name], name)), now_ns))

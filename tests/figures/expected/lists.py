@@ -107,6 +107,7 @@ class Lists:
                     tip=holding(target, *self._window().parts),
                     series=Alike(rate_spark(recount, (flow, name), self.now_ns)),
                 )
+        self._transactions()
         self._faults({**producers, **consumers, **workers})
         counts = {
             "topics": recount.listed,
@@ -124,6 +125,20 @@ class Lists:
     def _window(self) -> Holding:
         """The time over which rates are counted, in words."""
         return holding(window_words(self.now_ns))
+
+    def _transactions(self) -> None:
+        rows = self.recount.transactions.values()
+        for row in rows:
+            self._set(
+                "navigator",
+                f"transaction:{row['detail']['transactional_id']}",
+                state="Ongoing",
+                figure=f"for {length(self.now_ns - row['time_ns'])}",
+                tip=holding(row["client"], length(row["detail"]["timeout_ms"] * 1_000_000)),
+                series=(),
+            )
+        if rows:
+            self._set("navigator", "transactions", count=len(rows))
 
     def _faults(self, clients: dict[str, str]) -> None:
         for (client, fault), row in self.recount.faults.items():
@@ -146,7 +161,9 @@ class Lists:
     def _status(self) -> None:
         recount = self.recount
         held = sum(len(queue.held()) for queue in recount.queues.values())
-        in_hand = sum(group.in_hand(place) for group in recount.groups.values() for place in list(group.handed_from))
+        in_hand = sum(
+            recount.in_hand(group, place)[0] for group in recount.groups.values() for place in list(group.handed_from)
+        )
         self._set(
             "status",
             "bar",
@@ -295,22 +312,22 @@ class Lists:
         held = rows
         for group in self.recount.groups.values():
             for place in list(group.handed_from):
-                count = group.in_hand(place)
+                count, first = self.recount.in_hand(group, place)
                 if count:
-                    self._held(group, place, count)
+                    self._held(group, place, count, first)
                     rows += 1
                     held += count
         told = f"{held:,} messages in {rows:,} rows" if held > rows else f"{rows:,}"
         self._set("in_flight", "panel", count=told, note="")
 
-    def _held(self, group: Group, place: tuple[str, int], count: int) -> None:
+    def _held(self, group: Group, place: tuple[str, int], count: int, first: int) -> None:
         """What a consumer of a group was handed and has not committed."""
         topic, partition = place
         end = group.position[place]
         name = f"{group.name} {topic} {partition}"
         figures = {
             "Queue": f"{group.name}, {topic}/{partition}",
-            "Offset": f"{end - count:,}" + (f" to {end - 1:,}" if count > 1 else ""),
+            "Offset": f"{first:,}" + (f" to {end - 1:,}" if count > 1 else ""),
             "Key": "1 message" if count == 1 else messages(count),
             "Holder": group.owner(place),
         }

@@ -49,7 +49,7 @@ def depth_of(recount: Recount, target: str) -> tuple[int, str]:
         number: max((group.committed.get((target, number), 0) for group in recount.groups.values()), default=0)
         for number in range(len(topic.partitions))
     }
-    waiting = [part.end - max(part.start, finished[number]) for number, part in enumerate(topic.partitions)]
+    waiting = [part.count(max(part.start, finished[number]), part.end) for number, part in enumerate(topic.partitions)]
     return sum(waiting), ""
 
 
@@ -57,7 +57,7 @@ def _unfinished(recount: Recount, group: str, topic: str, number: int) -> int:
     """Messages of a partition that a group which reads it has not finished with."""
     place, log = (topic, number), recount.topics[topic].at(number)
     committed = recount.groups[group].committed.get(place, recount.groups[group].began.get(place, 0))
-    return max(0, log.end - max(log.start, committed))
+    return log.count(max(log.start, committed), log.end)
 
 
 def gate_state(recount: Recount, target: str) -> object:

@@ -73,13 +73,6 @@ class Group:
         """What its members read, by name."""
         return sorted({topic for member in self.members.values() for topic in member.topics})
 
-    def in_hand(self, place: Place) -> int:
-        """Messages that the owner of the partition was handed and has not committed."""
-        if not self.owner(place) or place not in self.handed_from:
-            return 0
-        first = max(self.handed_from[place], self.committed.get(place, 0))
-        return max(0, self.handed_to[place] - first)
-
     # -- events
 
     def joined(self, row: Row) -> None:

@@ -46,6 +46,7 @@ class Recount(Flows):
         self.kinds: Counter[str] = Counter()  # events
         self.read: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what a group was handed of a partition
         self.passed: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what its resets have jumped over
+        self.transactions: dict[int, Row] = {}  # how each that is open began, by producer id
         self.redrives = Redrives()
         self.schemas = Schemas(scenario)
         self._gaps: dict[str, tuple[int, list[Gap]]] = {}
@@ -80,6 +81,8 @@ class Recount(Flows):
             "offsets_reset": self._offsets_reset,
             "rebalance_started": self._rebalance_started,
             "rebalance_completed": self._rebalance_completed,
+            "transaction_started": lambda row: self.transactions.update({row["detail"]["producer_id"]: row}),
+            "transaction_ended": self._transaction_ended,
             "producer_blocked": self._blocked,
             "producer_unblocked": self._unblocked,
             "fault": self._fault,
@@ -166,9 +169,10 @@ class Recount(Flows):
         return self.topics[topic].at(partition).end
 
     def lag(self, group: str, topic: str, partition: int) -> int | None:
-        """End less committed; None where nothing is committed."""
+        """Messages from the committed offset to the end; None where nothing is committed."""
         committed = self.groups[group].committed.get((topic, partition))
-        return None if committed is None else max(0, self.end(topic, partition) - committed)
+        log = self.topics[topic].at(partition)
+        return None if committed is None else log.count(committed, log.end)
 
     def lag_ns(self, group: str, topic: str, partition: int, now_ns: int) -> int | None:
         """The age of the first message that is not committed."""
@@ -176,9 +180,10 @@ class Recount(Flows):
         if committed is None:
             return None
         log = self.topics[topic].at(partition)
-        if committed >= log.end:
+        oldest = log.message_at(max(committed, log.start))
+        if oldest >= log.end:
             return 0
-        published_ns = log.published_ns[max(committed, log.start)]
+        published_ns = log.published_ns[oldest]
         return None if published_ns is None else now_ns - published_ns
 
     # -- messages
@@ -373,6 +378,18 @@ class Recount(Flows):
         self._group(row).reset(row)
 
     # -- clients
+
+    def _transaction_ended(self, row: Row) -> None:
+        self.transactions.pop(row["detail"]["producer_id"], None)
+        for topic, partition, offset in row["detail"]["markers"]:
+            self.topics[topic].at(partition).mark(offset)
+
+    def in_hand(self, group: Group, place: tuple[str, int]) -> tuple[int, int]:
+        """How many messages the owner of the partition was handed and has not committed, and from which offset on."""
+        if not group.owner(place) or place not in group.handed_from:
+            return 0, 0
+        first = max(group.handed_from[place], group.committed.get(place, 0))
+        return self.topics[place[0]].at(place[1]).count(first, group.handed_to[place]), first
 
     def _blocked(self, row: Row) -> None:
         self.gates[row["topic"]].blocked[row["client"]] = row["time_ns"]

@@ -15,6 +15,7 @@ class Partition:
 
     start: int = 0
     published_ns: list[int | None] = field(default_factory=list)
+    markers: set[int] = field(default_factory=set)  # where transactions end: no messages
     keys: Counter[bytes | None] = field(default_factory=Counter)
     unnamed: int = 0  # messages that came in batches, whose events name no key
 
@@ -27,6 +28,22 @@ class Partition:
         while len(self.published_ns) < offset:
             self.published_ns.append(None)
         self.published_ns[offset : offset + count] = [time_ns] * count
+
+    def mark(self, offset: int) -> None:
+        """A transaction ends at `offset`."""
+        self.append(offset, 0, 0)
+        self.published_ns.append(None)
+        self.markers.add(offset)
+
+    def count(self, first: int, end: int) -> int:
+        """Messages from `first` up to `end`."""
+        return max(0, end - first) - sum(first <= offset < end for offset in self.markers)
+
+    def message_at(self, offset: int) -> int:
+        """The first message from `offset` on; the end without one."""
+        while offset in self.markers:
+            offset += 1
+        return offset
 
 
 @dataclass
