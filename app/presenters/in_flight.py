@@ -51,12 +51,15 @@ Row = LeaseView | GroupHold
 
 def group_holds(snapshot: Snapshot) -> list[GroupHold]:
     """Messages in flight of all groups."""
-    return [
-        GroupHold(group.name, at.topic, at.partition, at.in_flight_from or 0, at.position or 0, at.in_flight, at.owner)
-        for group in snapshot.groups
-        for at in group.offsets
-        if at.in_flight
-    ]
+    found = []
+    for group in snapshot.groups:
+        for at in group.offsets:
+            if at.in_flight and at.in_flight_from is not None:
+                end = max(at.in_flight_from + at.in_flight, at.position or 0)
+                found.append(
+                    GroupHold(group.name, at.topic, at.partition, at.in_flight_from, end, at.in_flight, at.owner)
+                )
+    return found
 
 
 def in_flight_of(snapshot: Snapshot) -> int:
