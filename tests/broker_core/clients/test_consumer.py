@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -197,7 +198,7 @@ def test_a_partition_that_cannot_be_read_holds_up_no_other():
     broken = virtual.broker.logs.partition("commits", 0)
     intact_read = broken.read
 
-    def damaged(offset: int, **limits: int) -> list[StoredMessage]:
+    def damaged(offset: int, **limits: Any) -> list[StoredMessage]:
         raise BrokerError(ErrorCode.DAMAGED, "commits-0")
 
     broken.read = damaged  # type: ignore[method-assign]

@@ -61,7 +61,7 @@ def test_who_leaves_gives_its_partitions_to_the_others_and_who_was_put_out_joins
     first.muted = False
     virtual.run(6)
     assert not first.joined
-    assert first.assignment == ()
+    assert not first.assignment
     virtual.do(first.poll(10))
     assert len(first.assignment) == 2
 
