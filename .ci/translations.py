@@ -24,6 +24,7 @@ CONTEXT = "Brokerscope"
 CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,)},
     "StateStyle": (2,),
+    "time_column": (0,),
     "about": (0,),  # help of a request's field, which forms show
 }
 KEYWORDS = {"Command": ("title", "category", "hint"), "Column": ("title", "about"), "Field": ("about",)}

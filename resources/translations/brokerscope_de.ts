@@ -534,6 +534,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Erledigt, anstelle des Halters.</translation>
   </message>
   <message>
+   <source>Acquired (session time)</source>
+   <translation>Erhalten (Sitzungszeit)</translation>
+  </message>
+  <message>
    <source>Actions</source>
    <translation>Aktionen</translation>
   </message>
@@ -1720,6 +1724,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Died</source>
    <translation>Gestorben</translation>
+  </message>
+  <message>
+   <source>Died (session)</source>
+   <translation>Gestorben (Sitzung)</translation>
   </message>
   <message>
    <source>Died of</source>
@@ -5368,6 +5376,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Shows the session as it was a second before.</source>
    <translation>Zeigt die Sitzung, wie sie eine Sekunde vorher war.</translation>
+  </message>
+  <message>
+   <source>Since (session time)</source>
+   <translation>Seit (Sitzungszeit)</translation>
   </message>
   <message>
    <source>Since the client last sent something. Waiting for messages counts.</source>
