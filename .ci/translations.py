@@ -20,6 +20,13 @@ FOLDER = ROOT / "resources" / "translations"
 SOURCES = ("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/operations")
 SCENARIOS = ROOT / "resources" / "scenarios"
 CONTEXT = "Brokerscope"
+# Classes whose docstrings the help shows, by their modules.
+DOCUMENTED = {
+    "broker_core/recording/audit.py": "Audit",
+    "broker_core/testing/clock.py": "BrokerClock",
+    "broker_core/testing/faults.py": "Faults",
+    "broker_core/testing/schedule.py": "Disturbance",
+}
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,)},
@@ -36,6 +43,8 @@ def words() -> list[str]:
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*.py")):
             found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
+    for name, documented in DOCUMENTED.items():
+        found.update(_words_of_docstrings(ast.parse((ROOT / name).read_text(encoding="utf-8")), documented))
     for path in sorted(SCENARIOS.glob("*.yaml")):
         found.update(_words_of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
     return sorted(found - {""})
@@ -50,6 +59,15 @@ def _words_of_lesson(scenario: dict[str, Any]) -> Iterator[str]:
         ]
         question = lesson.get("question", {})
         yield from (" ".join(text.split()) for text in (*texts, question.get("text", ""), question.get("answer", "")))
+
+
+def _words_of_docstrings(tree: ast.Module, name: str) -> Iterator[str]:
+    """The second paragraph of a class, and the first of each public member."""
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    texts = [(ast.get_docstring(found) or "").split("\n\n")[1:2]]
+    members = (node for node in found.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"))
+    texts += [(ast.get_docstring(node) or "").split("\n\n")[:1] for node in members]
+    yield from (" ".join(text.split()) for part in texts for text in part)
 
 
 def _words_of(tree: ast.AST) -> Iterator[str]:

@@ -27,6 +27,14 @@ class HelpHandlers(QObject):
         ),
         Command("help_filters", "Filters", "Help", "", "filter", "The language that every filter speaks."),
         Command("help_testing", "Testing programs", "Help", "", "check", "Ten recipes for tests with a broker."),
+        Command(
+            "help_testing_reference",
+            "Testing reference",
+            "Help",
+            "",
+            "search",
+            "Conditions, verdicts, faults and the clock that tests ask for.",
+        ),
         Command("help_keys", "Keys", "Help", "", "command", "All keys, by menu."),
         Command("about", "About Brokerscope", "Help", "", "info", "Version and licences."),
     )
@@ -39,6 +47,7 @@ class HelpHandlers(QObject):
         bind("help_canvas", lambda: self._read(tr("Canvas"), tr(CANVAS)))
         bind("help_filters", lambda: self._read(tr("Filters"), tr(FILTERS)))
         bind("help_testing", self._show_guide)
+        bind("help_testing_reference", self._show_reference)
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
         self._hinted = ""
@@ -56,7 +65,14 @@ class HelpHandlers(QObject):
     def _show_guide(self) -> None:
         # The name of the file is translated: each language has its own.
         guide = resources.path("guides", tr("testing.md")).read_text(encoding="utf-8")
-        ReadingDialog(tr("Testing programs"), guide, self._context.window, wide=True).open()
+        dialog = ReadingDialog(tr("Testing programs"), guide, self._context.window, wide=True)
+        dialog.page.anchorClicked.connect(lambda _reference: self._show_reference())
+        dialog.open()
+
+    def _show_reference(self) -> None:
+        from app.commands.testing_reference import testing_reference  # loads the test kit
+
+        ReadingDialog(tr("Testing reference"), testing_reference(), self._context.window, wide=True).open()
 
     def _show_keys(self) -> None:
         rows = ["| | | |", "|---|---|---|"]

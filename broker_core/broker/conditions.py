@@ -241,6 +241,12 @@ def why_never(condition: Filter) -> str:
     return f"a {kind} has no {' and no '.join(missing[kind])}; it has {', '.join(STATE_FIELDS[kind][1:])}"
 
 
+def kinds_with(field: str) -> tuple[str, ...]:
+    """What has a field: "group", "queue", "topic", "event"."""
+    kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in _EVERYWHERE]
+    return (*kinds, "event") if field in _OF_EVENTS else tuple(kinds)
+
+
 def _name(row: Row) -> str:
     return str(row["group"] if row["kind"] != "topic" else row["topic"])
 

@@ -83,7 +83,11 @@ class Verdict:
 
 
 class Audit:
-    """What has happened up to a moment. Its verdicts are judged when they are asked for."""
+    """What has happened up to a moment. Its verdicts are judged when they are asked for.
+
+    A broker cannot know whether a consumer has done its work: what it acknowledges (commits) counts as done. One that
+    commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.
+    """
 
     def __init__(
         self,
@@ -112,6 +116,7 @@ class Audit:
         """Every message that was accepted is stored, read, acknowledged or dead-lettered, and no reader passed it over.
 
         What was evicted, has expired, or was purged or deleted before it was read is lost; what was refused is not.
+        What a consumer has acknowledged counts as done; see the class.
         """
         return self._verdict("nothing is lost", [*self._violated(lost_only=True), *self._missing(), *self._taken_out()])
 

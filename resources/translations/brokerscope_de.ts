@@ -234,6 +234,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Zweig: bis {time} ist es die Sitzung, die er verlassen hat (auf der Zeitleiste schraffiert), von da an live.</translation>
   </message>
   <message>
+   <source>A broker cannot know whether a consumer has done its work: what it acknowledges (commits) counts as done. One that commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.</source>
+   <translation>Ob ein Consumer seine Arbeit getan hat, kann ein Broker nicht wissen: Was er bestätigt (committet), gilt als getan. Einer, der vor der Arbeit committet und dann abstürzt, verliert Arbeit, die kein Urteil vermisst; `given_schedule` findet das.</translation>
+  </message>
+  <message>
    <source>A build that fails three times goes to the dead letters.</source>
    <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
   </message>
@@ -678,6 +682,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ganze Höhe</translation>
   </message>
   <message>
+   <source>All of them by name.</source>
+   <translation>Alle, nach Namen.</translation>
+  </message>
+  <message>
    <source>All partitions</source>
    <translation>Alle Partitionen</translation>
   </message>
@@ -1066,6 +1074,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Bytes/s</translation>
   </message>
   <message>
+   <source>Call</source>
+   <translation>Aufruf</translation>
+  </message>
+  <message>
    <source>Cancel</source>
    <translation>Abbrechen</translation>
   </message>
@@ -1258,6 +1270,10 @@ Wanduhrzeit {wall}</translation>
    <translation>An dieser Sitzung nahmen Clients von außen teil: sie lässt sich wiedergeben, nicht noch einmal ausführen.</translation>
   </message>
   <message>
+   <source>Clock</source>
+   <translation>Uhr</translation>
+  </message>
+  <message>
    <source>Close</source>
    <translation>Schließen</translation>
   </message>
@@ -1362,8 +1378,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Bedingung</translation>
   </message>
   <message>
+   <source>Conditions</source>
+   <translation>Bedingungen</translation>
+  </message>
+  <message>
    <source>Conditions are those of the filters, over things by their names: {examples}. It is raised once each time that the condition has held for so long.</source>
    <translation>Bedingungen sind die der Filter, über Dinge bei ihren Namen: {examples}. Der Alarm kommt jedes Mal einmal, wenn die Bedingung so lange gegolten hat.</translation>
+  </message>
+  <message>
+   <source>Conditions, verdicts, faults and the clock that tests ask for.</source>
+   <translation>Bedingungen, Urteile, Fehler und die Uhr, nach denen Tests fragen.</translation>
   </message>
   <message>
    <source>Configure</source>
@@ -1922,6 +1946,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Jede Zeile ist eine Partition; jeder Balken darin ist die Sicht einer Gruppe auf die neuesten Nachrichten. Gefüllt: committet. Orange: Rückstand, noch nicht committet. Buchstabe: der Besitzer.</translation>
   </message>
   <message>
+   <source>Each sync of the disk takes `delay_ms` longer, so that publishing does. Needs `durability="fsync"`.</source>
+   <translation>Jede Synchronisierung der Platte dauert `delay_ms` länger, das Veröffentlichen also auch. Braucht `durability="fsync"`.</translation>
+  </message>
+  <message>
    <source>Edit</source>
    <translation>Bearbeiten</translation>
   </message>
@@ -2090,6 +2118,14 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Jede Nachricht ist abgerechnet, aber eine Zusage wurde gebrochen: {promise}</translation>
   </message>
   <message>
+   <source>Every message is acknowledged or dead-lettered: nothing waits, is in flight, or is read without a commit.</source>
+   <translation>Jede Nachricht ist bestätigt oder tot: Nichts wartet, ist unterwegs oder ohne Commit gelesen.</translation>
+  </message>
+  <message>
+   <source>Every message that was accepted is stored, read, acknowledged or dead-lettered, and no reader passed it over.</source>
+   <translation>Jede angenommene Nachricht ist gespeichert, gelesen, bestätigt oder tot, und kein Leser hat sie übergangen.</translation>
+  </message>
+  <message>
    <source>Every n-th matching message fails in processing there, until the rule ends.</source>
    <translation>Eine dauerhafte Regel: jede n-te passende Nachricht scheitert, wer auch immer sie dort verarbeitet.</translation>
   </message>
@@ -2220,6 +2256,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Faults, alerts</source>
    <translation>Störung, Alarm</translation>
+  </message>
+  <message>
+   <source>Field</source>
+   <translation>Feld</translation>
   </message>
   <message>
    <source>Fields</source>
@@ -2632,6 +2672,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hat keinen Wert: löscht ihren Schlüssel in einem kompaktierten Topic.</translation>
   </message>
   <message>
+   <source>Have a stopped clock go on from its time.</source>
+   <translation>Lässt eine angehaltene Uhr von ihrer Zeit an weitergehen.</translation>
+  </message>
+  <message>
    <source>Header {number} has no colon; write it as name: value.</source>
    <translation>Header {number} hat keinen Doppelpunkt; als Name: Wert schreiben.</translation>
   </message>
@@ -2678,6 +2722,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>History of {count} sessions</source>
    <translation>Verlauf von {count} Sitzungen</translation>
+  </message>
+  <message>
+   <source>Hold the members called `client`, or all, outside `group`; when it ends, they may join again.</source>
+   <translation>Hält die Mitglieder namens `client`, oder alle, außerhalb von `group`; endet es, dürfen sie wieder beitreten.</translation>
   </message>
   <message>
    <source>Holder</source>
@@ -3366,6 +3414,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten, die aufgegeben wurden.</translation>
   </message>
   <message>
+   <source>Messages with one key are first delivered to each group in the order in which they were published.</source>
+   <translation>Nachrichten mit einem Schlüssel werden jeder Gruppe zuerst in der Reihenfolge zugestellt, in der sie veröffentlicht wurden.</translation>
+  </message>
+  <message>
    <source>Messages/s</source>
    <translation>Nachrichten/s</translation>
   </message>
@@ -3392,6 +3444,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Move</source>
    <translation>Verschieben</translation>
+  </message>
+  <message>
+   <source>Move it on. Everything that comes due has happened, in order and at its time, when this returns.</source>
+   <translation>Stellt sie vor. Alles, was fällig wird, ist danach geschehen, in seiner Reihenfolge und zu seiner Zeit.</translation>
   </message>
   <message>
    <source>Move to group</source>
@@ -3588,6 +3644,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No figure differs by more than a tenth and by more than chance.</source>
    <translation>Keine Zahl unterscheidet sich um mehr als ein Zehntel und um mehr als der Zufall.</translation>
+  </message>
+  <message>
+   <source>No group and no queue has handed a message out twice; redriven dead letters are another time by intent.</source>
+   <translation>Keine Gruppe und keine Queue hat eine Nachricht zweimal ausgegeben; tote Nachrichten, die erneut zugestellt werden, sind mit Absicht ein weiteres Mal.</translation>
   </message>
   <message>
    <source>No group has rebalanced yet.</source>
@@ -3802,6 +3862,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Über eine Nachricht dort ist bis jetzt nichts bekannt.</translation>
   </message>
   <message>
+   <source>Nothing is lost, and what comes again was not acknowledged before; all promises of the broker are kept.</source>
+   <translation>Nichts ist verloren, und was wiederkommt, war nicht bestätigt; alle Zusagen des Brokers sind gehalten.</translation>
+  </message>
+  <message>
    <source>Nothing is running yet. Open a scenario, or press Run (F5).</source>
    <translation>Noch läuft nichts. Ein Szenario öffnen oder Starten (F5) drücken.</translation>
   </message>
@@ -3820,6 +3884,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing more can be stored; reading continues.</source>
    <translation>Es lässt sich nichts mehr speichern; Lesen geht weiter.</translation>
+  </message>
+  <message>
+   <source>Nothing more can be written to the disk: publishing fails with KAFKA_STORAGE_ERROR. Needs a `durability`.</source>
+   <translation>Auf die Platte kann nichts mehr geschrieben werden: Veröffentlichen scheitert mit KAFKA_STORAGE_ERROR. Braucht eine `durability`.</translation>
   </message>
   <message>
    <source>Nothing there takes a consumer.</source>
@@ -4726,6 +4794,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Client entfernen</translation>
   </message>
   <message>
+   <source>Remove the members called `client`, or all, from `group`: their next request gets UNKNOWN_MEMBER_ID.</source>
+   <translation>Entfernt die Mitglieder namens `client`, oder alle, aus `group`: Ihre nächste Anfrage bekommt UNKNOWN_MEMBER_ID.</translation>
+  </message>
+  <message>
    <source>Removed a recording ({size}) that nobody named, bookmarked or opened.</source>
    <translation>Eine Aufzeichnung ({size}) wurde entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
   </message>
@@ -4748,6 +4820,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Replay</source>
    <translation>Wiedergabe</translation>
+  </message>
+  <message>
+   <source>Replies to requests of `api` tell the client to wait for `delay_ms`, as a quota does.</source>
+   <translation>Antworten auf Anfragen von `api` sagen dem Client, er solle `delay_ms` warten, wie es ein Kontingent tut.</translation>
   </message>
   <message>
    <source>Reply</source>
@@ -4780,6 +4856,34 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Requests</source>
    <translation>Requests</translation>
+  </message>
+  <message>
+   <source>Requests are served while it is stopped, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as ever. The clocks of clients do not follow: a real consumer goes on sending its heartbeats by its own clock, and neither its `max.poll.interval.ms` nor its session timeout, backoff or delivery timeout passes sooner.</source>
+   <translation>Anfragen werden beantwortet, während sie angehalten ist, und ihre eigenen Wartezeiten (`fetch.max.wait.ms`, `timeout_ms`) enden wie immer. Die Uhren der Clients folgen nicht: Ein echter Consumer sendet seine Heartbeats weiter nach seiner eigenen Uhr, und weder sein `max.poll.interval.ms` noch Sitzungszeit, Backoff oder Zustellfrist läuft früher ab.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` ("Produce") are answered with `error` ("NOT_LEADER_OR_FOLLOWER"), and not served.</source>
+   <translation>Anfragen von `api` („Produce“) werden mit `error` („NOT_LEADER_OR_FOLLOWER“) beantwortet und nicht ausgeführt.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` are not served; their connection is closed.</source>
+   <translation>Anfragen von `api` werden nicht ausgeführt; ihre Verbindung wird geschlossen.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` are served after `delay_ms` on the machine's clock.</source>
+   <translation>Anfragen von `api` werden nach `delay_ms` auf der Uhr der Maschine ausgeführt.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` are served when the fault ends.</source>
+   <translation>Anfragen von `api` werden ausgeführt, wenn der Fehler endet.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` are served, and the connection is closed in the middle of the reply.</source>
+   <translation>Anfragen von `api` werden ausgeführt, und die Verbindung wird mitten in der Antwort geschlossen.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` are served, and the connection is closed instead of a reply, so that clients retry.</source>
+   <translation>Anfragen von `api` werden ausgeführt, und statt einer Antwort wird die Verbindung geschlossen, sodass Clients es noch einmal versuchen.</translation>
   </message>
   <message>
    <source>Requests of the selected connection, by API</source>
@@ -4998,6 +5102,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Szenarien...</translation>
   </message>
   <message>
+   <source>Schedules</source>
+   <translation>Abläufe</translation>
+  </message>
+  <message>
    <source>Schema</source>
    <translation>Schema</translation>
   </message>
@@ -5040,6 +5148,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Second 0 of the session.</source>
    <translation>Sekunde 0 der Sitzung.</translation>
+  </message>
+  <message>
+   <source>Seconds since the broker was opened.</source>
+   <translation>Sekunden, seit der Broker geöffnet wurde.</translation>
   </message>
   <message>
    <source>Seed {seed}</source>
@@ -5546,6 +5658,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Stopp</translation>
   </message>
   <message>
+   <source>Stop it, until `start`.</source>
+   <translation>Hält sie an, bis `start`.</translation>
+  </message>
+  <message>
    <source>Stop its consumers, reset, and start them again</source>
    <translation>Ihre Consumer stoppen, zurücksetzen und wieder starten</translation>
   </message>
@@ -5678,6 +5794,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Programme testen</translation>
   </message>
   <message>
+   <source>Testing reference</source>
+   <translation>Referenz zum Testen</translation>
+  </message>
+  <message>
    <source>Tests (*.py)</source>
    <translation>Tests (*.py)</translation>
   </message>
@@ -5756,6 +5876,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Broker kann nichts mehr speichern.</translation>
   </message>
   <message>
+   <source>The broker is gone as by `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
+   <translation>Der Broker ist fort wie nach `kill -9`, bis der Fehler endet; siehe `EmbeddedBroker.crash`.</translation>
+  </message>
+  <message>
+   <source>The broker's time, in UTC.</source>
+   <translation>Die Zeit des Brokers, in UTC.</translation>
+  </message>
+  <message>
    <source>The button was released outside the window.</source>
    <translation>Die Taste wurde außerhalb des Fensters losgelassen.</translation>
   </message>
@@ -5782,6 +5910,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The consumer whose oldest message has waited longest is the slowest.</source>
    <translation>Der Consumer, dessen älteste Nachricht am längsten wartet, ist der langsamste.</translation>
+  </message>
+  <message>
+   <source>The coordinator of a group moves: of each API of members, `times` requests get NOT_COORDINATOR.</source>
+   <translation>Der Koordinator einer Gruppe wechselt: Von jeder API der Mitglieder bekommen `times` Anfragen NOT_COORDINATOR.</translation>
   </message>
   <message>
    <source>The cost of drawing this window.</source>
@@ -5950,6 +6082,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The layout {name} is deleted.</source>
    <translation>Die Anordnung {name} ist vergessen.</translation>
+  </message>
+  <message>
+   <source>The leader of a partition moves: of Produce and Fetch, `times` each get NOT_LEADER_OR_FOLLOWER.</source>
+   <translation>Der Leader einer Partition wechselt: Von Produce und Fetch bekommen je `times` NOT_LEADER_OR_FOLLOWER.</translation>
   </message>
   <message>
    <source>The lease ends at:</source>
@@ -6772,6 +6908,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Urteil</translation>
   </message>
   <message>
+   <source>Verdicts</source>
+   <translation>Urteile</translation>
+  </message>
+  <message>
    <source>Version</source>
    <translation>Version</translation>
   </message>
@@ -6818,6 +6958,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What Kafka programs send to the broker meets a fault, as often and as long as you say.</source>
    <translation>Was Kafka-Programme an den Broker senden, trifft auf einen Fehler, so oft und so lange wie angegeben.</translation>
+  </message>
+  <message>
+   <source>What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again.</source>
+   <translation>Was ein Producer ohne Idempotenz veröffentlicht, wird zweimal gespeichert: Die Antwort geht verloren, und er veröffentlicht noch einmal.</translation>
+  </message>
+  <message>
+   <source>What a test can ask of a broker</source>
+   <translation>Was ein Test einen Broker fragen kann</translation>
   </message>
   <message>
    <source>What does a share group give up for that?</source>
@@ -6972,12 +7120,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Ob die Indexdatei das Segment abdeckt: ohne sie liest ein Öffnen die ganze Datei.</translation>
   </message>
   <message>
+   <source>Whether time stands still.</source>
+   <translation>Ob die Zeit steht.</translation>
+  </message>
+  <message>
    <source>Which events</source>
    <translation>Welche Ereignisse</translation>
   </message>
   <message>
    <source>Which policy loses nothing, and what does it cost?</source>
    <translation>Welche Regel verliert nichts, und was kostet sie?</translation>
+  </message>
+  <message>
+   <source>Which requests, by keyword: `client` (its client.id), `group`, `topic`, names with `*` for any characters. Of those that match, the first `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run.</source>
+   <translation>Welche Anfragen, nach Schlüsselwort: `client` (seine client.id), `group`, `topic`, Namen mit `*` für beliebige Zeichen. Von denen, die passen, gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der Wahrscheinlichkeit `probability`, gezogen aus `seed`, höchstens `times` von ihnen, für `for_s` Sekunden der Zeit des Brokers. Es trifft in jedem Lauf dieselben Anfragen.</translation>
   </message>
   <message>
    <source>Who had it before that.</source>
@@ -7014,6 +7170,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Withdrawn</source>
    <translation>Zurückgenommen</translation>
+  </message>
+  <message>
+   <source>Within the context, time stands still; afterwards it goes on.</source>
+   <translation>Im Kontext steht die Zeit; danach geht sie weiter.</translation>
   </message>
   <message>
    <source>Without a limit it would come back for ever, and take the time of an indexer each time.</source>
@@ -7082,6 +7242,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Zoom out</source>
    <translation>Verkleinern</translation>
+  </message>
+  <message>
+   <source>`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST where that has passed.</source>
+   <translation>`advance` bis zu einem Datum; eines ohne Zeitzone ist in Ortszeit. INVALID_REQUEST, wo es vorbei ist.</translation>
+  </message>
+  <message>
+   <source>`before`: the request does not arrive; `after`: it does, and its reply does not come back. `crash` starts the function anew after `for_s`, `pause` stands still for that long, heartbeats included, `drop_heartbeats` loses only those, and `leave` takes the member out of its group, and starts it anew after `for_s`.</source>
+   <translation>`before`: Die Anfrage kommt nicht an; `after`: Sie kommt an, und ihre Antwort nicht zurück. `crash` beginnt die Funktion nach `for_s` neu, `pause` steht so lange still, Heartbeats eingeschlossen, `drop_heartbeats` verliert nur diese, und `leave` nimmt das Mitglied aus seiner Gruppe und beginnt es nach `for_s` neu.</translation>
+  </message>
+  <message>
+   <source>`topic` takes no message until it ends: producers get THROTTLING_QUOTA_EXCEEDED.</source>
+   <translation>`topic` nimmt keine Nachricht an, bis es endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
   </message>
   <message>
    <source>a length of time</source>

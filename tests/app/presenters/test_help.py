@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtWidgets import QMenu
 
 from app.environment.paths import find_scenario
@@ -75,6 +75,14 @@ def test_the_guide_to_testing_is_a_page_of_help(hand: Hand) -> None:
     text = page_of(hand).page.toPlainText()
     assert "My consumer commits too early" in text
     assert "    broker.create_topic(" in text
+
+
+def test_the_guide_to_testing_leads_to_the_reference(hand: Hand) -> None:
+    hand.workbench.registry.trigger("help_testing")
+    page_of(hand).page.anchorClicked.emit(QUrl("testing-reference.md"))
+    reference = page_of(hand)
+    assert reference.windowTitle() == "Testing reference"
+    assert "broker.faults.move_leader" in reference.page.toPlainText()
 
 
 def test_the_first_hint_comes_once_and_can_be_sent_away(

@@ -1,0 +1,93 @@
+"""What a test can ask of a broker, listed from the code: conditions, verdicts, faults, the clock, schedules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+
+from broker_core.broker.conditions import FIELDS, kinds_with
+from broker_core.faults.kafka_apis import KAFKA_APIS
+from broker_core.faults.kafka_errors import KAFKA_ERRORS
+from broker_core.filters.field import KIND_WORDS, Field
+from broker_core.recording.audit import Audit
+from broker_core.testing.clock import BrokerClock
+from broker_core.testing.faults import Faults
+from broker_core.testing.schedule import Disturbance
+from widgets.formats import sentence
+from widgets.i18n import tr
+
+
+def testing_reference() -> str:
+    """Markdown, in the language of the window. `resources/guides/testing-reference.md` is this in English."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield f"# {tr('What a test can ask of a broker')}"
+    yield f"\n## {tr('Conditions')}: `broker.wait_until(condition)`\n"
+    yield from _table((tr("Field"), tr("Of"), ""), map(_field_row, FIELDS))
+    for field in FIELDS:
+        if field.words:
+            yield f"\n{_words(field.name, field.words)}"
+    yield f"\n## {tr('Verdicts')}: `broker.audit()`\n"
+    yield f"{_paragraphs(Audit)[1]}\n"
+    yield from _methods(Audit, "broker.audit().")
+    yield f"\n## {tr('Faults')}: `broker.faults`\n"
+    yield f"{_paragraphs(Faults)[1]}\n"
+    yield from _methods(Faults, "broker.faults.")
+    yield f"\n{_words('api', KAFKA_APIS)}"
+    yield f"\n{_words('error', KAFKA_ERRORS)}"
+    yield f"\n## {tr('Clock')}: `broker.clock`\n"
+    yield f"{_paragraphs(BrokerClock)[1]}\n"
+    yield from _methods(BrokerClock, "broker.clock.")
+    yield f"\n## {tr('Schedules')}: `given_schedule(kinds=[...])`\n"
+    yield f"{_paragraphs(Disturbance)[1]}\n"
+
+
+def _words(name: str, words: Iterable[str]) -> str:
+    return f"`{name}`: {', '.join(f'`{word}`' for word in words)}."
+
+
+def _field_row(field: Field) -> tuple[str, ...]:
+    name = f"~{field.name}" if field.kind == "flag" else field.name
+    example = f', `{field.name}("{field.argument}")`' if field.argument else ""
+    return (
+        f"`{name}`{example}",
+        ", ".join(kinds_with(field.name)),
+        tr(field.about) or sentence(tr(KIND_WORDS[field.kind])),
+    )
+
+
+def _methods(cls: type, prefix: str) -> Iterator[str]:
+    rows = [
+        (f"`{prefix}{name}{_call(member)}`".replace("''", '""'), _paragraphs(member)[0])
+        for name, member in _members(cls)
+    ]
+    yield from _table((tr("Call"), ""), rows)
+
+
+def _members(cls: type) -> list[tuple[str, object]]:
+    """The public methods and properties, in the order of the code."""
+    return [(name, member) for name, member in vars(cls).items() if not name.startswith("_") and _doc(member)]
+
+
+def _call(member: object) -> str:
+    if isinstance(member, property):
+        return ""
+    assert callable(member)
+    signature = inspect.signature(member)
+    parameters = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()][1:]
+    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def _doc(member: object) -> str:
+    return inspect.getdoc(member) or ""
+
+
+def _paragraphs(member: object) -> list[str]:
+    return [tr(" ".join(each.split())) for each in _doc(member).split("\n\n")]
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    for row in (head, ("---",) * len(head), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

@@ -1,0 +1,32 @@
+"""The reference for tests is made from the code, in the window and in the guides."""
+
+from __future__ import annotations
+
+import pytest
+
+import resources
+from app.commands.testing_reference import testing_reference as reference  # pytest collects what begins with test
+from broker_core.broker.conditions import FIELDS
+from broker_core.recording.audit import Audit
+from broker_core.testing.clock import BrokerClock
+from broker_core.testing.faults import Faults
+
+
+def test_the_guide_has_what_the_code_says() -> None:
+    """After a change: write what `testing_reference()` returns into the file."""
+    assert resources.path("guides", "testing-reference.md").read_text(encoding="utf-8") == reference()
+
+
+@pytest.mark.parametrize(("cls", "prefix"), [(Faults, "faults."), (BrokerClock, "clock."), (Audit, "audit().")])
+def test_every_public_member_is_there(cls: type, prefix: str) -> None:
+    names = [name for name in vars(cls) if not name.startswith("_")]
+    assert len(names) >= 5
+    assert [name for name in names if f"`broker.{prefix}{name}" not in reference()] == []
+
+
+def test_every_field_is_there_with_what_has_it() -> None:
+    text = reference()
+    assert all(f"| `~{field.name}`" in text or f"| `{field.name}`" in text for field in FIELDS)
+    assert "| `messages` | topic | Messages that a topic holds. |" in text
+    assert '| `lag`, `lag("billing")` | group, queue, event |' in text
+    assert "`state`: `Stable`" in text and "`NOT_LEADER_OR_FOLLOWER`" in text
