@@ -1,19 +1,40 @@
-"""A line above the canvas that offers one thing: a first hint, or a session that was not closed."""
+"""A line above the canvas that tells one thing: a first hint, a session that was not closed, an alert."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from widgets.bytes_text import contained
 from widgets.facts import plain_label
 from widgets.i18n import tr
+from widgets.icons import icon_pixmap
+from widgets.theme import current_theme, px
+
+# Look of a notice: its icon and its colour token.
+LOOKS = {"hint": ("info", "accent"), "problem": ("warning", "failure")}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`heading` stands before the sentence, "" for none; `offer` are the words of the button that calls `taken`.
+
+    `look` is hint, or problem for what should not be.
+    """
+
+    sentence: str
+    offer: str = ""
+    taken: Callable[[], object] = lambda: None
+    dismissed: Callable[[], object] = lambda: None
+    heading: str = ""
+    look: str = "hint"
 
 
 class HintBar(QFrame):
-    """One sentence, an optional offer, and a close button. Offers queue.
+    """An icon, a heading, one sentence, an optional offer, and a close button. Notices queue.
 
     `answered` when one of its buttons was pressed, before the offer runs.
     """
@@ -23,7 +44,9 @@ class HintBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "banner")
-        self._waiting: list[tuple[str, str, Callable[[], object], Callable[[], object]]] = []
+        self._waiting: list[Notice] = []
+        self._icon = QLabel(self)
+        self.heading = plain_label("", "heading", self)
         self.sentence = plain_label("", "", self)
         self.sentence.setWordWrap(True)
         self.offer = QPushButton(self)
@@ -33,6 +56,8 @@ class HintBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 4, 8, 4)
         row.setSpacing(8)
+        row.addWidget(self._icon)
+        row.addWidget(self.heading)
         row.addWidget(self.sentence, 1)
         row.addWidget(self.offer)
         row.addWidget(self.dismiss)
@@ -45,14 +70,18 @@ class HintBar(QFrame):
         taken: Callable[[], object] = lambda: None,
         dismissed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Show a sentence, after those that are waiting; `offer` are the words of the button that calls `taken`."""
-        self._waiting.append((sentence, offer, taken, dismissed))
+        """Show a hint, after those that are waiting."""
+        self.show_notice(Notice(sentence, offer, taken, dismissed))
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show a notice, after those that are waiting."""
+        self._waiting.append(notice)
         if len(self._waiting) == 1:
             self._show()
 
     def take_back(self, sentence: str) -> None:
         """It need not be said any more, shown or waiting; nothing where it is neither."""
-        self._waiting = [said for said in self._waiting if said[0] != sentence]
+        self._waiting = [notice for notice in self._waiting if notice.sentence != sentence]
         self._show()
 
     def clear(self) -> None:
@@ -62,20 +91,39 @@ class HintBar(QFrame):
 
     def _show(self) -> None:
         self.setVisible(bool(self._waiting))
-        if self._waiting:
-            sentence, offer, _taken, _dismissed = self._waiting[0]
-            self.sentence.setText(contained(sentence))
-            self.offer.setText(offer)
-            self.offer.setVisible(bool(offer))
+        if not self._waiting:
+            return
+        notice = self._waiting[0]
+        self.heading.setText(contained(notice.heading))
+        self.heading.setVisible(bool(notice.heading))
+        self.sentence.setText(contained(notice.sentence))
+        self.offer.setText(notice.offer)
+        self.offer.setVisible(bool(notice.offer))
+        if self.property("look") != notice.look:
+            self.setProperty("look", notice.look)
+            for widget in (self, self.heading):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        name, token = LOOKS[self._waiting[0].look]
+        self._icon.setPixmap(icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another theme, another icon."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and self.isVisible():
+            self._restyle()
 
     def _take(self) -> None:
-        _sentence, _offer, taken, _dismissed = self._waiting.pop(0)
+        notice = self._waiting.pop(0)
         self._show()
         self.answered.emit()
-        taken()
+        notice.taken()
 
     def _send_away(self) -> None:
-        _sentence, _offer, _taken, dismissed = self._waiting.pop(0)
+        notice = self._waiting.pop(0)
         self._show()
         self.answered.emit()
-        dismissed()
+        notice.dismissed()

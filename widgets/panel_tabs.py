@@ -28,7 +28,7 @@ from widgets.theme import current_theme, px, qcolour, ui_font
 # The panel opens at a height that shows so many rows of a table, with its title and its header.
 ROWS_AT_FIRST = 10
 TITLE_AND_HEADER = 78
-PAD, GAP, ICON, COUNT_ROOM = 4, 8, 16, 30
+PAD, GAP, ICON, DIGIT = 4, 8, 16, 8
 _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 _CENTRE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
@@ -78,7 +78,7 @@ class PanelTab(QAbstractButton):
     def width_as(self, short: bool) -> int:
         """How wide it is with the icon alone, or with the title."""
         words = px(ICON) if short else QFontMetrics(ui_font(13, QFont.Weight.DemiBold)).horizontalAdvance(self._title)
-        return words + 2 * px(PAD) + (px(COUNT_ROOM) if self.info.counted else 0)
+        return words + 2 * px(PAD) + px(DIGIT) * self.info.counted
 
     def sizeHint(self) -> QSize:
         """The same whether it is in front or not, with and without a count."""
@@ -268,20 +268,20 @@ class PanelTabs(QWidget):
     # -- narrow windows
 
     def _shorten(self) -> None:
-        """Icons stand for titles where there is no room: first in the other groups, then for all but the front."""
+        """Icons stand for titles where there is no room: in one group after the other, from the right, but in that of
+        the front last; then for all but the front.
+        """
         front = self._panels[self.current].info if self.current else None
         tabs = list(self._tabs.values())
-        groups = len({tab.info.group for tab in tabs})
-        room = self.width() - (groups + 2) * px(GAP) - 2 * self.fold_button.sizeHint().width() - px(8)
-        ways = (
-            lambda tab: False,
-            lambda tab: front is not None and tab.info.group != front.group,
-            lambda tab: tab.info is not front,
-        )
-        fits = (way for way in ways if sum(tab.width_as(way(tab)) for tab in tabs) <= room)
-        way = next(fits, ways[-1])
+        groups = list(dict.fromkeys(tab.info.group for tab in tabs))
+        room = self.width() - (len(groups) + 2) * px(GAP) - 2 * self.fold_button.sizeHint().width() - px(8)
+        others = [group for group in reversed(groups) if front is None or group != front.group]
+        ways = [{tab for tab in tabs if tab.info.group in others[:count]} for count in range(len(others) + 1)]
+        ways.append({tab for tab in tabs if tab.info is not front})
+        fits = (way for way in ways if sum(tab.width_as(tab in way) for tab in tabs) <= room)
+        short = next(fits, ways[-1])
         for tab in tabs:
-            tab.set_short(way(tab))
+            tab.set_short(tab in short)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width, other titles."""

@@ -11,6 +11,7 @@ from app.sessions.collectors.alerts import AlertCollector
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from widgets.dialogs.form import Field
 from widgets.formats import session_time
+from widgets.hint_bar import Notice
 from widgets.i18n import tr
 from widgets.panels.events import EventsPanel
 
@@ -89,9 +90,14 @@ class AlertHandlers(QObject):
         last = fresh[-1]
         if self._hint:
             context.window.hint.take_back(self._hint)
-        at = session_time(last.time_ns)
-        self._hint = tr("Alert {name} at {at}: {condition}", name=last.name, at=at, condition=last.when)
-        context.show_message(self._hint)
-        context.window.hint.show_message(
-            self._hint, tr("Show that moment"), lambda: context.views.momentChosen.emit(last.time_ns)
+        self._hint = tr("Alert at {at}: {condition}", at=session_time(last.time_ns), condition=last.when)
+        context.show_message(f"{last.name}. {self._hint}")
+        context.window.hint.show_notice(
+            Notice(
+                self._hint,
+                tr("Show that moment"),
+                lambda: context.views.momentChosen.emit(last.time_ns),
+                heading=last.name,
+                look="problem",
+            )
         )

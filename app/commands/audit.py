@@ -66,15 +66,24 @@ class AuditHandlers(QObject):
 
 def show_when_done(job: WorkJob, dialog: FactsTableDialog, facts: Callable[[object], FactsTable | None]) -> None:
     """Show the progress of `job` in `dialog`, then its result; closing the dialog does not end the job."""
+    follower = _Follower(job, dialog, facts)
+    job.changed.connect(follower.follow)
 
-    def follow() -> None:
-        if job.facts.progress is not None:
-            dialog.set_progress(job.facts.progress)
-        found = facts(job.result) if job.facts.state == "Done" else None
+
+class _Follower(QObject):
+    """A child of the dialog: Qt ends the connection with whichever of job and dialog goes first."""
+
+    def __init__(self, job: WorkJob, dialog: FactsTableDialog, facts: Callable[[object], FactsTable | None]) -> None:
+        super().__init__(dialog)
+        self._job, self._dialog, self._facts = job, dialog, facts
+
+    def follow(self) -> None:
+        """Show how far the job is."""
+        told = self._job.facts
+        if told.progress is not None:
+            self._dialog.set_progress(told.progress)
+        found = self._facts(self._job.result) if told.state == "Done" else None
         if found is not None:
-            dialog.set_facts(found)
-        elif job.facts.state in {"Failed", "Cancelled"}:
-            dialog.set_facts(FactsTable(job.facts.message, state="failure"))
-
-    job.changed.connect(follow)
-    dialog.destroyed.connect(lambda: job.changed.disconnect(follow))
+            self._dialog.set_facts(found)
+        elif told.state in {"Failed", "Cancelled"}:
+            self._dialog.set_facts(FactsTable(told.message, state="failure"))

@@ -16,7 +16,7 @@ class HelpHandlers(QObject):
     """The menu Help, and the first hint."""
 
     COMMANDS = (
-        Command("help_panel", "Help for this panel", "Help", "F1", "help", "Explains the open panel."),
+        Command("help_panel", "Help for this panel", "Help", "F1", "help", "Explains the open panel, or the canvas."),
         Command(
             "help_canvas",
             "Help for the canvas",
@@ -44,7 +44,7 @@ class HelpHandlers(QObject):
         self._context = context
         bind = context.registry.bind
         bind("help_panel", self._help_panel)
-        bind("help_canvas", lambda: self._read(tr("Canvas"), tr(CANVAS)))
+        bind("help_canvas", self._help_canvas)
         bind("help_filters", lambda: self._read(tr("Filters"), tr(FILTERS)))
         bind("help_testing", self._show_guide)
         bind("help_testing_reference", self._show_reference)
@@ -55,9 +55,16 @@ class HelpHandlers(QObject):
         context.controller.acted.connect(lambda *_args: context.window.hint.take_back(self._hinted))
 
     def _help_panel(self) -> None:
+        """Of the panel in front; of the canvas where the panels are folded."""
         window = self._context.window
+        if not window.shows_panels:
+            self._help_canvas()
+            return
         panel = window.panel(window.shown_tab())
         self._read(panel.title, tr(panel.info.help))
+
+    def _help_canvas(self) -> None:
+        self._read(tr("Canvas"), tr(CANVAS))
 
     def _read(self, title: str, markdown: str) -> None:
         ReadingDialog(title, f"## {title}\n\n{markdown}", self._context.window).open()

@@ -23,6 +23,7 @@ from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session
 from broker_core.recording.reader import seal
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
+from widgets.hint_bar import Notice
 from widgets.i18n import tr
 
 MOST_RECENT = 20
@@ -89,7 +90,7 @@ class RecordingHandlers(QObject):
             stored = self._controller.open_session(folder, at_ns)
             self._context.show_message(stored.summary())
             if stored.problems:
-                self._context.window.hint.show_message(" ".join(stored.problems))
+                self._context.window.hint.show_notice(Notice(" ".join(stored.problems), look="problem"))
 
         done = self._context.attempt(call)
         if done:

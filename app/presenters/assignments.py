@@ -49,9 +49,10 @@ class AssignmentsModel(TableModel[AssignmentRow]):
                 roles=owners.roles(lambda row: row.owner),
             ),
             time_column(
-                "Since (session time)",
+                tr("Since (session time)"),
                 lambda row: row.since_ns,
                 times,
+                field="since",
                 about=tr("When the owner got this partition; wall time on hover."),
             ),
             Column[AssignmentRow](

@@ -60,7 +60,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
         size = (Field("size", "size", "Bytes of the value."), self._size)
         columns: tuple[Column[DeadLetterView], ...] = (
-            time_column("Died (session)", lambda row: row.dead_ns, times),
+            time_column(tr("Died (session)"), lambda row: row.dead_ns, times, field="died"),
             Column[DeadLetterView](
                 "Cause", lambda row: plain_text(row.cause.encode(), 120), kind="text", value=attrgetter("cause")
             ),

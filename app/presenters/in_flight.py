@@ -143,7 +143,13 @@ class InFlightModel(TableModel[Row]):
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
                 about=tr("Deliveries of this message so far; after the last one it goes to the dead letters."),
             ),
-            time_column("Acquired (session time)", lambda row: row.acquired_ns, times, absent=NOT_APPLICABLE),
+            time_column(
+                tr("Acquired (session time)"),
+                lambda row: row.acquired_ns,
+                times,
+                field="acquired",
+                absent=NOT_APPLICABLE,
+            ),
             Column[Row](
                 "Time left (s)",
                 self._left_text,

@@ -60,7 +60,7 @@ KINDS: dict[EventKind, KindInfo] = {
     EventKind.PRODUCER_UNBLOCKED: KindInfo(mark("Producer unblocked")),
     EventKind.TRANSACTION_STARTED: KindInfo(mark("Transaction started")),
     EventKind.TRANSACTION_ENDED: KindInfo(mark("Transaction ended")),
-    EventKind.ALERT_RAISED: KindInfo(mark("Alert"), "failures", "alert", "{cause}"),
+    EventKind.ALERT_RAISED: KindInfo(mark("Alert"), "failures", "alert", mark("Alert: {cause}")),
     EventKind.ALERT_OVER: KindInfo(mark("Alert over")),
     EventKind.FAULT: KindInfo(mark("Fault"), "failures", "fault", "{who}: {cause}"),
     EventKind.DAMAGE: KindInfo(mark("Corruption"), "failures"),

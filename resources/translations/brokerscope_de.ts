@@ -539,7 +539,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Acquired (session time)</source>
-   <translation>Erhalten (Sitzungszeit)</translation>
+   <translation>Übernommen (Sitzungszeit)</translation>
   </message>
   <message>
    <source>Actions</source>
@@ -626,12 +626,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Alarm</translation>
   </message>
   <message>
+   <source>Alert at {at}: {condition}</source>
+   <translation>Alarm bei {at}: {condition}</translation>
+  </message>
+  <message>
    <source>Alert over</source>
    <translation>Alarm vorbei</translation>
   </message>
   <message>
-   <source>Alert {name} at {at}: {condition}</source>
-   <translation>Alarm {name} bei {at}: {condition}</translation>
+   <source>Alert: {cause}</source>
+   <translation>Alarm: {cause}</translation>
   </message>
   <message>
    <source>All</source>
@@ -2186,8 +2190,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Läuft ab</translation>
   </message>
   <message>
-   <source>Explains the open panel.</source>
-   <translation>Was die vordere Tafel zeigt.</translation>
+   <source>Explains the open panel, or the canvas.</source>
+   <translation>Erklärt das offene Panel oder die Zeichenfläche.</translation>
   </message>
   <message>
    <source>Export</source>

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from tests.widgets.panels.table_of import table_of
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator
-from widgets.panel_tabs import COUNT_ROOM, PAD, brief
+from widgets.panel_tabs import DIGIT, PAD, brief
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
@@ -161,7 +161,8 @@ def test_a_count_says_itself_and_moves_nothing(window):
         tab = window.tabs.tab("dead_letters")
         assert f"{count:,}" in tab.accessibleName()
         assert f"{count:,}" in tab.toolTip()
-        assert QFontMetrics(tabular_font(12)).horizontalAdvance(brief(count)) + 4 <= COUNT_ROOM + PAD
+        room = DIGIT * tab.info.counted + PAD
+        assert QFontMetrics(tabular_font(12)).horizontalAdvance(brief(count)) + 4 <= room
         assert {name: window.tabs.tab(name).geometry() for name in window.tabs.names} == places
     window.set_tab_count("dead_letters", 0)
     assert window.tabs.tab("dead_letters").accessibleName() == "Dead letters"

@@ -172,6 +172,10 @@ def test_tabs_stand_in_five_groups_and_shorten_to_icons_in_a_narrow_window(windo
         return [name for name in TABS if window.tabs.tab(name).width() < width_of(window.tabs.tab(name).text(), "body")]
 
     assert settled(window) and short() == []
+    window.resize(1120, 700)
+    assert settled(window)
+    assert "assignments" not in short() and "messages" not in short(), "no more than there is need for"
+    assert {"connections", "requests"} <= set(short()), "from the right"
     window.resize(960, 700)
     window.show_tab("dead_letters")
     assert settled(window).tabs.tab("dead_letters").width() > 80

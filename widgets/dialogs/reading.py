@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
+from widgets.theme import px
+
 NARROW, WIDE = (560, 460), (1040, 720)
+LEAST_HEIGHT = 180
 HEADING_TOP_MARGIN = 20
+MARGIN, SPACING = 16, 12
+PAGE_PADDING = 12  # of the style sheet, with the border
 
 
 class ReadingDialog(QDialog):
-    """Markdown that ships with the program; never data."""
+    """Markdown that ships with the program; never data. As high as its page needs, up to where it scrolls."""
 
     def __init__(self, title: str, markdown: str, parent: QWidget | None = None, *, wide: bool = False) -> None:
         """`wide` has room for lines of code."""
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.resize(*(WIDE if wide else NARROW))
         self.page = QTextBrowser(self)
         self.page.setOpenLinks(False)
         self.page.setAccessibleName(title)
@@ -25,10 +31,20 @@ class ReadingDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(SPACING)
         column.addWidget(self.page, 1)
         column.addWidget(buttons)
+        width, most = (px(length) for length in (WIDE if wide else NARROW))
+        self.resize(width, min(most, max(px(LEAST_HEIGHT), self._needed(width) + buttons.sizeHint().height())))
+
+    def _needed(self, width: int) -> int:
+        """How high the page and what is around it are in a dialog of that width, but for the buttons."""
+        self.page.ensurePolished()
+        around = 2 * (MARGIN + PAGE_PADDING)
+        text = self.page.document().clone(self)  # that of the page takes the width which the page has now
+        text.setTextWidth(width - around)
+        return ceil(text.size().height()) + around + SPACING
 
     def _give_headings_room(self) -> None:
         block = self.page.document().begin().next()  # the first has the dialog's margin

@@ -108,7 +108,7 @@ class ConnectionsPanel(TablePanel):
             "by API."
         ),
         group=mark("System"),
-        counted=True,
+        counted=3,
     )
 
     openRequested = Signal(str, int)

@@ -95,7 +95,7 @@ class DeadLettersPanel(TablePanel):
         ),
         "Ctrl+4",
         group=mark("Data"),
-        counted=True,
+        counted=4,
     )
 
     redriveRequested = Signal(list)

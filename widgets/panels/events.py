@@ -50,6 +50,7 @@ class EventsPanel(TablePanel):
         ),
         "Ctrl+Shift+V",
         group=mark("System"),
+        counted=2,
     )
 
     choiceChanged = Signal(str)

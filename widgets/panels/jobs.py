@@ -132,7 +132,7 @@ class JobsPanel(Panel):
         ),
         "Ctrl+7",
         group=mark("System"),
-        counted=True,
+        counted=2,
     )
 
     cancelRequested = Signal(str)

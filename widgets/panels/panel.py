@@ -36,7 +36,7 @@ class PanelInfo:
 
     `name` is kept in settings and layouts. `title`, `hint` (one sentence) and `help` (Markdown) are marked texts;
     `icon` is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the marked
-    title over the tabs of its kind, and `counted` keeps room for a count behind the title.
+    title over the tabs of its kind; `counted` keeps room for a count of so many characters behind the title.
     """
 
     name: str
@@ -46,7 +46,7 @@ class PanelInfo:
     help: str = ""
     shortcut: str = ""
     group: str = ""
-    counted: bool = False
+    counted: int = 0
 
 
 class EmptyState(QWidget):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QFontMetrics
+
 from app.sessions.collectors.alerts import AlertCollector
 from broker_core.clock import NS_PER_S
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
+from widgets.panel_tabs import DIGIT
+from widgets.panels.cell_painter import tabular_font
+from widgets.panels.events import EventsPanel
 
 
 def alerts(hand: Hand) -> AlertCollector:
@@ -24,9 +29,13 @@ def test_an_alert_is_set_told_once_and_leads_to_its_moment(hand: Hand) -> None:
     hand.pass_time(12)
     first = alerts(hand).raised[0]
     assert first.name == "behind" and first.when == 'lag("indexers") > 20 for 1 s'
-    assert window.hint.isVisible() and "Alert behind" in window.hint.sentence.text()
+    assert window.hint.isVisible() and window.hint.heading.text() == "behind"
+    assert window.hint.sentence.text().endswith(': lag("indexers") > 20 for 1 s')
+    assert window.hint.property("look") == "problem", "as red as its mark on the timeline"
+    tab, room = window.tabs.tab("events"), DIGIT * EventsPanel.info.counted
+    assert tab.count == 1 and QFontMetrics(tabular_font(12)).horizontalAdvance("99") + 4 <= room
     ticks = [tick for tick in window.timeline.facts.ticks if tick.kind == "alert"]
-    assert (ticks[0].time_ns, ticks[0].label) == (first.time_ns, "behind")
+    assert (ticks[0].time_ns, ticks[0].label) == (first.time_ns, "Alert: behind")
     window.hint.dismiss.click()
     hand.show()
     assert not window.hint.isVisible(), "it is told once"

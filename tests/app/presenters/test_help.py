@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.environment.paths import find_scenario
 from app.presenters.help import PARTS, about
@@ -51,6 +51,29 @@ def test_f1_tells_of_the_panel_in_front(hand: Hand) -> None:
     hand.workbench.window.show_tab("in_flight")
     hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F1)
     assert "lease" in page_of(hand).page.toPlainText()
+
+
+def test_f1_tells_of_the_canvas_where_the_panels_are_folded(hand: Hand) -> None:
+    hand.workbench.window.show_tab("in_flight")
+    hand.workbench.window.toggle_bottom(False)
+    hand.qtbot.keyClick(hand.workbench.window, Qt.Key.Key_F1)
+    assert page_of(hand).windowTitle() == "Canvas"
+
+
+def test_a_page_of_help_is_as_high_as_its_text_and_scrolls_beyond(hand: Hand, qapp: QApplication) -> None:
+    heights = {}
+    for name in ("assignments", "charts", "backpressure"):
+        hand.workbench.window.show_tab(name)
+        hand.workbench.registry.trigger("help_panel")
+        dialog = page_of(hand)
+        qapp.processEvents()
+        text, seen = dialog.page.document().size().height(), dialog.page.viewport().height()
+        assert not dialog.page.verticalScrollBar().isVisible() and seen - text < 90, name
+        heights[name] = dialog.height()
+    assert len(set(heights.values())) > 1
+    hand.workbench.registry.trigger("help_keys")
+    qapp.processEvents()
+    assert page_of(hand).page.verticalScrollBar().isVisible()
 
 
 def test_about_names_the_parts_and_their_licences(hand: Hand) -> None:
