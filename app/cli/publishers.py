@@ -191,13 +191,16 @@ class HttpPublisher(Publisher):
         wait_s = min(max(left_s, 0.001), _LONGEST_WAIT_S if self.is_waiting else _PATIENCE_S)
         batch = PublishBatch(messages=records, producer_id=client_name(), timeout_ms=max(1, round(wait_s * 1_000)))
         try:
-            placed = self._broker.ask(PublishMessages(topic=self.options.topic, batch=batch)).messages
+            published = self._broker.ask(PublishMessages(topic=self.options.topic, batch=batch))
         except BrokerError as error:
             if error.code is ErrorCode.CONNECTION_LOST:
                 raise
             return records, error
+        if published.created_partitions:
+            made = f"There was no topic {self.options.topic}; the broker has created it with"
+            note(f"{made} {counted(published.created_partitions, 'partition')}.", as_json=self.options.json)
         refused = []
-        for sent, found in zip(records, placed, strict=True):
+        for sent, found in zip(records, published.messages, strict=True):
             if found.possibly_stored is True:
                 raise BrokerError(ErrorCode[found.status], f"a message for {self.options.topic}", possibly_stored=True)
             if found.status in ErrorCode.__members__:

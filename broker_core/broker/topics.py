@@ -92,10 +92,12 @@ class Topics:
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
         self._groups.topic_changed(now_ns, name)
 
-    def ensure(self, now_ns: int, name: str, partitions: int) -> None:
-        """Create the topic where neither a topic nor a queue has the name. Raises as `create`."""
-        if name not in self._logs:
+    def ensure(self, now_ns: int, name: str, partitions: int) -> bool:
+        """Create the topic where neither a topic nor a queue has the name. Whether it did. Raises as `create`."""
+        missing = name not in self._logs
+        if missing:
             self.create(now_ns, name, partitions)
+        return missing
 
     def add_partitions(self, now_ns: int, name: str, total: int) -> None:
         """Grow the topic to `total` partitions; keys may move to others.

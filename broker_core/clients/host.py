@@ -69,8 +69,8 @@ class Host(Protocol):
     def tell(self, callback: Callable[[], object]) -> None:
         """Run a callback of the application in another thread, without the lock."""
 
-    def ensure_topic(self, name: str) -> None:
-        """Create the topic where it is missing and `auto_create_partitions` is set."""
+    def ensure_topic(self, name: str) -> bool:
+        """Create the topic where it is missing and `auto_create_partitions` is set. Whether it did."""
 
     def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
         """Have `client` closed before the host; by `close(timeout_s)` where it may have to wait."""

@@ -51,10 +51,10 @@ class EngineHost(HostLoop):
             raise BrokerError(ErrorCode.CLOSED, "the session")
         return self._engine.ask(lambda: action(self.loop.now_ns))
 
-    def ensure_topic(self, name: str) -> None:
-        """Create the topic where it is missing and `auto_create_partitions` is set."""
-        if (count := self.config.auto_create_partitions) > 0:
-            self.call(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
+    def ensure_topic(self, name: str) -> bool:
+        """Create the topic where it is missing and `auto_create_partitions` is set. Whether it did."""
+        count = self.config.auto_create_partitions
+        return count > 0 and self.call(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:

@@ -193,10 +193,10 @@ class BrokerHost(HostLoop, Closable):
             return Reply.of(None)
         return self._writer.kept()
 
-    def ensure_topic(self, name: str) -> None:
-        """Create the topic where it is missing and `auto_create_partitions` is set."""
-        if (count := self.config.auto_create_partitions) > 0:
-            self.admin(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
+    def ensure_topic(self, name: str) -> bool:
+        """Create the topic where it is missing and `auto_create_partitions` is set. Whether it did."""
+        count = self.config.auto_create_partitions
+        return count > 0 and self.admin(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """Close the clients, save everything, close files and threads. A second call waits for the first.

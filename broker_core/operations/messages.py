@@ -59,11 +59,15 @@ class Placed(Result, frozen=True, kw_only=True, gc=False):
 
 
 class BatchPublished(Result, frozen=True, kw_only=True):
-    """The outcome of each message, in the order of the request; `failed` counts the errors."""
+    """The outcome of each message, in the order of the request; `failed` counts the errors.
+
+    With `created_partitions` there was no such topic, and the broker has created it with so many partitions.
+    """
 
     count: int
     failed: int
     messages: list[Placed]
+    created_partitions: int | UnsetType = UNSET
 
 
 class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):

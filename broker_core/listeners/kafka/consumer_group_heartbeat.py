@@ -29,7 +29,8 @@ def handle(call: Call, request: Any) -> Answer:
             call.now_ns,
             group,
             ConsumerHeartbeat(
-                client_id=clients.get(member_id) or pending.label(call.client, others, member_id),
+                client_id=clients.get(member_id)
+                or pending.label(group, call.client, others, member_id, call.connection.id),
                 member_id=member_id,
                 member_epoch=request.member_epoch,
                 instance_id=given(request, "instance_id", ""),

@@ -40,7 +40,8 @@ def handle(call: Call, request: Any) -> Answer:
         reply = call.broker.groups.join(
             call.now_ns,
             group,
-            client_id=clients.get(member_id) or pending.label(call.client, others, new_id or member_id),
+            client_id=clients.get(member_id)
+            or pending.label(group, call.client, others, new_id or member_id, call.connection.id),
             member_id=member_id,
             instance_id=instance_id,
             session_timeout_ms=session_ms,

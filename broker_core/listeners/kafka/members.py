@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection
@@ -11,6 +12,8 @@ from broker_core.clock import NS_PER_S
 KEPT_FOR_NS = 300 * NS_PER_S
 MOST = 10_000
 _MARK = "#"
+# What clients send that were given no client.id: confluent-kafka, aiokafka, kafka-python, Sarama, KafkaJS, franz-go.
+_OF_LIBRARIES = re.compile(r"rdkafka|(aiokafka|kafka-python)-\d.*|sarama|kafkajs|kgo")
 
 
 class PendingMembers:
@@ -18,6 +21,8 @@ class PendingMembers:
 
     def __init__(self) -> None:
         self._given: OrderedDict[tuple[str, str], int] = OrderedDict()
+        # By group and client id the connection of the first that was called so.
+        self._first: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     def new(self, client: str) -> str:
         """An id that cannot be guessed."""
@@ -31,10 +36,17 @@ class PendingMembers:
         self._given[group, member_id] = now_ns
         return member_id
 
-    @staticmethod
-    def label(client: str, others: Collection[str], member_id: str) -> str:
-        """What the member is called: its client id, with the end of its member id where another is called so."""
-        return f"{client}{_MARK}{member_id[-4:]}" if client in others else client
+    def label(self, group: str, client: str, others: Collection[str], member_id: str, connection: int) -> str:
+        """What the member is called: its client id, with the end of its member id where another is called so.
+
+        A client id that a library gives who sets none names one program in the group, the first, also after that is
+        gone: what another one did would be told of it. `connection` is the number of the program's connection.
+        """
+        while len(self._first) >= MOST:
+            self._first.popitem(last=False)
+        is_first = self._first.setdefault((group, client), connection) == connection
+        is_its_name = client not in others and (is_first or not _OF_LIBRARIES.fullmatch(client))
+        return client if is_its_name else f"{client}{_MARK}{member_id[-4:]}"
 
     @staticmethod
     def is_of(label: str, client: str) -> bool:

@@ -45,7 +45,7 @@ def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int)
         if request.member_epoch == JOINING and not member_id:
             member_id = call.shared.pending.new(call.client)
         others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
-        holder = call.shared.pending.label(call.client, others, member_id)
+        holder = call.shared.pending.label(group, call.client, others, member_id, call.connection.id)
         told = share_groups.heartbeat(now_ns, group, member_id, request.member_epoch, holder, topics)
     except BrokerError as error:
         return _refused(call, request, error)

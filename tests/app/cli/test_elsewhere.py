@@ -141,9 +141,12 @@ def test_reading_creates_nothing(capsys: Any) -> None:
         for words in map(str.split, reading):
             assert main([*words, "--broker", listener.url]) == Exit.NOT_FOUND
         assert Admin(host).topics() == () and Admin(host).groups() == []
-        assert main(["produce", "new", "a", "--broker", listener.url]) == Exit.DONE
-        assert Admin(host).topics() == ("new",)
-    capsys.readouterr()
+        capsys.readouterr()
+        for created in (True, False):
+            assert main(["produce", "new", "a", "--broker", listener.url]) == Exit.DONE
+            assert Admin(host).topics() == ("new",)
+            told = "There was no topic new; the broker has created it with 2 partitions.\n" if created else ""
+            assert capsys.readouterr() == ("Published 1 message to new.\n", told)
 
 
 def test_bytes_that_are_no_text_arrive_as_they_are(shell: Shell) -> None:

@@ -57,7 +57,7 @@ class StillHost:
     def tell(self, callback: Callable[[], object]) -> None:
         callback()
 
-    def ensure_topic(self, name: str) -> None:
+    def ensure_topic(self, name: str) -> bool:
         raise AssertionError(name)
 
     def start(self, coroutine: object) -> None:

@@ -37,7 +37,7 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
     """
     messages = [record.message() for record in records]
     call.count_in(len(messages))
-    await auto_create(call, name)
+    created = await auto_create(call, name)
     broker, count = call.broker, len(messages)
     placed: list[Placed | None] = [None] * count
     errors: list[BrokerError] = []
@@ -80,13 +80,19 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
     failed = sum(len(places) for places, reply in replies if reply.error is not None)
     if failed == count and len({error.code for error in errors}) == 1:
         raise errors[0]
-    return BatchPublished(count=count, failed=failed, messages=[each for each in placed if each is not None])
+    return BatchPublished(
+        count=count,
+        failed=failed,
+        messages=[each for each in placed if each is not None],
+        created_partitions=call.host.config.auto_create_partitions if created else UNSET,
+    )
 
 
-async def auto_create(call: HttpCall, name: str) -> None:
-    """Create a missing topic where the host is configured to. Raises INVALID_TOPIC."""
+async def auto_create(call: HttpCall, name: str) -> bool:
+    """Create a missing topic where the host is configured to. Whether it did. Raises INVALID_TOPIC."""
     if call.host.config.auto_create_partitions and name not in call.broker.topics.names():
-        await call.slow(lambda: call.host.ensure_topic(name))
+        return await call.slow(lambda: call.host.ensure_topic(name))
+    return False
 
 
 def _grouped(

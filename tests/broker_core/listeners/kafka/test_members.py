@@ -1,0 +1,69 @@
+"""What members of a group are called, now and over time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import Consumer
+
+from broker_core import Admin, BrokerHost, Event, EventKind
+from broker_core.listeners.kafka.members import MOST, PendingMembers
+
+
+def member_of(admin: Admin, consumer: Consumer) -> str:
+    """Have `consumer` join, alone; what it is called."""
+    consumer.subscribe(["orders"])
+    while True:
+        consumer.poll(0.05)
+        members = admin.describe_group("billing").members if "billing" in admin.groups() else ()
+        if members:
+            return members[0].client
+
+
+@pytest.mark.parametrize("client", ["rdkafka", "aiokafka-0.12.0", "kafka-python-2.2.3", "sarama", "kafkajs"])
+def test_one_without_a_client_id_has_a_name_that_no_other_had(client: str):
+    pending = PendingMembers()
+    assert pending.label("billing", client, (), "a-1111", 1) == client
+    assert pending.label("billing", client, (), "a-2222", 1) == client, "it joins again, by its connection"
+    assert pending.label("billing", client, (), "a-3333", 2) == f"{client}#3333"
+    assert pending.label("shipping", client, (), "a-4444", 2) == client, "in another group it is the first"
+
+
+def test_one_with_a_client_id_has_it_again_after_a_restart():
+    pending = PendingMembers()
+    assert pending.label("billing", "biller", (), "a-1111", 1) == "biller"
+    assert pending.label("billing", "biller", ("biller",), "a-2222", 2) == "biller#2222", "two at once"
+    assert pending.label("billing", "biller", (), "a-3333", 3) == "biller"
+
+
+def test_what_is_remembered_of_names_has_an_end():
+    pending = PendingMembers()
+    for number in range(MOST + 5):
+        pending.label(f"group-{number}", "rdkafka", (), "a-1111", 1)
+    assert pending.label("group-0", "rdkafka", (), "a-2222", 2) == "rdkafka"
+
+
+def test_two_consumers_one_after_the_other_are_told_apart(
+    host: BrokerHost, admin: Admin, new_consumer: Callable[..., Consumer]
+):
+    admin.create_topic("orders")
+    joined: list[Event] = []
+    host.events.attach(lambda event: joined.append(event) if event.kind is EventKind.MEMBER_JOINED else None)
+    first = new_consumer("rdkafka")
+    assert member_of(admin, first) == "rdkafka"
+    first.close()
+    second = new_consumer("rdkafka")
+    assert re.fullmatch(r"rdkafka#[0-9a-f]{4}", member_of(admin, second))
+    assert len({event.client for event in joined}) == 2
+
+
+def test_a_consumer_that_was_kicked_keeps_its_name(
+    host: BrokerHost, admin: Admin, new_consumer: Callable[..., Consumer]
+):
+    admin.create_topic("orders")
+    consumer = new_consumer("rdkafka")
+    assert member_of(admin, consumer) == "rdkafka"
+    host.call(lambda now_ns: host.broker.held.kick(now_ns, "rdkafka", "billing"))
+    assert member_of(admin, consumer) == "rdkafka"
