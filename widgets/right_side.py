@@ -8,8 +8,11 @@ from PySide6.QtWidgets import QFrame, QSplitter, QWidget
 
 from widgets.panels.lesson import LessonPanel
 
-# The lesson takes what it needs of the height, but leaves this part to what is below it.
+# The lesson takes what it needs of the height, but leaves this part to what is below it, where it has as many pixels.
 LEFT_TO_THE_REST = 0.42
+LEAST_FOR_THE_LESSON = 280
+LEAST_FOR_THE_REST = 40  # the title of the inspector; all else is cut off
+LEAST_HEIGHT_BELOW = 200  # with less, its parts squeeze each other
 
 
 class RightSide(QWidget):
@@ -51,9 +54,11 @@ class RightSide(QWidget):
         width, height = self.width(), self.height()
         taken = 0
         if not self._lesson.isHidden():
-            taken = min(self._lesson.wanted_height(width), round(height * (1 - LEFT_TO_THE_REST)))
+            least = min(LEAST_FOR_THE_LESSON, height - LEAST_FOR_THE_REST)
+            most = max(least, round(height * (1 - LEFT_TO_THE_REST)))
+            taken = min(self._lesson.wanted_height(width), most)
             self._lesson.setGeometry(0, 0, width, taken)
             self._line.setGeometry(0, taken, width, 1)
             taken += 1
         self._line.setVisible(taken > 0)
-        self._below.setGeometry(0, taken, width, height - taken)
+        self._below.setGeometry(0, taken, width, max(height - taken, LEAST_HEIGHT_BELOW if taken else 0))

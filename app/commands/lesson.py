@@ -79,6 +79,7 @@ class LessonHandlers(QObject):
             except ScenarioError:  # a teacher's file that is wrong has an editor that says so
                 self._next = None
         context.window.ring.clear()
+        self._panel.begin()
         context.window.right.show_lesson(lesson is not None)
         context.registry.set_checked("toggle_lesson", lesson is not None and not self._panel.is_folded)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext
@@ -67,11 +67,13 @@ class ScenarioHandlers(QObject):
     def pick(self) -> None:
         """The dialog of all scenarios."""
         found = {path.stem: path for path in shipped_scenarios()}
-        facts = [scenario_facts(stem, load_scenario(path)[0]) for stem, path in found.items()]
+        progress = self._context.settings.lesson_progress
+        facts = [scenario_facts(stem, load_scenario(path)[0], progress(stem)) for stem, path in found.items()]
         path = self._context.controller.path
         picker = ScenarioPicker(
             facts, path.stem if path is not None and path.stem in found else "", self._context.window
         )
+        picker.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         picker.chosen.connect(lambda stem: self._context.open_scenario(found[stem]))
         picker.editRequested.connect(lambda stem: self._edit_file(found[stem]))
         picker.open()
@@ -164,8 +166,8 @@ class WrittenScenario:
         return found.start, [Word(one.text, tr(REQUIRED) if one.is_required else one.names) for one in found.choices]
 
 
-def scenario_facts(name: str, scenario: Scenario) -> ScenarioFacts:
-    """A scenario as the picker shows it."""
+def scenario_facts(name: str, scenario: Scenario, kept: frozenset[str]) -> ScenarioFacts:
+    """A scenario as the picker shows it; `kept` holds the texts of the steps of its lesson that were done once."""
     readers = sum(spec.count for spec in scenario.consumers) + sum(spec.count for spec in scenario.workers)
     counts = (
         (len(scenario.topics), tr("1 topic"), tr("{count} topics", count=len(scenario.topics))),
@@ -176,7 +178,9 @@ def scenario_facts(name: str, scenario: Scenario) -> ScenarioFacts:
     holds = ", ".join(one if number == 1 else many for number, one, many in counts if number)
     lasts = tr("{holds}; lasts {seconds} s", holds=holds, seconds=f"{scenario.until_s:g}")
     about = " ".join(scenario.about.split())
-    return ScenarioFacts(name, scenario.title, about, scenario.watch, scenario.try_, lasts)
+    steps = () if scenario.lesson is None else scenario.lesson.steps
+    done = sum(step.text in kept for step in steps)
+    return ScenarioFacts(name, scenario.title, about, scenario.watch, scenario.try_, lasts, len(steps), done)
 
 
 def _draft_path(title: str) -> Path:

@@ -17,16 +17,14 @@ def lesson_facts(
     kept: frozenset[str] = frozenset(),
     next_title: str = "",
 ) -> LessonFacts | None:
-    """The steps as they were at session time `by_ns`; None is now, when what was done earlier (`kept`) counts as well.
+    """The steps that this run had done at session time `by_ns`; None is now, when those of earlier runs are named too.
 
-    None where the session has no lesson.
+    `kept` holds the texts of all that were ever done. None where the session has no lesson.
     """
     lesson = collector.lesson
     if lesson is None:
         return None
     done = done_steps(lesson, collector, by_ns)
-    if by_ns is None:
-        done |= {number for number, step in enumerate(lesson.steps) if step.text in kept}
     current = next((number for number in range(len(lesson.steps)) if number not in done), -1)
     steps = tuple(
         StepFacts(
@@ -36,6 +34,7 @@ def lesson_facts(
             _by(collector, number) if number in done else "",
             number == current,
             step.point_at is not None,
+            by_ns is None and step.text in kept,
         )
         for number, step in enumerate(lesson.steps)
     )
@@ -70,6 +69,6 @@ def done_texts(lesson: Lesson, collector: LessonCollector) -> frozenset[str]:
 def _by(collector: LessonCollector, number: int) -> str:
     done = collector.done[number]
     if done is None:
-        return tr("Done in an earlier session.")
+        return ""
     at = session_time(done.time_ns)
     return tr("Done by {event}", event=done.by) if done.by else tr("Done at {time}", time=at)

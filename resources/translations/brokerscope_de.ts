@@ -1802,8 +1802,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Erledigt durch {event}</translation>
   </message>
   <message>
-   <source>Done in an earlier session.</source>
-   <translation>In einer früheren Sitzung erledigt.</translation>
+   <source>Done in an earlier run</source>
+   <translation>In einem früheren Lauf erledigt</translation>
   </message>
   <message>
    <source>Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.</source>
@@ -3156,6 +3156,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Lesson</source>
    <translation>Lektion</translation>
+  </message>
+  <message>
+   <source>Lesson: done</source>
+   <translation>Lektion: fertig</translation>
+  </message>
+  <message>
+   <source>Lesson: {count} steps</source>
+   <translation>Lektion: {count} Schritte</translation>
+  </message>
+  <message>
+   <source>Lesson: {done} of {count} steps done</source>
+   <translation>Lektion: {done} von {count} Schritten erledigt</translation>
   </message>
   <message>
    <source>Let it finish</source>

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -14,6 +14,8 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QSplitter,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -21,15 +23,24 @@ from PySide6.QtWidgets import (
 from widgets.bytes_text import contained
 from widgets.facts import FactsGrid, let_wrap, plain_label
 from widgets.i18n import tr
+from widgets.icons import icon_pixmap
 from widgets.name_search import fit
+from widgets.panels.cell_painter import Index
 from widgets.panels.soft_area import SoftArea
+from widgets.theme import current_theme, qcolour, ui_font
 
 _ID = Qt.ItemDataRole.UserRole
+_FACTS = Qt.ItemDataRole.UserRole + 1
+_AIR = 10
+_ICON = 14
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFacts:
-    """A scenario as texts; `holds` says in a line what runs in it."""
+    """A scenario as texts; `holds` says in a line what runs in it.
+
+    `steps` is how many steps its lesson has, 0 for no lesson; `steps_done` of them were done once.
+    """
 
     id: str
     title: str
@@ -37,6 +48,58 @@ class ScenarioFacts:
     watch: tuple[str, ...] = ()
     try_: tuple[str, ...] = ()
     holds: str = ""
+    steps: int = 0
+    steps_done: int = 0
+
+    @property
+    def progress(self) -> str:
+        """How far its lesson has come, in words; "" where it has none."""
+        if not self.steps:
+            return ""
+        if self.steps_done == self.steps:
+            return tr("Lesson: done")
+        if self.steps_done:
+            return tr("Lesson: {done} of {count} steps done", done=self.steps_done, count=self.steps)
+        return tr("Lesson: {count} steps", count=self.steps)
+
+    @property
+    def short_progress(self) -> str:
+        """The same, as short as a list needs it; "" for a lesson that was not begun, too."""
+        if not self.steps_done:
+            return ""
+        if self.steps_done == self.steps:
+            return tr("Done")
+        return tr("{done} of {count}", done=self.steps_done, count=self.steps)
+
+
+class _ProgressDelegate(QStyledItemDelegate):
+    """The title, and at the right how far its lesson has come."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        words = index.data(_FACTS).short_progress
+        if words:
+            taken = option.fontMetrics.horizontalAdvance(words) + _ICON + 3 * _AIR
+            option.text = option.fontMetrics.elidedText(
+                option.text, Qt.TextElideMode.ElideRight, option.rect.width() - taken
+            )
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        facts: ScenarioFacts = index.data(_FACTS)
+        if not facts.short_progress:
+            return
+        theme = current_theme()
+        name, colour = ("check", theme.stable) if facts.steps_done == facts.steps else ("processing", theme.accent)
+        rect = QRectF(option.rect).adjusted(0, 0, -_AIR, 0)
+        picture = icon_pixmap(name, colour, _ICON, painter.device().devicePixelRatioF())
+        painter.save()
+        painter.setFont(ui_font(12))
+        painter.setPen(qcolour(theme.muted))
+        painter.drawText(rect, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), facts.short_progress)
+        words = painter.fontMetrics().horizontalAdvance(facts.short_progress)
+        painter.drawPixmap(QPointF(rect.right() - words - _ICON - 4, rect.center().y() - _ICON / 2), picture)
+        painter.restore()
 
 
 class ScenarioPicker(QDialog):
@@ -49,7 +112,7 @@ class ScenarioPicker(QDialog):
         """`current` is the id of the one that is open."""
         super().__init__(parent)
         self.setWindowTitle(tr("Scenarios"))
-        self.resize(860, 560)
+        self.resize(900, 560)
         self._scenarios = {facts.id: facts for facts in scenarios}
         self.filter_field = QLineEdit(self)
         self.filter_field.setPlaceholderText(tr("Search titles and texts"))
@@ -59,6 +122,7 @@ class ScenarioPicker(QDialog):
         self.filter_field.installEventFilter(self)
         self.list = QListWidget(self)
         self.list.setAccessibleName(tr("Scenarios"))
+        self.list.setItemDelegate(_ProgressDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list(scenarios)
         self.list.currentItemChanged.connect(lambda _item, _old: self._show())
@@ -76,7 +140,7 @@ class ScenarioPicker(QDialog):
         split.addWidget(left)
         split.addWidget(self._reading())
         split.setStretchFactor(1, 1)
-        split.setSizes([270, 560])
+        split.setSizes([320, 550])
         split.setChildrenCollapsible(False)
         self.buttons = QDialogButtonBox(self)
         self.open_button = self.buttons.addButton(tr("Open"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -103,6 +167,7 @@ class ScenarioPicker(QDialog):
         self.title = plain_label("", "title", inner)
         self.title.setWordWrap(True)
         self.holds = plain_label("", "muted", inner)
+        self.progress = plain_label("", "muted", inner)
         self.about = plain_label("", "", inner)
         for label in (self.holds, self.about):
             let_wrap(label)
@@ -113,6 +178,7 @@ class ScenarioPicker(QDialog):
         )
         column.addWidget(self.title)
         column.addWidget(self.holds)
+        column.addWidget(self.progress)
         column.addWidget(self.about)
         for head, grid in zip(self._heads, (self.watch, self.try_), strict=True):
             column.addWidget(head)
@@ -138,6 +204,8 @@ class ScenarioPicker(QDialog):
         for facts in scenarios:
             item = QListWidgetItem(contained(facts.title), self.list)
             item.setData(_ID, facts.id)
+            item.setData(_FACTS, facts)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, ". ".join(filter(None, (facts.title, facts.progress))))
 
     def _filter(self, text: str) -> None:
         """What fits the text, the best first, is listed; that one is read."""
@@ -158,6 +226,8 @@ class ScenarioPicker(QDialog):
         self.edit_button.setEnabled(facts is not None)
         self.title.setText("" if facts is None else contained(facts.title))
         self.holds.setText("" if facts is None else facts.holds)
+        self.progress.setText("" if facts is None else facts.progress)
+        self.progress.setVisible(bool(self.progress.text()))
         self.about.setText("" if facts is None else contained(facts.about))
         for head, grid, lines in zip(
             self._heads,

@@ -21,7 +21,10 @@ INDENT = 8  # where the rows of steps begin
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
-    """A step as texts: what to watch or try, what was seen, and by what it was done; `can_point`: it names a place."""
+    """A step as texts: what to watch or try, what was seen, and by what it was done.
+
+    `can_point`: it names a place; `ever`: it was done in this run or in an earlier one.
+    """
 
     text: str
     seen: str = ""
@@ -29,6 +32,12 @@ class StepFacts:
     by: str = ""
     current: bool = False
     can_point: bool = False
+    ever: bool = False
+
+    @property
+    def earlier(self) -> bool:
+        """Whether it was done in an earlier run alone."""
+        return self.ever and not self.done
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +63,8 @@ class LessonFacts:
 
     @property
     def complete(self) -> bool:
-        """Whether all are."""
-        return self.done == len(self.steps)
+        """Whether all are, in this run or in earlier ones."""
+        return all(step.done or step.ever for step in self.steps)
 
 
 class StepRow(QFrame):
@@ -106,8 +115,9 @@ class StepRow(QFrame):
         self.more.setChecked(opened)
         self.seen.setVisible(can_open and opened)
         self.point.setVisible(facts.current and facts.can_point)
-        set_plain_tip(self._icon, facts.by)
-        state = tr("Done") if facts.done else tr("Now") if facts.current else tr("To do")
+        earlier = tr("Done in an earlier run") if facts.earlier else ""
+        set_plain_tip(self._icon, facts.by or earlier)
+        state = tr("Done") if facts.done else tr("Now") if facts.current else earlier or tr("To do")
         self.setAccessibleName(tr("{state}: {step}", state=state, step=facts.text))
         self.restyle()
 
@@ -124,11 +134,13 @@ class StepRow(QFrame):
             if facts.done
             else ("chevron-right", theme.accent)
             if facts.current
+            else ("check", theme.disabled)
+            if facts.earlier
             else ("idle", theme.disabled)
         )
         self._icon.setPixmap(icon_pixmap(name, colour, 16, self.devicePixelRatioF()))
         set_role(self.text, "heading" if facts.current else "muted" if facts.done else "")
-        self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-left", theme))
+        self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right", theme))
         words = tr("Hide what was seen") if self.more.isChecked() else tr("What was seen")
         self.more.setToolTip(words)
         self.more.setAccessibleName(words)
@@ -241,9 +253,15 @@ class LessonPanel(Panel):
             self.next.style().polish(self.next)
         self._show_question()
 
+    def begin(self) -> None:
+        """Another run: nothing is opened by hand, and the answer is not shown."""
+        self._facts = None
+        self._clear()
+
     def _clear(self) -> None:
         for row in self._rows:
             self._column.removeWidget(row)
+            row.hide()
             row.deleteLater()
         self._rows.clear()
 
@@ -329,7 +347,7 @@ class LessonPanel(Panel):
             return
         theme = current_theme()
         self._over.setIcon(icon("restart", theme))
-        self.fold.setIcon(icon("chevron-left" if self.fold.isChecked() else "chevron-down", theme))
+        self.fold.setIcon(icon("chevron-down" if self.fold.isChecked() else "chevron-up", theme))
         words = tr("Unfold the lesson") if self.fold.isChecked() else tr("Fold the lesson")
         self.fold.setToolTip(words)
         self.fold.setAccessibleName(words)

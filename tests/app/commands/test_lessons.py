@@ -85,12 +85,39 @@ def test_progress_is_kept_and_can_be_forgotten(open_workbench: Callable[..., Han
     assert hand.workbench.registry.reason("next_lesson") == "This scenario has no lesson."
     hand.workbench.controller.open(find_scenario("first-session"))
     hand.show()
-    assert done(hand) == [0]
-    assert shown(hand).steps[0].by == "Done in an earlier session."
+    assert done(hand) == [], "this run has just begun"
+    assert shown(hand).steps[0].earlier
+    pass_seconds(hand, 4)
+    assert done(hand) == [0] and not shown(hand).steps[0].earlier
+    hand.workbench.registry.trigger("restart")
+    hand.workbench.controller.pause()
+    hand.show()
+    assert done(hand) == [] and shown(hand).steps[0].earlier
     hand.workbench.registry.trigger("lesson_over")
     hand.workbench.controller.pause()
     hand.show()
-    assert done(hand) == []
+    assert done(hand) == [] and not shown(hand).steps[0].earlier
+
+
+def test_a_lesson_that_was_finished_in_several_runs_asks_its_question(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("hot-key")
+    panel, settings = hand.workbench.window.parts.lesson, hand.workbench.settings
+    pass_seconds(hand, 12)
+    assert not panel.question.isVisible()
+    lesson = hand.workbench.controller.collectors.lesson.lesson
+    assert lesson is not None
+    settings.keep_lesson_progress("hot-key", frozenset(step.text for step in lesson.steps[1:]))
+    hand.workbench.controller.open(find_scenario("hot-key"))
+    hand.show()
+    assert not panel.question.isVisible(), "the first one is to be done"
+    pass_seconds(hand, 12)
+    assert done(hand) == [0] and panel.question.isVisible()
+    hand.qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
+    assert panel.answer.isVisible()
+    hand.workbench.registry.trigger("restart")
+    hand.workbench.controller.pause()
+    hand.show()
+    assert done(hand) == [] and panel.show_answer.isVisible() and not panel.answer.isVisible()
 
 
 def test_a_recorded_session_shows_its_steps_and_adds_nothing(open_workbench: Callable[..., Hand]) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from app.commands import scenarios
 from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, WrittenScenario
-from app.environment.paths import shipped_scenarios
+from app.environment.paths import find_scenario, shipped_scenarios
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from tests.app.conftest import Hand
 from widgets.dialogs.scenario_editor import ScenarioEditor
@@ -49,6 +49,30 @@ def test_the_picker_tells_of_each_scenario_what_it_teaches(hand: Hand) -> None:
         assert picker.title.text() == scenario.title
         assert picker.about.text() == " ".join(scenario.about.split())
         assert [line for _, line in picker.try_.facts()] == list(scenario.try_)
+
+
+def test_the_picker_tells_how_far_each_lesson_has_come(hand: Hand) -> None:
+    settings = hand.workbench.settings
+    lesson = load_scenario(find_scenario("hot-key"))[0].lesson
+    assert lesson is not None
+    texts = [step.text for step in lesson.steps]
+    settings.keep_lesson_progress("hot-key", frozenset({*texts[:2], "a step that is no more"}))
+    picker = picker_of(hand)
+    told: dict[str, str] = {}
+    for stem in ("hot-key", "static-members", "rate-limits"):
+        picker.select(stem)
+        told[stem] = picker.progress.text()
+    assert told["hot-key"] == f"Lesson: 2 of {len(texts)} steps done"
+    assert told["static-members"] == "Lesson: 4 steps"
+    assert told["rate-limits"] == "" and picker.progress.isHidden()
+    item = picker.list.findItems("Hot key", Qt.MatchFlag.MatchExactly)[0]
+    assert item.data(Qt.ItemDataRole.AccessibleTextRole) == f"Hot key. {told['hot-key']}"
+    picker.reject()
+    hand.qtbot.waitUntil(lambda: hand.workbench.window.findChild(ScenarioPicker) is None, timeout=5_000)
+    settings.keep_lesson_progress("hot-key", frozenset(texts))
+    picker = picker_of(hand)
+    picker.select("hot-key")
+    assert picker.progress.text() == "Lesson: done"
 
 
 def test_words_find_scenarios_and_enter_opens_the_one_that_is_left(hand: Hand) -> None:

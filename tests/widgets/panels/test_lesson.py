@@ -80,6 +80,27 @@ def test_what_is_to_be_done_next_is_in_sight_however_low_the_panel_is(panel: Les
     qtbot.waitUntil(in_sight, timeout=5_000)
 
 
+def test_what_an_earlier_run_has_done_is_named_and_not_counted(panel: LessonPanel) -> None:
+    panel.set_facts(replace(FACTS, steps=(FIRST, SECOND, replace(THIRD, ever=True))))
+    names = [row.accessibleName().partition(": ")[0] for row in panel.rows()]
+    assert names == ["Done", "Now", "Done in an earlier run"]
+    assert panel.count_label.text() == "1 of 3"
+    assert not panel.question.isVisible()
+    panel.set_facts(replace(FACTS, steps=(FIRST, replace(SECOND, ever=True), replace(THIRD, ever=True))))
+    assert panel.question.isVisible() and panel.count_label.text() == "1 of 3"
+
+
+def test_another_run_opens_and_answers_nothing(panel: LessonPanel, qtbot: QtBot) -> None:
+    done = tuple(replace(step, done=True, current=False) for step in FACTS.steps)
+    panel.set_facts(replace(FACTS, steps=done))
+    qtbot.mouseClick(panel.rows()[0].more, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
+    panel.begin()
+    panel.set_facts(replace(FACTS, steps=done))
+    assert panel.rows()[2].seen.isVisible() and not panel.rows()[0].seen.isVisible()
+    assert panel.show_answer.isVisible() and not panel.answer.isVisible()
+
+
 def test_names_are_never_markup(panel: LessonPanel) -> None:
     panel.set_facts(replace(FACTS, steps=(replace(FIRST, text="<b>x</b>"),)))
     assert panel.rows()[0].text.text() == "<b>x</b>"
@@ -96,7 +117,11 @@ def test_the_lesson_leaves_room_and_folds_to_its_title(qtbot: QtBot) -> None:
     assert below.height() == 300, "without a lesson all is for what is below"
     side.show_lesson(True)
     panel.set_facts(replace(FACTS, steps=tuple(replace(THIRD, text=f"Step {number}") for number in range(20))))
-    assert 0 < panel.height() < 200
+    assert panel.height() == 260, "where the window is low, the title of what is below is left"
+    side.resize(300, 400)
+    assert panel.height() == 280
+    side.resize(300, 1000)
+    assert panel.height() == min(580, panel.wanted_height(300))
     assert below.geometry().top() >= panel.geometry().bottom()
     panel.set_folded(True)
     assert panel.height() < 60
