@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TypeVar
 
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
@@ -10,6 +11,7 @@ from app.cli.output import print_facts, print_rows, say
 from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.environment.exits import Exit
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.groups import (
     DeleteGroup,
     DescribeGroup,
@@ -19,15 +21,27 @@ from broker_core.operations.groups import (
     PartitionPlace,
     ResetOffsets,
 )
+from broker_core.operations.request import Request
+from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups, ShareGroupAnswer
 from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
+
+T = TypeVar("T")
+_NO_GROUP = "There is no group; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
 
 
 def command() -> Command:
     """The parser of the command, and what runs it."""
-    verbs = Verbs("groups", "Consumer groups of a broker.")
+    verbs = Verbs("groups", "Consumer groups and share groups of a broker.")
     verbs.add("list", ListGroups, _list, reads=True)
-    _add_group(verbs.add("describe", "Show state, offsets and lag of a group.", _describe, reads=True))
+    _add_group(
+        verbs.add(
+            "describe",
+            "Show state, offsets and lag of a group; of a share group its members, too.",
+            _describe,
+            reads=True,
+        )
+    )
     _add_group(verbs.add("members", "Show the members of a group and their partitions.", _members, reads=True))
     reset = verbs.add(
         "reset-offsets", "Show how the committed offsets of an empty group would change; --apply changes them.", _reset
@@ -56,16 +70,65 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
     for group in broker.ask(ListGroups()).groups:
         lags = [offset.lag for offset in group.offsets if offset.lag is not None]
         rows.append((group.name, group.state, group.generation, len(group.members), sum(lags) if lags else None))
-    print_rows(
-        ("Group", "State", "Generation", "Members", "Lag"),
-        rows,
-        as_json=options.json,
-        none="There is no group; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP.",
-    )
+    shared = [
+        (group.name, group.state, group.epoch, len(group.members), sum(at.lag for at in group.offsets))
+        for group in broker.ask(ListShareGroups()).groups
+    ]
+    if rows or not shared:
+        print_rows(
+            ("Group", "State", "Generation", "Members", "Lag"),
+            rows,
+            as_json=options.json,
+            none=_NO_GROUP,
+        )
+    if shared:
+        if rows and not options.json:
+            print()
+        print_rows(("Share group", "State", "Epoch", "Members", "Lag"), shared, as_json=options.json, none="")
+
+
+def _asked(broker: Broker, request: Request[T], group: str) -> T | ShareGroupAnswer:
+    """The answer about a group of consumers, or else about the share group of that name."""
+    try:
+        return broker.ask(request)
+    except BrokerError as error:
+        if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+    return broker.ask(DescribeShareGroup(group=group))
+
+
+def _describe_share_group(group: ShareGroupAnswer, options: argparse.Namespace) -> None:
+    columns = ("Topic", "Partition", "Start offset", "End offset", "In flight", "Lag")
+    rows = [(at.topic, at.partition, at.start_offset, at.end_offset, at.in_flight, at.lag) for at in group.offsets]
+    facts: list[tuple[str, object]] = [
+        ("Share group", group.name),
+        ("State", group.state),
+        ("Epoch", group.epoch),
+        ("Members", len(group.members)),
+    ]
+    if options.json:
+        keys = [column.lower().replace(" ", "_") for column in columns]
+        print_facts([*facts, ("Offsets", [dict(zip(keys, row, strict=True)) for row in rows])], as_json=True)
+        return
+    print_facts(facts, as_json=False)
+    print()
+    print_rows(columns, rows, as_json=False, none=f"{group.name} reads nothing.")
+    if group.members:
+        print()
+        _print_share_members(group, options)
+
+
+def _print_share_members(group: ShareGroupAnswer, options: argparse.Namespace) -> None:
+    rows = [(member.client, member.member_id, member.epoch, " ".join(member.topics)) for member in group.members]
+    columns = ("Client", "Member id", "Member epoch", "Topics")
+    print_rows(columns, rows, as_json=options.json, none=f"{group.name} has no members; it is {group.state}.")
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
-    group = broker.ask(DescribeGroup(group=options.group))
+    group = _asked(broker, DescribeGroup(group=options.group), options.group)
+    if isinstance(group, ShareGroupAnswer):
+        _describe_share_group(group, options)
+        return
     columns = ("Topic", "Partition", "Owner", "Committed", "End offset", "Lag", "Lag s")
     rows = [
         (
@@ -96,7 +159,10 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _members(broker: Broker, options: argparse.Namespace) -> None:
-    found = broker.ask(ListMembers(group=options.group))
+    found = _asked(broker, ListMembers(group=options.group), options.group)
+    if isinstance(found, ShareGroupAnswer):
+        _print_share_members(found, options)
+        return
     rows = [
         (
             member.client,

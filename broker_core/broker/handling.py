@@ -13,6 +13,7 @@ from broker_core.broker.handlers import (
     observe,
     queues,
     schemas,
+    share_groups,
     topics,
     waiting,
 )
@@ -29,6 +30,7 @@ T = TypeVar("T")
 TABLE: Handlers = {
     **topics.HANDLERS,
     **groups.HANDLERS,
+    **share_groups.HANDLERS,
     **queues.HANDLERS,
     **dead_letters.HANDLERS,
     **schemas.HANDLERS,

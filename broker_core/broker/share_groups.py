@@ -42,6 +42,27 @@ class ShareHeartbeat(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] | None
 
 
+class SharePosition(msgspec.Struct, frozen=True):
+    """What a group has done of a partition: `start_offset` is the first that is not finished, `in_flight` messages are
+    leased, and `lag` counts what is ready, delayed or leased.
+    """
+
+    topic: str
+    partition: int
+    start_offset: int
+    in_flight: int
+    lag: int
+
+
+class ShareGroupView(msgspec.Struct, frozen=True):
+    """A group as it is now. `state` is Stable, or Empty without members; `epoch` is the highest of the members."""
+
+    state: str
+    epoch: int
+    members: tuple[ShareMember, ...]
+    positions: tuple[SharePosition, ...]
+
+
 class ShareGroups:
     """The members of share groups, and the queues that they take from."""
 
@@ -194,6 +215,34 @@ class ShareGroups:
         return self._queues.queue(name) if name in self._queues else None
 
     # -- offsets
+
+    def view(self, group: str) -> ShareGroupView:
+        """The group, its members, and its position in all that it reads. Raises GROUP_ID_NOT_FOUND."""
+        if group not in self.names():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{group!r}")
+        members = self.members(group)
+        topics = dict.fromkeys((*self.subscribed(group), *(topic for each in members for topic in each.topics)))
+        positions = [
+            self.position(group, topic, partition)
+            for topic in topics
+            if self._logs.get(topic) is not None
+            for partition in range(self._logs.partition_count(topic))
+        ]
+        return ShareGroupView(
+            "Stable" if members else "Empty",
+            max((member.epoch for member in members), default=0),
+            members,
+            tuple(at for at in positions if at is not None),
+        )
+
+    def position(self, group: str, topic: str, partition: int) -> SharePosition | None:
+        """None where the group takes nothing of the topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        queue = self.taken_from(group, topic)
+        if queue is None:
+            return None
+        table = queue.levels.table(partition)
+        lag = table.ready + table.delayed + table.in_flight
+        return SharePosition(topic, partition, table.first_open_offset, table.in_flight, lag)
 
     def reset(self, now_ns: int, group: str, topic: str, partition: int, offset: int, client: str) -> Reply[None]:
         """Deliver the messages of a partition again from `offset` on, and no earlier ones.

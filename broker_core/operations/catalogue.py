@@ -17,6 +17,7 @@ from broker_core.operations import (
     observe,
     queues,
     schemas,
+    share_groups,
     topics,
     waiting,
 )
@@ -28,6 +29,7 @@ CATALOGUE: tuple[Entry, ...] = (
     messages.PUBLISH,
     messages.READ_MESSAGES,
     *groups.ENTRIES,
+    *share_groups.ENTRIES,
     *members.ENTRIES,
     *queues.ENTRIES,
     messages.SEND,

@@ -52,12 +52,11 @@ def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any
     nothing = {"partition_index": number, "start_offset": _UNKNOWN, "leader_epoch": LEADER_EPOCH, "lag": _UNKNOWN}
     try:
         call.must(READ, "topic", topic)
-        queue = call.broker.share_groups.taken_from(group, topic)
-        if queue is None:
+        position = call.broker.share_groups.position(group, topic, number)
+        if position is None:
             call.must_topic(READ, topic)
             return {**nothing, "error_code": 0, "error_message": None}
-        table = queue.levels.table(number)
     except BrokerError as error:
         return {**nothing, "error_code": kafka_code(error), "error_message": str(error)}
-    lag = table.ready + table.delayed + table.in_flight
-    return {**nothing, "start_offset": table.first_open_offset, "lag": lag, "error_code": 0, "error_message": None}
+    found = {"start_offset": position.start_offset, "lag": position.lag}
+    return {**nothing, **found, "error_code": 0, "error_message": None}

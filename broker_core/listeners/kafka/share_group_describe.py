@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError
 from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 from broker_core.listeners.kafka.share_group_heartbeat import places
@@ -18,11 +18,9 @@ def handle(call: Call, request: Any) -> Answer:
 
 
 def _group(call: Call, name: str) -> dict[str, Any]:
-    share_groups = call.broker.share_groups
     try:
         call.must(READ, "group", name)
-        if name not in share_groups.names():
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, name)
+        view = call.broker.share_groups.view(name)
     except BrokerError as error:
         return {
             "group_id": name,
@@ -32,14 +30,12 @@ def _group(call: Call, name: str) -> dict[str, Any]:
             "assignor_name": "",
             "members": (),
         }
-    members = share_groups.members(name)
-    epoch = max((member.epoch for member in members), default=0)
     return {
         "group_id": name,
         "error_code": 0,
-        "group_state": "Stable" if members else "Empty",
-        "group_epoch": epoch,
-        "assignment_epoch": epoch,
+        "group_state": view.state,
+        "group_epoch": view.epoch,
+        "assignment_epoch": view.epoch,
         "assignor_name": "simple",
         "members": [
             {
@@ -50,6 +46,6 @@ def _group(call: Call, name: str) -> dict[str, Any]:
                 "subscribed_topic_names": member.topics,
                 "assignment": {"topic_partitions": by_topic(places(call, member.topics))},
             }
-            for member in members
+            for member in view.members
         ],
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -10,11 +12,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Message, Producer, ShareConsumer
 
+from app.cli.main import main
 from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, HostConfig, QueueConfig
 from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clients.producer import Producer as OurProducer
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import ANYBODY
+from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka import list_groups, share_group_describe
 from broker_core.listeners.kafka.call import Call
 from broker_core.listeners.kafka.group_configs import with_settings
@@ -202,6 +206,51 @@ def test_share_groups_are_listed_and_described(
     assert [each["client_id"] for each in known["members"]] == ["one"]
     assert known["members"][0]["assignment"]["topic_partitions"][0]["partitions"] == [0, 1]
     assert unknown["error_code"] == ErrorCode.GROUP_ID_NOT_FOUND.code
+
+
+def test_the_command_line_describes_a_share_group(
+    host: BrokerHost,
+    admin: Admin,
+    producer: Producer,
+    configure: Callable[..., None],
+    new_member: Callable[..., ShareConsumer],
+    capsys: pytest.CaptureFixture[str],
+):
+    """In Kafka's words: start offset, lag, member epoch; what is leased is in flight."""
+
+    def shell(*words: str) -> str:
+        assert main([*words, "--broker", http.url]) == 0
+        return capsys.readouterr().out
+
+    admin.create_topic("orders", 2)
+    configure()
+    for number in range(5):
+        producer.produce("orders", str(number), partition=0)
+    producer.flush(10)
+    with HttpListener(host) as http:
+        assert "There is no group" in shell("groups", "list")
+        member = new_member("one", **{"share.acknowledgement.mode": "explicit", "max.poll.records": 5})
+        leased: list[Message] = []
+        assert len(taken(member, 5, leased.append)) == 5
+        described = json.loads(shell("groups", "describe", "workers", "--json"))
+        assert (described["share_group"], described["state"], described["members"]) == ("workers", "Stable", 1)
+        assert described["offsets"] == [
+            {"topic": "orders", "partition": 0, "start_offset": 0, "end_offset": 5, "in_flight": 5, "lag": 5},
+            {"topic": "orders", "partition": 1, "start_offset": 0, "end_offset": 0, "in_flight": 0, "lag": 0},
+        ]
+        (row,) = shell("groups", "members", "workers", "--json").splitlines()
+        assert json.loads(row)["client"] == "one" and json.loads(row)["topics"] == "orders"
+        told = shell("groups", "describe", "workers")
+        assert re.search(r"Topic +Partition +Start offset +End offset +In flight +Lag\norders +0 +0 +5 +5 +5\n", told)
+        assert re.search(r"Client +Member id +Member epoch +Topics\none +\S+ +1 +orders\n", told)
+        assert re.search(
+            r"Share group +State +Epoch +Members +Lag\nworkers +Stable +1 +1 +5\n", shell("groups", "list")
+        )
+        for message in leased[:3]:
+            member.acknowledge(message, ACCEPT)
+        member.commit_sync()
+        described = json.loads(shell("groups", "describe", "workers", "--json"))
+        assert (described["offsets"][0]["start_offset"], described["offsets"][0]["in_flight"]) == (3, 2)
 
 
 def test_settings_go_by_kafkas_names():
