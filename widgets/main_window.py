@@ -105,10 +105,7 @@ class MainWindow(QMainWindow):
         parts.canvas.setFocus()
 
     def _compose(self) -> None:
-        self.right_split = QSplitter(Qt.Orientation.Vertical)
-        self.right_split.addWidget(self.parts.inspector)
-        self.right_split.addWidget(self.parts.rebalances)
-        self.right = RightSide(self.parts.lesson, self.right_split)
+        self.right = RightSide(self.parts.lesson, self.parts.inspector, self.parts.rebalances)
         self.right.setMinimumWidth(240)
         navigator, inspector = self.parts.navigator, self.parts.inspector
         self.left_dock = SideDock(tr("Navigator"), navigator, navigator.title_row, left=True, width=NAVIGATOR_WIDTH)
@@ -123,7 +120,7 @@ class MainWindow(QMainWindow):
         self.whole.addWidget(self.top)
         self.whole.addWidget(self.tabs)
         self.whole.setStretchFactor(0, 1)
-        for split in (self.whole, self.top, self.right_split):
+        for split in (self.whole, self.top):
             split.setChildrenCollapsible(False)
         for split in (self.whole, self.top):
             split.splitterMoved.connect(lambda _at, _place: self._note_sizes())
@@ -141,7 +138,6 @@ class MainWindow(QMainWindow):
         self.tint = FrameTint(self, content)
         self.ring = Ring(self)
         self.tabs.set_open(False)
-        self.right_split.setSizes([300, 200])
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[Entry]]]) -> None:
         """Build the menu bar anew."""
@@ -319,7 +315,7 @@ class MainWindow(QMainWindow):
             timeline=self.timeline.is_open,
             tab=self.shown_tab(),
             top=_rounded(left, max(0.0, 1 - left - right), right),
-            right=_shares_of(self.right_split),
+            right=self.right.shares,
             whole=_rounded(1 - bottom, bottom),
         )
 
@@ -338,7 +334,7 @@ class MainWindow(QMainWindow):
         self.timeline.set_open(layout.timeline)
         if layout.tab in self._named:
             self.tabs.show_panel(layout.tab)
-        self.right_split.setSizes([round(1000 * share) for share in layout.right])
+        self.right.set_shares(layout.right)
         self._kept = layout
         self._settle()
 
@@ -401,12 +397,6 @@ def _with_mnemonic(title: str, taken: set[str]) -> str:
         return title
     taken.add(title[place].lower())
     return f"{title[:place]}&{title[place:]}"
-
-
-def _shares_of(split: QSplitter) -> Shares:
-    sizes = split.sizes()
-    whole = sum(sizes) or 1
-    return _rounded(*(size / whole for size in sizes))
 
 
 def _rounded(*shares: float) -> Shares:

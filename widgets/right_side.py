@@ -2,33 +2,66 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QWidget
 
+from widgets.fold_button import FoldButton
+from widgets.i18n import tr
+from widgets.panels.inspector import InspectorPanel
 from widgets.panels.lesson import LessonPanel
+from widgets.panels.panel import Panel
+from widgets.panels.rebalances import RebalancesPanel
+from widgets.theme import px
+from widgets.window_layout import Shares
 
 # The lesson takes what it needs of the height, but leaves this part to what is below it, where it has as many pixels.
 LEFT_TO_THE_REST = 0.42
 LEAST_FOR_THE_LESSON = 280
-LEAST_FOR_THE_REST = 40  # the title of the inspector; all else is cut off
-LEAST_HEIGHT_BELOW = 200  # with less, its parts squeeze each other
+# Below these heights, in pixels at the designed size of type, only one of inspector and rebalances is open beside the
+# lesson, and only one of all three.
+LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE = 280, 420
+_NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class RightSide(QWidget):
-    """Gives the lesson the height that its steps need now, and `below` all else.
+    """Gives the lesson the height that its steps need now, and the two panels below it all else.
 
-    It places both itself: a layout would keep for the lesson the height that all of its wrapped texts ask for.
+    Where there is too little for all, one keeps the room and the others their titles: the one that was asked for last,
+    by `bring` or by a click on its title. It places them itself: a layout would keep for the lesson the height that all
+    of its wrapped texts ask for.
     """
 
-    def __init__(self, lesson: LessonPanel, below: QSplitter, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        lesson: LessonPanel,
+        inspector: InspectorPanel,
+        rebalances: RebalancesPanel,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._lesson, self._below = lesson, below
+        self._lesson, self._inspector, self._rebalances = lesson, inspector, rebalances
+        self._asked: Panel | None = None
+        self._steps_done = 0
         self._line = QFrame(self)
         self._line.setProperty("role", "line")
-        for part in (lesson, below):
-            part.setParent(self)
-        lesson.heightChanged.connect(self._fit)
+        lesson.setParent(self)
+        self._below = QSplitter(Qt.Orientation.Vertical, self)
+        self._below.setChildrenCollapsible(False)
+        self._below.splitterMoved.connect(lambda _at, _place: self._note_shares())
+        self._shares: Shares = (0.6, 0.4)
+        self._openers: dict[Panel, FoldButton] = {}
+        for panel in (inspector, rebalances):
+            self._below.addWidget(panel)
+            opener = self._openers[panel] = FoldButton("chevron-down", tr("Show: {title}", title=panel.title), panel)
+            opener.clicked.connect(lambda _on, panel=panel: self.bring(panel))
+            opener.hide()
+            panel.title_row.addWidget(opener)
+        for each in (lesson, inspector, rebalances):
+            each.titlePressed.connect(lambda each=each: self._press(each))
+        lesson.heightChanged.connect(self._follow_lesson)
+        lesson.folded.connect(self._fold_lesson)
+        rebalances.filled.connect(self._fit)
         lesson.hide()
 
     def show_lesson(self, shown: bool) -> None:
@@ -36,6 +69,52 @@ class RightSide(QWidget):
         if shown == self._lesson.isHidden():
             self._lesson.setVisible(shown)
             self._fit()
+
+    def bring(self, panel: Panel | None) -> None:
+        """Give a panel the room where there is too little for all; None where nothing is asked for any more."""
+        if panel is not self._asked:
+            self._asked = panel
+            self._fit()
+
+    # -- shares
+
+    @property
+    def shares(self) -> Shares:
+        """What inspector and rebalances take of the height below the lesson, where both are open."""
+        return self._shares
+
+    def set_shares(self, shares: Shares) -> None:
+        """Share that height."""
+        self._shares = shares
+        self._fit(shared_anew=True)
+
+    def _note_shares(self) -> None:
+        if not any(panel.is_title_alone for panel in self._openers):
+            sizes = self._below.sizes()
+            whole = sum(sizes) or 1
+            self._shares = tuple(round(size / whole, 4) for size in sizes)
+
+    # -- what is asked for
+
+    def _press(self, panel: Panel) -> None:
+        if panel.is_title_alone:
+            self.bring(panel)
+
+    def _follow_lesson(self) -> None:
+        """A step that was done is to be read."""
+        facts = self._lesson.facts()
+        done = 0 if facts is None else facts.done
+        if done > self._steps_done and not self._lesson.is_folded:
+            self._asked = self._lesson if self._lesson.is_title_alone else self._asked
+        self._steps_done = done
+        self._fit()
+
+    def _fold_lesson(self, on: bool) -> None:
+        if on and self._lesson.is_title_alone:
+            self._lesson.set_folded(False)
+            self.bring(self._lesson)
+
+    # -- room
 
     def minimumSizeHint(self) -> QSize:
         """Texts wrap and scroll: they ask for little."""
@@ -50,15 +129,48 @@ class RightSide(QWidget):
         super().resizeEvent(event)
         self._fit()
 
-    def _fit(self) -> None:
-        width, height = self.width(), self.height()
+    def _open_ones(self, left_below: int) -> set[Panel]:
+        """The panels that there is room for; of those that share it, the one that was asked for last."""
+        lesson, inspector, rebalances = self._lesson, self._inspector, self._rebalances
+        has_lesson = not lesson.isHidden() and not lesson.is_folded
+        if has_lesson and self.height() < px(LEAST_FOR_LESSON_AND_ONE):
+            return {self._asked or lesson}
+        if left_below >= px(LEAST_FOR_BOTH):
+            return {lesson, inspector, rebalances}
+        told = rebalances if has_lesson and rebalances.cards() else inspector  # a lesson says what the scenario is
+        return {lesson, self._asked if self._asked in self._openers else told}
+
+    def _fit(self, *, shared_anew: bool = False) -> None:
+        width, height, lesson = self.width(), self.height(), self._lesson
+        wanted = 0
+        if not lesson.isHidden():
+            most = max(px(LEAST_FOR_THE_LESSON), round(height * (1 - LEFT_TO_THE_REST)))
+            wanted = min(lesson.wanted_height(width), most)
+        open_ones = self._open_ones(height - wanted)
+        was_shared = not any(panel.is_title_alone for panel in self._openers)
+        # First what is shown: it decides how high a title is.
+        lesson.set_title_alone(lesson not in open_ones)
+        for panel, opener in self._openers.items():
+            panel.set_title_alone(panel not in open_ones)
+            opener.setVisible(panel not in open_ones)
+        titles = [panel.title_height for panel in self._openers if panel not in open_ones]
         taken = 0
-        if not self._lesson.isHidden():
-            least = min(LEAST_FOR_THE_LESSON, height - LEAST_FOR_THE_REST)
-            most = max(least, round(height * (1 - LEFT_TO_THE_REST)))
-            taken = min(self._lesson.wanted_height(width), most)
-            self._lesson.setGeometry(0, 0, width, taken)
+        if not lesson.isHidden():
+            taken = wanted if lesson in open_ones else lesson.title_height
+            if len(titles) == len(self._openers):
+                taken = height - sum(titles) - self._below.handleWidth() - 1
+            lesson.setGeometry(0, 0, width, taken)
             self._line.setGeometry(0, taken, width, 1)
             taken += 1
         self._line.setVisible(taken > 0)
-        self._below.setGeometry(0, taken, width, max(height - taken, LEAST_HEIGHT_BELOW if taken else 0))
+        for panel in self._openers:
+            panel.setMinimumHeight(panel.title_height)
+            panel.setMaximumHeight(panel.title_height if panel.is_title_alone else _NO_LIMIT)
+        self._below.handle(1).setEnabled(not titles)
+        self._below.refresh()  # or it keeps the limits of before
+        self._below.setGeometry(0, taken, width, height - taken)
+        if titles:
+            room = height - taken - sum(titles) - self._below.handleWidth()
+            self._below.setSizes([panel.title_height if panel.is_title_alone else room for panel in self._openers])
+        elif shared_anew or not was_shared:
+            self._below.setSizes([round(1000 * share) for share in self._shares])

@@ -165,6 +165,7 @@ class Views(QObject):
         if self._window is not None:
             canvas: Any = self._window.parts.canvas
             canvas.set_selected(next((one for one in on_canvas(selected) if canvas.draws(one)), ""))
+            self._window.right.bring(self._window.parts.inspector if selected else None)
         self.show_selected()
 
     def restart(self) -> None:

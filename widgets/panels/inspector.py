@@ -116,6 +116,12 @@ class InspectorPanel(Panel):
         self._area = area
         self.stack.addWidget(area)
 
+    def set_title_alone(self, on: bool) -> None:
+        """Its title has no room for the arrows beside the button that opens it."""
+        super().set_title_alone(on)
+        for turn in (self.back, self.forward):
+            turn.setVisible(not on)
+
     def set_turns(self, *, back: bool, forward: bool) -> None:
         """Whether there is something to go back to, and on to."""
         self.back.setEnabled(back)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -128,7 +128,7 @@ class Panel(QWidget):
     """The frame of a panel. `filterChanged(text)` comes a moment after the last key.
 
     `filterSaved(name, text)` and `filterDeleted(name)` ask for another list of `saved_filters`; `offerTaken()` is the
-    button of the empty panel.
+    button of the empty panel, `titlePressed()` a click on the title.
     """
 
     info: ClassVar[PanelInfo]
@@ -136,6 +136,7 @@ class Panel(QWidget):
     filterSaved = Signal(str, str)
     filterDeleted = Signal(str)
     offerTaken = Signal()
+    titlePressed = Signal()
 
     def __init__(
         self,
@@ -175,13 +176,16 @@ class Panel(QWidget):
         self.note.hide()
         self.stack = QStackedLayout()
         self.stack.addWidget(self.empty_state)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        self._below_title = QWidget(self)
+        inner, column = QVBoxLayout(self._below_title), QVBoxLayout(self)
+        for layout in (inner, column):
+            layout.setContentsMargins(0, 0, 0, 0)
+            layout.setSpacing(0)
+        inner.addWidget(self.problem)
+        inner.addLayout(self.stack, 1)
+        inner.addWidget(self.note)
         column.addLayout(self.title_row)
-        column.addWidget(self.problem)
-        column.addLayout(self.stack, 1)
-        column.addWidget(self.note)
+        column.addWidget(self._below_title, 1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
 
     def _add_filter(self, hint: str) -> None:
@@ -202,6 +206,27 @@ class Panel(QWidget):
         escape.activated.connect(self._on_escape)
         self.filter_field = field
         self.title_row.addWidget(field, 2)
+
+    @property
+    def title_height(self) -> int:
+        """How high it is with its title alone, in pixels."""
+        return self.title_row.sizeHint().height()
+
+    @property
+    def is_title_alone(self) -> bool:
+        """Whether the rest has given its room to another panel."""
+        return self._below_title.isHidden()
+
+    def set_title_alone(self, on: bool) -> None:
+        """Show the title alone, or all."""
+        self._below_title.setVisible(not on)
+        self.setCursor(Qt.CursorShape.PointingHandCursor if on else Qt.CursorShape.ArrowCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """On its title."""
+        if event.position().y() <= self.title_height:
+            self.titlePressed.emit()
+        super().mousePressEvent(event)
 
     def restyle(self) -> None:
         """The theme may have changed: what was drawn in its colours is drawn again. Subclasses add their own."""

@@ -16,12 +16,13 @@ CARDS_MAX = 30
 
 
 class RebalancesPanel(Panel):
-    """Cards. `chosen(key)` on a click on one, `opened(key)` on a double click or Enter."""
+    """Cards. `chosen(key)` on a click on one, `opened(key)` on a double click or Enter; `filled()` with the first."""
 
     info = PanelInfo("rebalances", mark("Rebalances"), "rebalancing")
 
     chosen = Signal(object)
     opened = Signal(object)
+    filled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -53,7 +54,7 @@ class RebalancesPanel(Panel):
             return
         if facts and self._facts and facts[0].key != self._facts[0].key:
             self._make_room_for(facts)
-        self._facts = facts
+        first, self._facts = bool(facts) != bool(self._facts), facts
         self.set_count(f"{len(facts):,}")
         shown = facts[:CARDS_MAX]
         while len(self._cards) < len(shown):
@@ -67,6 +68,8 @@ class RebalancesPanel(Panel):
             tr("The newest {most:,} of {count:,} are shown.", most=CARDS_MAX, count=len(facts)) if more > 0 else ""
         )
         self.show_body(bool(facts))
+        if first:
+            self.filled.emit()
 
     def _make_room_for(self, facts: tuple[RebalanceFacts, ...]) -> None:
         """New cards go on top, so that those below keep their state of being open."""

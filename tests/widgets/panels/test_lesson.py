@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
-from widgets.right_side import RightSide
 
 FIRST = StepFacts("Watch the lag.", "It rises.", done=True, by="Done at 00:03")
 SECOND = StepFacts("Drag a consumer.", "The group rebalanced.", current=True, can_point=True)
@@ -105,24 +103,3 @@ def test_names_are_never_markup(panel: LessonPanel) -> None:
     panel.set_facts(replace(FACTS, steps=(replace(FIRST, text="<b>x</b>"),)))
     assert panel.rows()[0].text.text() == "<b>x</b>"
     assert panel.rows()[0].text.textFormat() == Qt.TextFormat.PlainText
-
-
-def test_the_lesson_leaves_room_and_folds_to_its_title(qtbot: QtBot) -> None:
-    panel, below = LessonPanel(), QSplitter(Qt.Orientation.Vertical)
-    below.addWidget(QWidget())
-    side = RightSide(panel, below)
-    qtbot.addWidget(side)
-    side.resize(300, 300)
-    side.show()
-    assert below.height() == 300, "without a lesson all is for what is below"
-    side.show_lesson(True)
-    panel.set_facts(replace(FACTS, steps=tuple(replace(THIRD, text=f"Step {number}") for number in range(20))))
-    assert panel.height() == 260, "where the window is low, the title of what is below is left"
-    side.resize(300, 400)
-    assert panel.height() == 280
-    side.resize(300, 1000)
-    assert panel.height() == min(580, panel.wanted_height(300))
-    assert below.geometry().top() >= panel.geometry().bottom()
-    panel.set_folded(True)
-    assert panel.height() < 60
-    assert below.geometry().bottom() == side.rect().bottom()

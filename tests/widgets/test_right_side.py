@@ -1,0 +1,118 @@
+"""Lesson, inspector and rebalances: who gives way where there is little height, and what brings each back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from widgets.cards import RebalanceFacts
+from widgets.panels.inspector import InspectorFacts, InspectorPanel
+from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
+from widgets.panels.panel import Panel
+from widgets.panels.rebalances import RebalancesPanel
+from widgets.right_side import LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE, RightSide
+
+STEPS = tuple(StepFacts(f"Step {number}, which is to be done.") for number in range(20))
+LESSON = LessonFacts("First", STEPS)
+CARD = RebalanceFacts(
+    ("indexers", 1), "indexers", "indexer-4 joined", "Stable", "0 → 1", "00:01", "", "no reader 1 s", "", False, (), ()
+)
+
+
+class Side:
+    """A right side of 300 pixels in width, with all three in it."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.lesson, self.inspector, self.rebalances = LessonPanel(), InspectorPanel(), RebalancesPanel()
+        self.lesson.set_facts(LESSON)
+        self.inspector.set_facts(InspectorFacts("Group", "indexers"))
+        self.rebalances.set_rebalances((CARD,))
+        self.whole = RightSide(self.lesson, self.inspector, self.rebalances)
+        qtbot.addWidget(self.whole)
+        self.whole.show()
+
+    def resize(self, height: int) -> None:
+        self.whole.resize(300, height)
+        QApplication.processEvents()
+
+    def open_ones(self) -> set[Panel]:
+        """Those that show more than their title; none of the others does, and nothing is left over."""
+        QApplication.processEvents()
+        panels = [panel for panel in (self.lesson, self.inspector, self.rebalances) if not panel.isHidden()]
+        for panel in panels:
+            assert (panel.height() <= panel.title_height) == panel.is_title_alone, panel
+        around = sum(panel.height() for panel in panels)
+        assert self.whole.height() - 8 <= around <= self.whole.height(), [panel.height() for panel in panels]
+        return {panel for panel in panels if not panel.is_title_alone}
+
+
+@pytest.fixture
+def side(qtbot: QtBot, qapp: QApplication) -> Side:
+    return Side(qtbot)
+
+
+def test_with_room_for_all_all_are_open_as_they_share_it(side: Side) -> None:
+    side.resize(900)
+    side.whole.set_shares((0.25, 0.75))
+    assert side.open_ones() == {side.inspector, side.rebalances}
+    assert side.rebalances.height() > 2.5 * side.inspector.height()
+    side.whole.show_lesson(True)
+    side.resize(1_000)
+    assert side.open_ones() == {side.lesson, side.inspector, side.rebalances}
+    assert side.rebalances.height() > 2.5 * side.inspector.height()
+    assert side.lesson.height() == min(580, side.lesson.wanted_height(300))
+
+
+def test_in_little_height_one_of_two_is_open_beside_the_lesson(side: Side) -> None:
+    side.whole.show_lesson(True)
+    side.resize(LEAST_FOR_LESSON_AND_ONE + 80)
+    assert side.open_ones() == {side.lesson, side.rebalances}, "the lesson says what the scenario is"
+    assert side.lesson.height() == 290
+    side.whole.bring(side.inspector)
+    assert side.open_ones() == {side.lesson, side.inspector}
+    side.whole.bring(None)
+    side.rebalances.set_rebalances(())
+    assert side.open_ones() == {side.lesson, side.inspector}
+    side.rebalances.set_rebalances((CARD,))
+    assert side.open_ones() == {side.lesson, side.rebalances}, "a first card is to be seen"
+
+
+def test_without_a_lesson_the_inspector_is_open_until_another_is_asked_for(side: Side, qtbot: QtBot) -> None:
+    side.resize(LEAST_FOR_BOTH - 20)
+    assert side.open_ones() == {side.inspector}
+    qtbot.mouseClick(side.rebalances, Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
+    assert side.open_ones() == {side.rebalances}
+    qtbot.mouseClick(side.whole._openers[side.inspector], Qt.MouseButton.LeftButton)
+    assert side.open_ones() == {side.inspector}
+    side.whole.set_shares((0.7, 0.3))
+    side.resize(900)
+    assert side.open_ones() == {side.inspector, side.rebalances} and side.whole.shares == (0.7, 0.3)
+
+
+def test_in_the_least_height_one_of_three_is_open_and_a_step_that_is_done_is_to_be_read(
+    side: Side, qtbot: QtBot
+) -> None:
+    side.whole.show_lesson(True)
+    side.resize(230)
+    assert side.open_ones() == {side.lesson}
+    side.whole.bring(side.inspector)
+    assert side.open_ones() == {side.inspector}
+    side.lesson.set_facts(replace(LESSON, steps=(replace(STEPS[0], done=True), *STEPS[1:])))
+    assert side.open_ones() == {side.lesson}
+    side.whole.bring(side.rebalances)
+    assert side.open_ones() == {side.rebalances}
+    qtbot.mouseClick(side.lesson.fold, Qt.MouseButton.LeftButton)
+    assert side.open_ones() == {side.lesson} and not side.lesson.is_folded, "its arrow brings it back, too"
+
+
+def test_a_lesson_that_was_folded_by_hand_leaves_its_room(side: Side) -> None:
+    side.whole.show_lesson(True)
+    side.resize(900)
+    side.lesson.set_folded(True)
+    QApplication.processEvents()
+    assert side.lesson.height() < 60
+    assert side.rebalances.mapTo(side.whole, side.rebalances.rect().bottomLeft()).y() == side.whole.rect().bottom()
