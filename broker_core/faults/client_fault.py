@@ -88,7 +88,9 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     - coordinator_change: what goes to the coordinator of a group or transactional id is not served; the reply is
       NOT_COORDINATOR.
 
-    After a change of leader or coordinator clients look for the new one, which is this broker again.
+    After a change of leader or coordinator clients look for the new one, which is this broker again. A consumer of
+    librdkafka up to 2.16 that is told so while it asks for its offsets (OffsetFetch) does not ask again, and reads
+    nothing until its next rebalance; that is its own (issue 5586), with Kafka, too.
 
     Raises INVALID_CONFIG.
     """

@@ -20,7 +20,8 @@ from broker_core.settings import PositiveNumber, checked
 if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
 
-# Without OffsetFetch: librdkafka 2.16 does not ask again when that is told NOT_COORDINATOR.
+# Without OffsetFetch: librdkafka 2.16 does not ask again when that is told NOT_COORDINATOR, and reads nothing from then
+# on (its issue 5586).
 _OF_COORDINATOR = ("JoinGroup", "SyncGroup", "Heartbeat", "ConsumerGroupHeartbeat", "OffsetCommit")
 _OF_LEADER = ("Produce", "Fetch")
 

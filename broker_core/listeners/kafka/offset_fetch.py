@@ -1,7 +1,8 @@
 """OffsetFetch: what groups have committed; -1 where they have not. From v8 on several groups at once.
 
-Where the request asks for stable offsets (v7), one that an open transaction is about to commit is answered with
-UNSTABLE_OFFSET_COMMIT, and the client asks again.
+An error of a group stands beside its topics, of which none are answered; in v1, which has no place for it, in each
+partition. Where the request asks for stable offsets (v7), one that an open transaction is about to commit is answered
+with UNSTABLE_OFFSET_COMMIT, and the client asks again.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.codec import Body
 
 KEY = 9
 _FIRST_WITH_GROUPS = 8
+_FIRST_WITH_ERRORS_OF_GROUPS = 2
 
 
 def handle(call: Call, request: Any) -> Answer:
@@ -23,11 +26,32 @@ def handle(call: Call, request: Any) -> Answer:
     return _group(call, request.group_id, request.topics, stable=getattr(request, "require_stable", False))
 
 
-def _group(call: Call, group: str, topics: Any, *, stable: bool) -> dict[str, Any]:
+def refused(call: Call, request: Any, code: int) -> Body:
+    """The answer to a request that is not served."""
+    if call.version >= _FIRST_WITH_GROUPS:
+        return {"groups": [_refused(call, each.group_id, each.topics, code) for each in request.groups]}
+    return _refused(call, request.group_id, request.topics, code)
+
+
+def _refused(call: Call, group: str, topics: Any, code: int) -> Body:
+    rows: list[dict[str, Any]] = []
+    if call.version < _FIRST_WITH_ERRORS_OF_GROUPS:
+        nothing = {"committed_offset": -1, "committed_leader_epoch": -1, "metadata": "", "error_code": code}
+        rows = [
+            {
+                "name": each.name,
+                "partitions": [{"partition_index": number, **nothing} for number in each.partition_indexes],
+            }
+            for each in topics
+        ]
+    return {"group_id": group, "topics": rows, "error_code": code}
+
+
+def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
     try:
         call.must(READ, "group", group)
     except BrokerError as error:
-        return {"group_id": group, "topics": (), "error_code": kafka_code(error)}
+        return _refused(call, group, topics, kafka_code(error))
     known = call.broker.groups.offsets.fetch_all(group)
     unstable = call.broker.transactions.unstable_offsets(group) if stable else ()
     if topics is None:

@@ -119,11 +119,6 @@ def _metadata(call: Call, request: Any, code: int) -> Body:
     return {"brokers": [call.this_node], "cluster_id": None, "controller_id": -1, "topics": topics}
 
 
-def _offset_fetch(_call: Call, request: Any, code: int) -> Body:
-    groups = [{"group_id": each.group_id, "error_code": code} for each in given(request, "groups", ())]
-    return {"groups": groups, "error_code": code}
-
-
 def _find_coordinator(_call: Call, request: Any, code: int) -> Body:
     nobody = {"node_id": -1, "host": "", "port": -1, "error_code": code}
     keys = given(request, "coordinator_keys", ()) or (given(request, "key", ""),)
@@ -141,6 +136,6 @@ _SPECIAL: dict[int, Callable[[Call, Any, int], Body]] = {
     list_offsets.KEY: _by_partition,
     offset_commit.KEY: _by_partition,
     metadata.KEY: _metadata,
-    offset_fetch.KEY: _offset_fetch,
+    offset_fetch.KEY: offset_fetch.refused,
     find_coordinator.KEY: _find_coordinator,
 }

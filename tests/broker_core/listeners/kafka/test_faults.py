@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
+from kafka import KafkaConsumer
 
 from broker_core import Admin, BrokerHost
 from broker_core.faults.client_fault import ClientFault
@@ -17,6 +18,7 @@ from broker_core.faults.client_faults import ClientFaults
 from broker_core.faults.kafka_apis import KAFKA_APIS
 from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY
+from broker_core.listeners.kafka import offset_fetch
 from broker_core.listeners.kafka.apis import APIS, Api
 from broker_core.listeners.kafka.call import Call, topic_id
 from broker_core.listeners.kafka.codec import Header, response
@@ -231,7 +233,12 @@ def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin
         for number in range(2)
     ]
     topic = SimpleNamespace(
-        name="orders", topic="orders", topic_id=topic_id("orders"), partitions=partitions, partition_data=partitions
+        name="orders",
+        topic="orders",
+        topic_id=topic_id("orders"),
+        partitions=partitions,
+        partition_data=partitions,
+        partition_indexes=(0, 1),
     )
     group = SimpleNamespace(group_id="billing", topics=[topic])
     request = SimpleNamespace(
@@ -252,3 +259,55 @@ def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin
         if body is not None:
             frame = response(Header(api.key, version, 7), version, body)
             assert b"\0\7" in frame, "the code is in it"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"effect": "error", "api": "OffsetFetch", "error": "NOT_COORDINATOR", "times": 1},
+        {"effect": "coordinator_change", "times": 3},
+    ],
+    ids=["told to OffsetFetch", "told to the first three"],
+)
+def test_a_consumer_that_looks_for_its_coordinator_again_reads_on(
+    host: BrokerHost, listener: KafkaListener, admin: Admin, producer: Producer, faults: Faults, fault: dict[str, Any]
+):
+    """That librdkafka 2.16 does not, after OffsetFetch, is its issue 5586: the answer is Kafka's."""
+    admin.create_topic("orders")
+    producer.produce("orders", b"one")
+    producer.flush(PATIENCE_S)
+    faults.begin(group="billing", **fault)
+    consumer = KafkaConsumer(
+        "orders",
+        bootstrap_servers=listener.bootstrap_servers,
+        group_id="billing",
+        auto_offset_reset="earliest",
+        consumer_timeout_ms=PATIENCE_S * 1_000,
+    )
+    try:
+        assert next(consumer).value == b"one"
+    finally:
+        consumer.close()
+    assert not faults.any
+
+
+@pytest.mark.parametrize(("version", "in_partitions"), [(1, True), (2, False), (7, False), (9, False)])
+def test_an_error_of_offset_fetch_stands_where_kafka_puts_it(
+    host: BrokerHost, listener: KafkaListener, version: int, in_partitions: bool
+):
+    """Of the group, with no topic; v1 has no place for that."""
+    seen = listener.connections.open("kafka", "", lambda: None)
+    call = Call(listener.shared, seen, ANYBODY, "biller", version, 0, "127.0.0.1", listener.port)
+    topics = (SimpleNamespace(name="orders", partition_indexes=(0, 1)),)
+    group = SimpleNamespace(group_id="billing", topics=topics)
+    request = SimpleNamespace(groups=(group,)) if version >= 8 else group
+    body: Any = refused(call, offset_fetch.KEY, request, KAFKA_ERRORS["NOT_COORDINATOR"])
+    answer = body["groups"][0] if version >= 8 else body
+    assert answer["error_code"] == KAFKA_ERRORS["NOT_COORDINATOR"]
+    told = [
+        (topic["name"], each["partition_index"], each["error_code"])
+        for topic in answer["topics"]
+        for each in topic["partitions"]
+    ]
+    assert told == ([("orders", 0, 16), ("orders", 1, 16)] if in_partitions else [])
+    assert response(Header(offset_fetch.KEY, version, 7), version, body), "it can be written"
