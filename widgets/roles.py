@@ -29,6 +29,8 @@ class Role(IntEnum):
     """str: plain text for the tool tip; the view escapes it."""
     KEY = Qt.ItemDataRole.UserRole + 9
     """str or tuple: the identity of the row, the same for as long as it lives."""
+    OWNED_TIMES = Qt.ItemDataRole.UserRole + 10
+    """tuple of `OwnedTime`: who owned a partition, from the first to the last."""
     NUMERIC = Qt.ItemDataRole.UserRole + 12
     """bool: digits, set flush right in the fixed-width face."""
     WARN = Qt.ItemDataRole.UserRole + 13

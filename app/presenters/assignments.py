@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
+from app.filters.help import help_rows
 from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
 from app.presenters.ownership import OwnershipModel
@@ -104,7 +105,7 @@ class AssignmentsPresenter(TablePresenter):
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = AssignmentsModel(sources.owners, sources.times)
-        self.ownership = OwnershipModel(sources.owners)
+        self.ownership = OwnershipModel(sources.owners, sources.times)
         self.panel: AssignmentsPanel = AssignmentsPanel(self.model, self.ownership)
         super().__init__(self.panel, self.model, parent)
         self._controller = sources.controller
@@ -112,6 +113,8 @@ class AssignmentsPresenter(TablePresenter):
         self.model.setParent(self)
         self.ownership.setParent(self)
         self.panel.groupChosen.connect(self._choose_group)
+        self.panel.historyShown.connect(self._turn)
+        self.ownership.filter_checked.connect(self.panel.set_filter_problem)
 
     def restart(self) -> None:
         """Follow the owners of another session."""
@@ -127,6 +130,14 @@ class AssignmentsPresenter(TablePresenter):
         self.panel.set_groups(names, shown)
         if self.panel.history:
             self.ownership.update(snapshot, shown)
+
+    def _turn(self, history: bool) -> None:
+        """The panel's filter is that of the table that is shown."""
+        models = (self.model, self.ownership)
+        before, now = models if history else models[::-1]
+        self.panel.filterChanged.disconnect(before.set_filter)
+        self.panel.filterChanged.connect(now.set_filter)
+        self.panel.set_filter_help(help_rows(now.fields))
 
     def _choose_group(self, _name: str) -> None:
         if self._snapshot is not None:

@@ -1,93 +1,119 @@
-"""The owners of each partition of a group over time, as a matrix."""
+"""The owners of each partition of a group over time."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from typing import NamedTuple
 
+from PySide6.QtCore import QObject
+
+from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
-from broker_core.recording.ownership import Ownership, Place, Span
+from app.presenters.table import TableModel
+from broker_core.recording.ownership import Ownership, Span
 from broker_core.snapshots import Snapshot
-from widgets.formats import session_time
+from widgets.formats import Times, session_time
 from widgets.i18n import tr
-from widgets.panels.cell_painter import as_plain
+from widgets.panels.owner_bar import OwnedTime
 from widgets.roles import Role
 
-Index = QModelIndex | QPersistentModelIndex
+TOLD = 12  # spans in a tool tip, the last ones
 
 
-class OwnershipModel(QAbstractTableModel):
-    """Partition by member of one group: since when each has owned it, or when it last did."""
+class OwnershipRow(NamedTuple):
+    """A partition with all of its spans up to `time_ns`."""
 
-    def __init__(self, owners: Owners, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    topic: str
+    partition: int
+    spans: tuple[Span, ...]
+    time_ns: int
+
+    @property
+    def owner(self) -> str:
+        """Who owns it at that time; "" for nobody."""
+        return self.spans[-1].owner if self.spans and self.spans[-1].end_ns is None else ""
+
+    @property
+    def since_ns(self) -> int | None:
+        """Since when; None where nobody does."""
+        return self.spans[-1].start_ns if self.owner else None
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """All who have owned it, in the order of their first time."""
+        return tuple(dict.fromkeys(span.owner for span in self.spans))
+
+
+class OwnershipModel(TableModel[OwnershipRow]):
+    """Topic, partition, present owner, since when, how many owners, and all of them over time."""
+
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._owners = owners
         self._ownership = Ownership()
-        self._group = ""
-        self._time_ns = 0
-        self._places: list[Place] = []
-        self._members: list[str] = []
-        self._cells: dict[tuple[int, int], tuple[Span, ...]] = {}
+        columns: tuple[Column[OwnershipRow], ...] = (
+            Column[OwnershipRow]("Topic", lambda row: row.topic),
+            Column[OwnershipRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
+            Column[OwnershipRow](
+                "Owner", lambda row: row.owner or tr("nobody"), roles=owners.roles(lambda row: row.owner)
+            ),
+            time_column(tr("Since (session time)"), lambda row: row.since_ns, times, field="since"),
+            Column[OwnershipRow](
+                tr("Owners"),
+                lambda row: str(len(row.owners)),
+                lambda row: len(row.owners),
+                numeric=True,
+                field="owners",
+                about=tr("How many have owned this partition so far."),
+            ),
+            Column[OwnershipRow](
+                tr("Over time"),
+                lambda row: " ".join(row.owners),
+                hint=lambda row: told(row.spans),
+                roles={Role.OWNED_TIMES: self._owned_times},
+                about=tr("Its owners from the beginning of the session to the moment shown; a gap has no owner."),
+                field="owned_by",
+            ),
+        )
+        super().__init__(columns, key=lambda row: (row.topic, row.partition), parent=parent)
 
     def attach(self, ownership: Ownership) -> None:
         """Another session begins."""
-        self.beginResetModel()
-        self._ownership, self._places, self._members, self._cells = ownership, [], [], {}
-        self.endResetModel()
+        self._ownership = ownership
+        self.set_rows(())
 
     def update(self, snapshot: Snapshot, group: str) -> None:
         """Show `group` as it had been up to the moment of `snapshot`."""
-        self._group, self._time_ns = group, snapshot.time_ns
-        places = self._ownership.places(group)
-        spans = {place: self._ownership.spans(place, snapshot.time_ns, snapshot.events) for place in places}
-        members = sorted({span.owner for each in spans.values() for span in each})
-        cells = {
-            (row, members.index(owner)): tuple(span for span in spans[place] if span.owner == owner)
-            for row, place in enumerate(places)
-            for owner in {span.owner for span in spans[place]}
-        }
-        if (places, members) != (self._places, self._members):
-            self.beginResetModel()
-            self._places, self._members, self._cells = places, members, cells
-            self.endResetModel()
-        elif cells != self._cells:
-            self._cells = cells
-            last = self.index(len(places) - 1, len(members) - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
+        at_ns, ownership = snapshot.time_ns, self._ownership
+        spans = {place: ownership.spans(place, at_ns, snapshot.events) for place in ownership.places(group)}
+        self.set_rows(
+            tuple(OwnershipRow(topic, part, found, at_ns) for (_group, topic, part), found in spans.items() if found)
+        )
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
-        """Partitions."""
-        return 0 if parent.isValid() else len(self._places)
+    def _owned_times(self, row: OwnershipRow) -> tuple[OwnedTime, ...]:
+        whole = max(1, row.time_ns)
+        return tuple(
+            OwnedTime(
+                span.start_ns / whole,
+                read_until_ns(span, row.time_ns) / whole,
+                self._owners.hue(span.owner),
+                self._owners.letter(span.owner),
+            )
+            for span in row.spans
+        )
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Members."""
-        return 0 if parent.isValid() else len(self._members)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The last span in words; all of them as the tool tip; the hue and letter of the present reader."""
-        spans = self._cells.get((index.row(), index.column()), ())
-        if not spans:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return span_text(spans[-1])
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return as_plain("\n".join(span_text(span) for span in spans))
-        reads = spans[-1].end_ns is None or spans[-1].reads_on
-        if role == Role.HUE:
-            return self._owners.hue(spans[-1].owner) if reads else None
-        if role == Role.BADGE:
-            return self._owners.letter(spans[-1].owner) if reads else None
-        return None
+def read_until_ns(span: Span, now_ns: int) -> int:
+    """Up to when its owner has read; `now_ns` while it does."""
+    if span.end_ns is None or span.reads_on:
+        return now_ns
+    return max(span.end_ns, span.read_until_ns or 0)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Members above, partitions beside."""
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if orientation is Qt.Orientation.Horizontal:
-            return self._members[section] if section < len(self._members) else None
-        if section < len(self._places):
-            _, topic, partition = self._places[section]
-            return f"{topic}/{partition}"
-        return None
+
+def told(spans: tuple[Span, ...]) -> str:
+    """The last spans in words, a line each."""
+    lines = [f"{span.owner}: {span_text(span)}" for span in spans[-TOLD:]]
+    if len(spans) > TOLD:
+        lines.insert(0, tr("{count:,} owners before", count=len(spans) - TOLD))
+    return "\n".join(lines)
 
 
 def span_text(span: Span) -> str:

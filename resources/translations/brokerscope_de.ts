@@ -2782,6 +2782,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie viele</translation>
   </message>
   <message>
+   <source>How many have owned this partition so far.</source>
+   <translation>Wie viele diese Partition bisher besessen haben.</translation>
+  </message>
+  <message>
    <source>How often</source>
    <translation>Wie oft</translation>
   </message>
@@ -2968,6 +2972,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has processed them long since; the clerks of booked pass over them.</source>
    <translation>Ihre Nachrichten bleiben im Log, und eine Markierung dahinter sagt, dass sie abgebrochen wurden. screens hat sie längst verarbeitet; die Mitglieder von booked übergehen sie.</translation>
+  </message>
+  <message>
+   <source>Its owners from the beginning of the session to the moment shown; a gap has no owner.</source>
+   <translation>Ihre Besitzer vom Anfang der Sitzung bis zum gezeigten Moment; in einer Lücke hat sie keinen.</translation>
   </message>
   <message>
    <source>Its scenario cannot be run again: {problem}</source>
@@ -4170,12 +4178,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Aus (pro s)</translation>
   </message>
   <message>
+   <source>Over time</source>
+   <translation>Im Verlauf</translation>
+  </message>
+  <message>
    <source>Owner</source>
    <translation>Besitzer</translation>
   </message>
   <message>
    <source>Owner now</source>
    <translation>Besitzer jetzt</translation>
+  </message>
+  <message>
+   <source>Owners</source>
+   <translation>Besitzer</translation>
   </message>
   <message>
    <source>Owners by assignor</source>
@@ -4220,10 +4236,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Partition by key</source>
    <translation>Partition nach dem Schlüssel</translation>
-  </message>
-  <message>
-   <source>Partition by member: the present owner and those before, with the times.</source>
-   <translation>Partition und Mitglied: wer sie seit wann besitzt, und vorher.</translation>
   </message>
   <message>
    <source>Partition or priority</source>
@@ -6188,8 +6200,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
   <message>
-   <source>The owner of each partition in each group, and since when. A partition has **one owner** at a time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, what moved, what stayed, and how long reading paused.</source>
-   <translation>Wer in jeder Gruppe welche Partition besitzt, und seit wann. In einer Gruppe hat eine Partition jeweils **einen Besitzer**; ein **Rebalance** gibt Partitionen weiter. Seine Karte rechts sagt, warum er kam, was wechselte, was blieb, und wie lange niemand las.</translation>
+   <source>The owner of each partition in each group, and since when. A partition has **one owner** at a time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, what moved, what stayed, and how long reading paused.
+
+**History** shows the owners of each partition of one group over time, with the times without an owner. `owned_by contains worker-7` finds the partitions that a member ever had.</source>
+   <translation>Der Besitzer jeder Partition in jeder Gruppe, und seit wann. Eine Partition hat in einer Gruppe zu einer Zeit **einen Besitzer**; ein **Rebalance** übergibt Partitionen. Seine Karte rechts zeigt die Ursache, was umzog, was blieb und wie lange das Lesen ruhte.
+
+**Verlauf** zeigt die Besitzer jeder Partition einer Gruppe über die Zeit, mit den Zeiten ohne Besitzer. `owned_by contains worker-7` findet die Partitionen, die ein Mitglied je hatte.</translation>
   </message>
   <message>
    <source>The panel Dead letters (Ctrl+4) lists them; open it first.</source>
@@ -7154,6 +7170,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Who had it before that.</source>
    <translation>Wer sie davor hatte.</translation>
+  </message>
+  <message>
+   <source>Who owned each partition of a group, and when.</source>
+   <translation>Wer jede Partition einer Gruppe besaß, und wann.</translation>
   </message>
   <message>
    <source>Who waits for whom in a rebalance?</source>
@@ -8518,6 +8538,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} of {total:,}</source>
    <translation>{count:,} von {total:,}</translation>
+  </message>
+  <message>
+   <source>{count:,} owners before</source>
+   <translation>{count:,} Besitzer davor</translation>
   </message>
   <message>
    <source>{count:,} partitions move</source>

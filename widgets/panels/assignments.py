@@ -1,26 +1,16 @@
-"""Owners of partitions in each group, and their history, partition by member."""
+"""Owners of partitions in each group, and over time in one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractItemModel, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
-    QHeaderView,
-    QPushButton,
-    QStackedWidget,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
 from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
-from widgets.panels.cell_painter import ROW_HEIGHT, ChipDelegate
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, TablePanel
-from widgets.theme import px
+from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 
 LOOKS = (
     ColumnLook("text", 130, 3),
@@ -30,13 +20,21 @@ LOOKS = (
     ColumnLook("number", 160),
     ColumnLook("state", 190, 1),
 )
-CELL_WIDTH = 210
+HISTORY_LOOKS = (
+    ColumnLook("text", 110, 1),
+    ColumnLook("number", 84),
+    ColumnLook("chip", 140, 1),
+    ColumnLook("number", 140, spare=1),
+    ColumnLook("number", 76, spare=2),
+    ColumnLook("owners", 260, 8),
+)
 
 
 class AssignmentsPanel(TablePanel):
-    """Columns: topic, partition, group, owner, since, state; or, with `history`, a matrix for one group.
+    """Columns: topic, partition, group, owner, since, state; or, with `history`, the owners over time in one group.
 
-    `groupChosen(name)` when the matrix should be that of another group.
+    `groupChosen(name)` when the history should be that of another group; `historyShown(on)` when it comes or goes, with
+    no filter in force.
     """
 
     info = PanelInfo(
@@ -47,18 +45,22 @@ class AssignmentsPanel(TablePanel):
         mark(
             "The owner of each partition in each group, and since when. A partition has **one owner** at a "
             "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
-            "what moved, what stayed, and how long reading paused."
+            "what moved, what stayed, and how long reading paused.\n\n"
+            "**History** shows the owners of each partition of one group over time, with the times without an owner. "
+            "`owned_by contains worker-7` finds the partitions that a member ever had."
         ),
         "Ctrl+1",
         group=mark("Groups"),
     )
 
     groupChosen = Signal(str)
+    historyShown = Signal(bool)
 
     def __init__(
-        self, model: QAbstractItemModel, matrix: QAbstractItemModel | None = None, parent: QWidget | None = None
+        self, model: QAbstractItemModel, over_time: QAbstractItemModel | None = None, parent: QWidget | None = None
     ) -> None:
-        """`matrix` is the history of one group; without one there is only the table."""
+        """`over_time` is the history of one group; without one there is only the table."""
+        self.over_time = None if over_time is None else RowTable(over_time, HISTORY_LOOKS)
         super().__init__(
             model,
             LOOKS,
@@ -78,29 +80,29 @@ class AssignmentsPanel(TablePanel):
         self.groups.hide()
         self.history_button = QPushButton(tr("History"), self)
         self.history_button.setCheckable(True)
-        set_plain_tip(
-            self.history_button, tr("Partition by member: the present owner and those before, with the times.")
-        )
+        set_plain_tip(self.history_button, tr("Who owned each partition of a group, and when."))
         self.history_button.toggled.connect(self._show_history)
         self.title_row.insertWidget(2, self.history_button)
         self.title_row.insertWidget(3, self.groups)
-        self.history_button.setVisible(matrix is not None)
-        self.matrix = QTableView(self)
-        self.matrix.setModel(matrix)
-        self.matrix.setAccessibleName(tr("Ownership history"))
-        self.matrix.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.matrix.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.matrix.setItemDelegate(ChipDelegate(self.matrix))
-        self.matrix.horizontalHeader().setDefaultSectionSize(px(CELL_WIDTH))
-        self.matrix.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.matrix.verticalHeader().setDefaultSectionSize(px(ROW_HEIGHT))
-        self._pages.addWidget(self.matrix)
+        self.history_button.setVisible(over_time is not None)
+        if self.over_time is not None and over_time is not None:
+            self.over_time.setAccessibleName(tr("Ownership history"))
+            self._pages.addWidget(self.over_time)
+            for signal in (over_time.rowsInserted, over_time.rowsRemoved, over_time.layoutChanged):
+                signal.connect(self._on_rows)
 
     def body(self) -> QWidget:
-        """The table, and the matrix in its place."""
+        """The table, and the history in its place."""
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.table)
         return self._pages
+
+    def focus_body(self) -> None:
+        """The table that is shown."""
+        if self.over_time is not None and self.over_time.isVisible():
+            self.over_time.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            super().focus_body()
 
     def set_groups(self, names: Sequence[str], shown: str) -> None:
         """The groups that there are, and the one whose history is shown."""
@@ -111,12 +113,22 @@ class AssignmentsPanel(TablePanel):
 
     @property
     def history(self) -> bool:
-        """True while the matrix is shown."""
+        """True while the owners over time are shown."""
         return self.history_button.isChecked()
 
     def _show_history(self, on: bool) -> None:
+        self.clear_filter()
         self.groups.setVisible(on)
-        if self.filter_field is not None:
-            self.filter_field.setVisible(not on)
-        self._pages.setCurrentWidget(self.matrix if on else self.table)
+        self._pages.setCurrentIndex(int(on))
+        self.historyShown.emit(on)
         self.groupChosen.emit(self.groups.currentText())
+        self._on_rows()
+
+    def _on_rows(self, *what: object) -> None:
+        """The count is that of the table that is shown."""
+        if self.over_time is None or self._pages.currentWidget() is not self.over_time:
+            super()._on_rows(*what)
+            return
+        shown = self.over_time.model().rowCount()
+        self.set_count(f"{shown:,}")
+        self.show_body(shown > 0)

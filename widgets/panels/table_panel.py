@@ -18,6 +18,7 @@ from widgets.panels.cell_painter import (
     StateDelegate,
 )
 from widgets.panels.kept_selection import KeptSelection
+from widgets.panels.owner_bar import OwnerBarDelegate
 from widgets.panels.panel import Panel
 from widgets.roles import Role
 from widgets.theme import px, ui_font
@@ -28,7 +29,7 @@ HEADER_PIXELS, HEADER_PADDING = 12, 18
 
 _TO_A_ROW = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home})
 
-Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown"]
+Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown", "owners"]
 
 
 class ColumnLook(NamedTuple):
@@ -107,6 +108,8 @@ class RowTable(QTableView):
             return StateDelegate(self)
         if kind == "countdown":
             return CountdownDelegate(self)
+        if kind == "owners":
+            return OwnerBarDelegate(self)
         if kind == "place":
             return CellDelegate(self, elide=Qt.TextElideMode.ElideLeft)
         return CellDelegate(self, mono=kind == "mono", tabular=kind == "number")

@@ -7,6 +7,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.sessions.test_travel_window import arrive
 from widgets.panels.assignments import AssignmentsPanel
+from widgets.roles import Role
 
 
 def click_at(hand, second):
@@ -35,16 +36,15 @@ def test_a_click_on_the_timeline_says_who_owned_it_and_since_when(open_workbench
     then = owner_of(hand, "commits", 3, "indexers")
     assert then == ["indexer-2", "00:01.200"]
     assert now[0] in {"indexer-1", "indexer-3"} and now[1] > "00:15"
-    # The history of the group, partition by member, in the present again.
+    # The history of the group, owner after owner, in the present again.
     hand.workbench.controller.travel.to_present()
     hand.show()
     panel = hand.workbench.window.tab(AssignmentsPanel)
     hand.qtbot.mouseClick(panel.history_button, Qt.MouseButton.LeftButton)
     panel.groups.setCurrentText("indexers")
     panel.groupChosen.emit("indexers")
-    matrix = panel.matrix.model()
-    members = [matrix.headerData(at, Qt.Orientation.Horizontal) for at in range(matrix.columnCount())]
-    row = next(at for at in range(6) if matrix.headerData(at, Qt.Orientation.Vertical) == "commits/3")
-    cells = {member: matrix.index(row, at).data() for at, member in enumerate(members)}
-    assert cells["indexer-2"] == "00:01.200 to 00:15.000"
-    assert cells[now[0]] == f"since {now[1]}"
+    history = panel.over_time.model()
+    (row,) = [at for at in range(6) if [history.index(at, column).data() for column in (0, 1)] == ["commits", "3"]]
+    told = history.index(row, 5).data(Role.TOOLTIP).splitlines()
+    assert told[0] == "indexer-2: 00:01.200 to 00:15.000"
+    assert told[-1] == f"{now[0]}: since {now[1]}"
