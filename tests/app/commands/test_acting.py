@@ -111,6 +111,31 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
     assert len(hand.members("indexers")) == 3
 
 
+def test_whose_time_messages_have_is_chosen_in_the_forms_of_a_topic(hand: Hand) -> None:
+    """`message.timestamp.type`: what is chosen holds, and the form of a topic begins with what holds."""
+    live = hand.workbench.controller.running
+    assert live is not None
+    topics = live.simulation.broker.topics
+    dialog = run(hand, "create_topic")
+    assert dialog.values()["timestamp_type"] == "CreateTime"
+    fill(hand, dialog, topic="payments", timestamp_type="LogAppendTime")
+    accept(hand, dialog)
+    assert topics.config("payments").timestamp_type == "LogAppendTime"
+    dialog = run(hand, "configure_topic", "topic:payments")
+    hand.qtbot.waitUntil(lambda: dialog.values()["timestamp_type"] == "LogAppendTime")
+    fill(hand, dialog, retention_s=60)
+    accept(hand, dialog)
+    assert topics.config("payments").timestamp_type == "LogAppendTime"
+    dialog = run(hand, "configure_topic", "topic:payments")
+    hand.qtbot.waitUntil(lambda: dialog.values()["timestamp_type"] == "LogAppendTime")
+    fill(hand, dialog, timestamp_type="CreateTime")
+    accept(hand, dialog)
+    assert topics.config("payments").timestamp_type == "CreateTime"
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert topics.config("payments").timestamp_type == "LogAppendTime"
+
+
 def test_a_topic_is_created_with_its_log_and_schema_in_one_step(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("schema-evolution")
     hand.pass_time(1)

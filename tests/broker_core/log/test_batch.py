@@ -10,10 +10,19 @@ from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
-from broker_core.log.batch import ProducerStamp, decode_batch, encode_batch, is_intact, parse_header
+from broker_core.log.batch import (
+    ProducerStamp,
+    decode_batch,
+    encode_batch,
+    encode_kept,
+    is_intact,
+    parse_header,
+    set_log_append_time,
+)
 from broker_core.log.reserved_headers import expires_ns, message_of
 from broker_core.messages import PRIORITY_HEADER, TTL_HEADER, Message
 
+OLD_MS = 1_000_000_000_000
 MESSAGES = st.builds(
     Message,
     value=st.none() | st.binary(max_size=200),
@@ -95,3 +104,29 @@ def test_records_that_do_not_parse_are_damage_even_under_a_good_checksum(junk, a
         list(decode_batch(bytes(data), "t", 0, 0))
     except BrokerError as error:
         assert error.code is ErrorCode.DAMAGED
+
+
+@given(
+    st.lists(MESSAGES, min_size=2, max_size=20),
+    st.sets(st.integers(0, 19), min_size=1),
+    st.integers(0, 1 << 60),
+    st.none() | st.integers(OLD_MS, 1 << 42),
+    st.none() | st.builds(ProducerStamp, st.integers(0, 1 << 40), st.integers(0, 99), st.integers(0, 1 << 30)),
+)
+def test_a_batch_of_which_compaction_keeps_a_part_is_intact(messages, places, base_offset, appended_ms, stamp):
+    """The CRC is that of what is kept, with the broker's time, too; offsets and sequence numbers stay."""
+    batch, _ = encode_batch(base_offset, OLD_MS, messages, stamp)
+    if appended_ms is not None:
+        set_log_append_time(batch, appended_ms)
+    every = list(decode_batch(bytes(batch), "t", 0, 77))
+    kept = [message for place, message in enumerate(every) if place in places] or every[:1]
+    data = encode_kept(kept, bytes(batch))
+    assert struct.unpack_from(">I", data, 17) == (crc32c.crc32c(data[21:]),)
+    assert is_intact(data, kept[0].offset)
+    assert _DefaultRecordBatchPy(data).validate_crc()
+    assert list(decode_batch(bytes(data), "t", 0, 77)) == kept
+    header = parse_header(bytes(data))
+    assert header is not None
+    shift = kept[0].offset - base_offset
+    assert (header.producer_id, header.base_sequence) == ((stamp[0], stamp[2] + shift) if stamp else (-1, -1))
+    assert {message.timestamp_ms for message in kept} == {OLD_MS if appended_ms is None else appended_ms}

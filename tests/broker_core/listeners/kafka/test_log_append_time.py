@@ -24,8 +24,13 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka import TopicPartition as PythonPlace
 
 from broker_core import Admin, BrokerHost, HostConfig, LogConfig
+from broker_core import Message as OurMessage
 from broker_core import Producer as OurProducer
+from broker_core.listeners.kafka import produce
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.log.batch import ProducerStamp, encode_batch
+from broker_core.testing.embedded_broker import EmbeddedBroker
+from tests.broker_core.listeners.kafka.raw import asked
 
 OLD_MS = 1_000_000_000_000  # 2001, the time that producers give
 LOG_APPEND_TIME = 1  # Kafka's number of the type
@@ -172,3 +177,33 @@ def test_setting_and_times_survive_a_restart(tmp_path: Path):
         consumer.close()
     assert found.timestamp() == (TIMESTAMP_LOG_APPEND_TIME, appended_ms)
     assert (at, after) == (0, -1)
+
+
+def test_a_batch_that_is_sent_again_is_answered_with_the_time_of_the_first():
+    """The producer that lost the first answer learns where and when its messages are stored."""
+    with EmbeddedBroker() as broker:
+        broker.create_topic("orders", log=LogConfig(durability="memory", timestamp_type="LogAppendTime"))
+        broker.clock.stop()
+        producer_id, epoch = broker.host.admin(lambda _now: broker.host.broker.producer_ids.register(""))
+        batch, _ = encode_batch(0, OLD_MS, [OurMessage(b"a"), OurMessage(b"b")], ProducerStamp(producer_id, epoch, 0))
+        partition = {"index": 0, "records": bytes(batch)}
+        body = {
+            "transactional_id": None,
+            "acks": -1,
+            "timeout": PATIENCE_S * 1_000,
+            "topic_data": [{"name": "orders", "partition_data": [partition]}],
+        }
+        port = int(broker.bootstrap_servers.rpartition(":")[2])
+
+        def answered() -> tuple[int, int, Any]:
+            (topic,) = asked(port, produce.KEY, 9, body).responses
+            (told,) = topic.partition_responses
+            return told.error_code, told.base_offset, told.log_append_time
+
+        first_ms = round(broker.clock.time.timestamp() * 1_000)
+        first = answered()
+        broker.clock.advance(60)
+        again = answered()
+        assert first[:2] == (0, 0) and abs(round(first[2].timestamp() * 1_000) - first_ms) <= 1
+        assert again == first
+        assert len(broker.messages("orders")) == 2, "it is not stored again"
