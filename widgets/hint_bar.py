@@ -79,10 +79,13 @@ class HintBar(QFrame):
         if len(self._waiting) == 1:
             self._show()
 
-    def take_back(self, sentence: str) -> None:
-        """It need not be said any more, shown or waiting; nothing where it is neither."""
-        self._waiting = [notice for notice in self._waiting if notice.sentence != sentence]
+    def take_back(self, sentence: str) -> bool:
+        """It need not be said any more; False where it was neither shown nor waiting."""
+        kept = [notice for notice in self._waiting if notice.sentence != sentence]
+        found = len(kept) < len(self._waiting)
+        self._waiting = kept
         self._show()
+        return found
 
     def clear(self) -> None:
         """Another session: what was offered for the last one is past."""

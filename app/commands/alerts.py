@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from app.commands.context import CommandContext
 from app.commands.forms import open_form
 from app.commands.registry import Command
-from app.sessions.collectors.alerts import AlertCollector
+from app.sessions.collectors.alerts import AlertCollector, Raised
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from widgets.dialogs.form import Field
 from widgets.formats import session_time
@@ -28,7 +28,8 @@ class AlertHandlers(QObject):
         super().__init__(context.window)
         self._context = context
         self._told = 0
-        self._hint = ""
+        self._hint = ""  # the sentence that was told last
+        self._lasting: Raised | None = None  # that alert, until it is told that it is over
         context.registry.bind("set_alert", self.ask, context.why_ended)
         context.registry.bind("remove_alert", self.ask_remove, self._why_none)
         context.controller.opened.connect(self._opened)
@@ -43,7 +44,7 @@ class AlertHandlers(QObject):
 
     def ask(self) -> None:
         """The form of an alert, filled in with a condition that makes sense for what is selected."""
-        name = self._context.selected("group") or self._context.selected("queue")
+        name = self._context.selected("group") or self._context.selected("queue") or self._group_of_selected()
         what = "depth" if self._context.selected("queue") else "lag"
         open_form(
             self._context,
@@ -62,6 +63,12 @@ class AlertHandlers(QObject):
             lambda v: SetAlert(v["name"].strip(), v["when"].strip(), v["for_s"]),
         )
 
+    def _group_of_selected(self) -> str:
+        """That of the consumer which is selected, "" for none."""
+        name = self._context.selected("consumer")
+        actors = self._context.controller.snapshot.actors
+        return next((actor.target for actor in actors if name and actor.name == name), "")
+
     def ask_remove(self) -> None:
         """Which alert is watched for no more."""
         known = [(alert.name, f"{alert.name}: {alert.sentence}") for alert in self._collector.alerts.values()]
@@ -77,7 +84,7 @@ class AlertHandlers(QObject):
     # -- told
 
     def _opened(self) -> None:
-        self._told, self._hint = 0, ""
+        self._told, self._hint, self._lasting = 0, "", None
 
     def _refresh(self) -> None:
         """Each alert that was raised since is told once; how many last stands on the tab of the events."""
@@ -85,19 +92,28 @@ class AlertHandlers(QObject):
         context.window.set_tab_count(EventsPanel.info.name, len(collector.lasting))
         fresh = collector.raised[self._told :]
         self._told += len(fresh)
-        if not fresh or context.controller.stored is not None:
+        if context.controller.stored is not None:
             return
-        last = fresh[-1]
-        if self._hint:
+        if fresh:
+            last = self._lasting = fresh[-1]
             context.window.hint.take_back(self._hint)
-        self._hint = tr("Alert at {at}: {condition}", at=session_time(last.time_ns), condition=last.when)
-        context.show_message(f"{last.name}. {self._hint}")
-        context.window.hint.show_notice(
+            self._tell(last, tr("Alert at {at}: {condition}", at=session_time(last.time_ns), condition=last.when))
+            context.show_message(f"{last.name}. {self._hint}")
+        elif self._lasting is not None and self._lasting.name not in collector.lasting:
+            last, self._lasting = self._lasting, None
+            at, over = session_time(last.time_ns), session_time(collector.over_ns[last.name])
+            if context.window.hint.take_back(self._hint):  # nobody has dismissed it
+                words = tr("Alert at {at}, over at {over}: {condition}", at=at, over=over, condition=last.when)
+                self._tell(last, words, look="hint")
+
+    def _tell(self, raised: Raised, sentence: str, look: str = "problem") -> None:
+        views, self._hint = self._context.views, sentence
+        self._context.window.hint.show_notice(
             Notice(
-                self._hint,
+                sentence,
                 tr("Show that moment"),
-                lambda: context.views.momentChosen.emit(last.time_ns),
-                heading=last.name,
-                look="problem",
+                lambda: views.momentChosen.emit(raised.time_ns),
+                heading=raised.name,
+                look=look,
             )
         )

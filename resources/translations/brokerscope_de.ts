@@ -626,6 +626,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Alarm</translation>
   </message>
   <message>
+   <source>Alert at {at}, over at {over}: {condition}</source>
+   <translation>Alarm um {at}, vorbei um {over}: {condition}</translation>
+  </message>
+  <message>
    <source>Alert at {at}: {condition}</source>
    <translation>Alarm bei {at}: {condition}</translation>
   </message>
@@ -636,6 +640,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Alert: {cause}</source>
    <translation>Alarm: {cause}</translation>
+  </message>
+  <message>
+   <source>Alerts</source>
+   <translation>Alarme</translation>
   </message>
   <message>
    <source>All</source>
@@ -860,6 +868,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At second 46 both groups give up a member that has crashed.</source>
    <translation>In Sekunde 46 geben beide Gruppen ein Mitglied auf, das abgestürzt ist.</translation>
+  </message>
+  <message>
+   <source>At second 46 packer-1 slows down. Some seconds later "packers fall behind" is raised.</source>
+   <translation>In Sekunde 46 wird packer-1 langsamer. Einige Sekunden später wird „packers fall behind“ ausgelöst.</translation>
   </message>
   <message>
    <source>At second 60 clerk-1 slows down to a third.</source>
@@ -1850,6 +1862,10 @@ Wanduhrzeit {wall}</translation>
    <translation>spare-1 in die Gruppe counters ziehen.</translation>
   </message>
   <message>
+   <source>Drag spare-1 into the group packers, then packer-1 to the bench, and wait until the alert is over.</source>
+   <translation>spare-1 in die Gruppe packers ziehen, dann packer-1 auf die Bank, und warten, bis der Alarm vorbei ist.</translation>
+  </message>
+  <message>
    <source>Drag sticker-3 to the bench.</source>
    <translation>sticker-3 auf die Bank ziehen.</translation>
   </message>
@@ -1908,6 +1924,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Duplicate {name}</source>
    <translation>{name} verdoppeln</translation>
+  </message>
+  <message>
+   <source>Each alert says when it was raised and when it was over. Both are in the recording, and the report counts them.</source>
+   <translation>Jeder Alarm sagt, wann er ausgelöst wurde und wann er vorbei war. Beides steht in der Aufzeichnung, und der Bericht zählt es.</translation>
   </message>
   <message>
    <source>Each burst is a tooth in the chart of lag. How high the next one begins says whether the group keeps up.</source>
@@ -2838,6 +2858,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Im klassischen Protokoll mit einem Eager-Assignor warten alle auf das langsamste Mitglied. Im Consumer-Protokoll wartet der neue Besitzer einer Partition auf den alten, und sonst wartet niemand.</translation>
   </message>
   <message>
+   <source>In the pause it is over, with nobody's help.</source>
+   <translation>In der Pause ist er vorbei, ohne dass jemand etwas tut.</translation>
+  </message>
+  <message>
    <source>In these brackets stands one name, as in {example}.</source>
    <translation>In diesen Klammern steht ein Name, wie in {example}.</translation>
   </message>
@@ -2948,6 +2972,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It was appended to its queue first and removed from the dead letters after: an interrupted redrive loses nothing. Its attempts begin again; its redrives are counted.</source>
    <translation>Er wurde erst an seine Queue angehängt und danach aus den Dead Letters entfernt: Ein unterbrochener Redrive verliert nichts. Seine Versuche beginnen von vorn; seine Redrives werden gezählt.</translation>
+  </message>
+  <message>
+   <source>It watches the same figure, but for ten seconds (for_s). No burst lasts so long, so it is raised only when the group does not keep up.</source>
+   <translation>Er beobachtet dieselbe Zahl, aber über zehn Sekunden (for_s). Kein Schub dauert so lange, also wird er nur ausgelöst, wenn die Gruppe nicht mitkommt.</translation>
   </message>
   <message>
    <source>Its committed offsets stay, so that it can continue from there.</source>
@@ -4056,6 +4084,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open Dead letters (Ctrl+4), select a row, and redrive it (Ctrl+D).</source>
    <translation>Dead Letters öffnen (Strg+4), eine Zeile auswählen und zurückschicken (Strg+D).</translation>
+  </message>
+  <message>
+   <source>Open Events. Its tab counts the alerts that last now.</source>
+   <translation>Ereignisse öffnen. Der Reiter zählt die Alarme, die gerade andauern.</translation>
   </message>
   <message>
    <source>Open In flight.</source>
@@ -5282,6 +5314,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erst Nachrichten in Arbeit wählen.</translation>
   </message>
   <message>
+   <source>Select the group packers, and set an alert of your own with Ctrl+Alt+Y.</source>
+   <translation>Die Gruppe packers auswählen und mit Strg+Alt+Y einen eigenen Alarm setzen.</translation>
+  </message>
+  <message>
    <source>Select the group ranged and compare the assignors (Ctrl+Alt+A).</source>
    <translation>Die Gruppe ranged auswählen und die Assignoren vergleichen (Strg+Alt+A).</translation>
   </message>
@@ -5846,6 +5882,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Das sagt hier nichts: es führt nirgendwohin.</translation>
   </message>
   <message>
+   <source>That something must be done, and that it does not mend itself. So it watches what users feel, and for long enough that a burst is over by then. Whatever only explains can stay a chart.</source>
+   <translation>Dass etwas getan werden muss und es sich nicht von selbst erledigt. Er beobachtet also, was Nutzer spüren, und lange genug, dass ein Schub bis dahin vorbei ist. Was nur erklärt, kann ein Diagramm bleiben.</translation>
+  </message>
+  <message>
    <source>The arc is the time left; the number is the attempt, from the second on.</source>
    <translation>Der Bogen ist die übrige Zeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
   </message>
@@ -5972,6 +6012,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Filter des Navigators findet jedes davon.</translation>
   </message>
   <message>
+   <source>The first burst raises the alert "many parcels".</source>
+   <translation>Der erste Schub löst den Alarm „many parcels“ aus.</translation>
+  </message>
+  <message>
    <source>The first offset of the run.</source>
    <translation>Der erste Offset des Laufs.</translation>
   </message>
@@ -6006,6 +6050,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The folder of the recording.</source>
    <translation>Der Ordner der Aufzeichnung.</translation>
+  </message>
+  <message>
+   <source>The form asks for a condition, a name and a time. What you set is watched from now on, and is recorded like all that you do.</source>
+   <translation>Das Formular fragt nach Bedingung, Name und Zeit. Der Alarm wird ab jetzt beobachtet und aufgezeichnet wie alles, was von Hand geschieht.</translation>
   </message>
   <message>
    <source>The group dynamic rebalances.</source>
@@ -6056,6 +6104,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
   </message>
   <message>
+   <source>The lag fell below 80 again. The alert is raised once more when it has been above 80 for another ten seconds.</source>
+   <translation>Der Rückstand fiel wieder unter 80. Der Alarm wird erneut ausgelöst, wenn er noch einmal zehn Sekunden über 80 lag.</translation>
+  </message>
+  <message>
    <source>The lag goes on rising.</source>
    <translation>Der Rückstand wächst weiter.</translation>
   </message>
@@ -6066,6 +6118,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The lag of now against that of two seconds ago.</source>
    <translation>Der Rückstand jetzt gegen den vor zwei Sekunden.</translation>
+  </message>
+  <message>
+   <source>The lag of packers was above 80. The alert is told once, above the canvas, and has a red mark on the timeline.</source>
+   <translation>Der Rückstand von packers lag über 80. Der Alarm wird einmal über der Zeichenfläche gemeldet und hat eine rote Marke auf der Zeitleiste.</translation>
   </message>
   <message>
    <source>The lag of the counters rises.</source>
@@ -6206,6 +6262,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Besitzer jeder Partition in jeder Gruppe, und seit wann. Eine Partition hat in einer Gruppe zu einer Zeit **einen Besitzer**; ein **Rebalance** übergibt Partitionen. Seine Karte rechts zeigt die Ursache, was umzog, was blieb und wie lange das Lesen ruhte.
 
 **Verlauf** zeigt die Besitzer jeder Partition einer Gruppe über die Zeit, mit den Zeiten ohne Besitzer. `owned_by contains worker-7` findet die Partitionen, die ein Mitglied je hatte.</translation>
+  </message>
+  <message>
+   <source>The packers are fast enough on average. An alert that is raised by every burst is soon ignored, also when it is right.</source>
+   <translation>Die Packer sind im Mittel schnell genug. Ein Alarm, den jeder Schub auslöst, wird bald überhört, auch wenn er recht hat.</translation>
   </message>
   <message>
    <source>The panel Dead letters (Ctrl+4) lists them; open it first.</source>
@@ -7046,6 +7106,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What lay between the two deliveries.</source>
    <translation>Was zwischen den beiden Zustellungen lag.</translation>
+  </message>
+  <message>
+   <source>What makes an alert worth waking somebody for?</source>
+   <translation>Welcher Alarm ist es wert, jemanden dafür zu wecken?</translation>
   </message>
   <message>
    <source>What may be written here</source>

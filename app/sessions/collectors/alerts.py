@@ -25,6 +25,7 @@ class AlertCollector:
         self.alerts: dict[str, Alert] = {alert.name: alert for alert in alerts}
         self.raised: list[Raised] = []
         self.lasting: frozenset[str] = frozenset()
+        self.over_ns: dict[str, int] = {}  # when each was over for the last time
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -35,6 +36,7 @@ class AlertCollector:
                 self.raised.append(Raised(event.cause, alert.sentence, event.time_ns))
                 self.lasting |= {event.cause}
             case EventKind.ALERT_OVER:
+                self.over_ns[event.cause] = event.time_ns
                 self.lasting -= {event.cause}
             case EventKind.USER_ACTION if detail.get("action") == "set_alert":
                 self.alerts[detail["name"]] = Alert(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtGui import QFontMetrics
 
 from app.sessions.collectors.alerts import AlertCollector
@@ -39,6 +41,30 @@ def test_an_alert_is_set_told_once_and_leads_to_its_moment(hand: Hand) -> None:
     window.hint.dismiss.click()
     hand.show()
     assert not window.hint.isVisible(), "it is told once"
+
+
+def test_that_an_alert_is_over_stands_where_it_was_told_unless_that_was_dismissed(
+    open_workbench: Callable[..., Hand],
+) -> None:
+    hand = open_workbench("alerts")
+    hint = hand.workbench.window.hint
+    hand.pass_time(3)
+    assert hint.property("look") == "problem" and hint.sentence.text() == 'Alert at 00:01.750: lag("packers") > 80'
+    hand.pass_time(6)
+    assert hint.property("look") == "hint" and hint.heading.text() == "many parcels"
+    assert hint.sentence.text() == 'Alert at 00:01.750, over at 00:07.750: lag("packers") > 80'
+    hand.pass_time(11)
+    assert hint.sentence.text() == 'Alert at 00:19.750: lag("packers") > 80', "the next one takes its place"
+    hint.dismiss.click()
+    hand.pass_time(3)
+    assert not hint.isVisible() and not alerts(hand).lasting
+
+
+def test_the_form_is_filled_in_for_the_group_of_a_consumer(hand: Hand) -> None:
+    dialog = run(hand, "set_alert", "consumer:indexer-1")
+    assert dialog.values()["when"] == 'lag("indexers") > 100' and dialog.values()["name"] == "indexers behind"
+    dialog.reject()
+    assert run(hand, "set_alert", "consumer:indexer-4").values()["when"] == "", "it is on the bench"
 
 
 def test_what_is_there_is_removed_and_undone(hand: Hand) -> None:

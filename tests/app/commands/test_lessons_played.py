@@ -81,6 +81,14 @@ PLAYED: dict[str, Sequence[Act]] = {
         drag("spare-1", "group:clerks", 4),
         command("show_charts"),
     ),
+    "alerts": (
+        after(3),
+        after(5),
+        command("show_events"),
+        after(51),
+        lambda hand: (drag("spare-1", "group:packers", 4)(hand), drag("packer-1", "bench", 9)(hand)),
+        form("set_alert", "group:packers"),
+    ),
     "range-versus-sticky": (
         after(3),
         drag("ranger-3", "bench", 3),

@@ -114,6 +114,15 @@ def test_lag_and_catch_up() -> None:
     assert max(delays_s[100:]) < 1
 
 
+def test_alerts() -> None:
+    run = SessionRun("alerts")
+    told = [event for event in run.events if event.kind in {EventKind.ALERT_RAISED, EventKind.ALERT_OVER}]
+    often = [event.time_ns // NS_PER_S for event in told if event.cause == "many parcels"]
+    once = [(event.kind, event.time_ns // NS_PER_S) for event in told if event.cause == "packers fall behind"]
+    assert often[:7] == [1, 7, 19, 21, 34, 36, 48], "each burst raises it, each pause ends it"
+    assert once == [(EventKind.ALERT_RAISED, 58)], "only when a packer is slow, and it lasts"
+
+
 def test_linger_and_batches() -> None:
     run = SessionRun("linger-and-batches")
     batches = {topic: [e.count for e in run.of(EventKind.PUBLISHED, topic=topic)] for topic in ("prompt", "patient")}

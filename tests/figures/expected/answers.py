@@ -13,7 +13,7 @@ Row = dict[str, Any]
 _CHOICES = {
     "failures": {
         *("nacked", "lease_expired", "dead_lettered", "rejected", "dropped", "evicted", "expired", "fault"),
-        *("damage", "producer_blocked"),
+        *("damage", "producer_blocked", "alert_raised"),
     },
     "rebalances": {
         *("member_joined", "member_left", "group_state", "rebalance_started", "rebalance_completed"),
