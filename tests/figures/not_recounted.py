@@ -19,6 +19,7 @@ NOT_RECOUNTED = {
     # Of the program, not of the session.
     r"status \| bar \| (seed|recording|frame)": "of the run, of the disk, and of this window",
     r"timeline \| strip \| head_ns": "where the window looks; the clock is held",
+    r"timeline \| strip \| branch_ns": "where the session left another one is in no event",
     # What no event tells, and no figure is derived from.
     r".* \| Payload": "values are not recorded in events",
     r"inspector \| .* \| Member of .*: Heartbeat": "heartbeats are no events",

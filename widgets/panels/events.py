@@ -50,7 +50,7 @@ class EventsPanel(TablePanel):
         ),
         "Ctrl+Shift+V",
         group=mark("System"),
-        counted=2,
+        counted=3,
     )
 
     choiceChanged = Signal(str)

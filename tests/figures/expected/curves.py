@@ -101,7 +101,6 @@ def _strip(recount: Recount, end_ns: int, lines: list[int], window_ns: int) -> F
         "peak_per_s": round(max(per_s for _ns, per_s in samples)),
         "bands": Bands(tuple(recount.spans), end_ns),
         "ticks": Ticks(tuple((row["time_ns"], _TICKS[row["kind"]], max(1, row["count"])) for row in recount.moments)),
-        "branch_ns": None,
         "scenario_end_ns": None,
     }
     return {("timeline", "strip", figure): value for figure, value in figures.items()}
