@@ -202,8 +202,7 @@ class Conditions:
         rows = list(self.rows(now_ns))
         readers = [_name(row) for row in rows if row["kind"] != "topic"]
         topics = [_name(row) for row in rows if row["kind"] == "topic"]
-        asked = {"group": [*condition.values_of("group"), *(name for _, name in named_things(condition))]}
-        asked["topic"] = list(condition.values_of("topic"))
+        asked = {"group": asked_things(condition), "topic": condition.values_of("topic")}
         told = ""
         for kind, there in (("group", readers), ("topic", [*topics, *readers])):
             others = (
@@ -239,6 +238,11 @@ def why_never(condition: Filter) -> str:
     if not kind or not missing[kind]:
         return "nothing is all of that at once"
     return f"a {kind} has no {' and no '.join(missing[kind])}; it has {', '.join(STATE_FIELDS[kind][1:])}"
+
+
+def asked_things(condition: Filter) -> tuple[str, ...]:
+    """The groups and queues that a condition names."""
+    return (*condition.values_of("group"), *(name for _, name in named_things(condition)))
 
 
 def kinds_with(field: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from broker_core.broker.conditions import FIELDS, asked_things
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
@@ -18,6 +19,7 @@ from broker_core.closable import Closable
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import BreakableFiles, FileSystem
+from broker_core.filters import parse
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.kinds import Range
@@ -107,6 +109,7 @@ class EmbeddedBroker(Closable):
                 self.events = EventRing(Snapshot(0, 0) if fresh else self.host.call(self._restored))
                 self.host.events.attach(self.events)
                 self._history = History()
+                self._waited_for: set[str] = set()  # in vain
                 self._history.attach(self.host)
             else:
                 self._history.answer_for(self.host)
@@ -212,13 +215,19 @@ class EmbeddedBroker(Closable):
         See `broker_core.operations.waiting.WaitUntil`. Raises ConditionTimeoutError, a TimeoutError that says what the
         state is, after `timeout_s` on the machine's clock, and INVALID_REQUEST for what is no condition.
         """
-        return _found(self.host.ask(_waiting(condition, timeout_s)), condition, timeout_s)
+        return self._found(self.host.ask(_waiting(condition, timeout_s)), condition, timeout_s)
 
     async def wait_until_async(self, condition: str, timeout_s: TimeS = 5.0) -> str:
         """`wait_until` in an asyncio loop."""
         request = _waiting(condition, timeout_s)
         reply = self.host.call(lambda now_ns: self.host.broker.handle(now_ns, request))
-        return _found(await awaited(self.host, reply), condition, timeout_s)
+        return self._found(await awaited(self.host, reply), condition, timeout_s)
+
+    def _found(self, answer: ConditionAnswer, condition: str, timeout_s: float) -> str:
+        if not answer.holds:
+            self._waited_for.update(asked_things(parse(condition, FIELDS)))
+            raise ConditionTimeoutError(f"after {timeout_s:g} s, {condition} does not hold: {answer.what}")
+        return answer.what
 
     def audit(self) -> Audit:
         """Verdicts on all that has happened since the broker was opened or reset: `audit().nothing_lost()`.
@@ -237,13 +246,20 @@ class EmbeddedBroker(Closable):
     def timeline(self, *, whole: bool = False) -> str:
         """What has happened, in some lines, the state, and the verdicts of audits that were found to be false.
 
-        What those name comes first, then the last events; with `whole`, a line for each of the 20,000 last events.
+        What those name, and the groups of a wait that has timed out, comes first, then the last events; with `whole`,
+        a line for each of the 20,000 last events.
         """
 
         def tell(now_ns: int | None) -> str:
-            denied = "".join(f"\n\n{verdict.explanation}" for verdict in self._history.denied)
-            decisive = self._history.decisive
-            return timeline(self.events.events, self.host.broker, now_ns, decisive=decisive, whole=whole) + denied
+            told = timeline(
+                self.events.events,
+                self.host.broker,
+                now_ns,
+                decisive=self._history.decisive,
+                groups=self._waited_for,
+                whole=whole,
+            )
+            return told + "".join(f"\n\n{verdict.explanation}" for verdict in self._history.denied)
 
         try:
             return self.host.call(tell)
@@ -340,12 +356,6 @@ class EmbeddedBroker(Closable):
 
 def _waiting(condition: str, timeout_s: float) -> WaitUntil:
     return WaitUntil(condition=condition, timeout_ms=round(timeout_s * 1_000))
-
-
-def _found(answer: ConditionAnswer, condition: str, timeout_s: float) -> str:
-    if not answer.holds:
-        raise ConditionTimeoutError(f"after {timeout_s:g} s, {condition} does not hold: {answer.what}")
-    return answer.what
 
 
 def _stored(value: Any) -> bytes | str | None:

@@ -42,18 +42,19 @@ def timeline(
     now_ns: int | None,
     *,
     decisive: Iterable[Event] = (),
+    groups: Iterable[str] = (),
     whole: bool = False,
 ) -> str:
     """A line an event, with the value of its first message where the broker still has it; then the state, in words.
 
-    Of many events the first that are `decisive`, what concerns their groups, and the last ones are told, and it is said
-    how many are not; all are with `whole`. Needs the broker's lock. `now_ns` is None for a broker that is closed, whose
-    state is not told.
+    Of many events the first that are `decisive`, what concerns their groups and `groups`, and the last ones are told,
+    and it is said how many are not; all are with `whole`. Needs the broker's lock. `now_ns` is None for a broker that
+    is closed, whose state is not told.
     """
     named = dict(islice({event.seq: event for event in decisive}.items(), MAX_DECISIVE))
     known = {**{event.seq: event for event in events}, **named}
     lines = _lines(known[seq] for seq in sorted(known))
-    kept = {line.event.seq for line in (lines if whole else _chosen(lines, named))}
+    kept = {line.event.seq for line in (lines if whole else _chosen(lines, named, set(groups)))}
     told: list[str] = []
     for is_kept, part in groupby(lines, key=lambda line: line.event.seq in kept):
         alike = list(part)
@@ -73,11 +74,12 @@ def _told(event: Event, logs: Logs) -> str:
     return f"{s_from_ns(event.time_ns):9.3f} s {what_happened(event)}{_shown(value)}{_places(event)}"
 
 
-def _chosen(lines: Sequence[_Line], named: Collection[int]) -> list[_Line]:
+def _chosen(lines: Sequence[_Line], named: Collection[int], groups: set[str]) -> list[_Line]:
     messages = [line for line in lines if line.event.kind in MESSAGE_KINDS]
     decisive = [line for line in lines if any(seq in named for seq in line.seqs)]
     told = [*decisive, *messages[-MAX_MESSAGES:]]
-    topics, groups = {line.event.topic for line in told}, {line.event.group for line in decisive} - {""}
+    topics = {line.event.topic for line in told}
+    groups = groups | {line.event.group for line in decisive} - {""}
     # The last control events come first, in this order.
     ranks: tuple[list[_Line], ...] = ([], [], [], [])
     for line in reversed([line for line in lines if line.event.kind not in MESSAGE_KINDS]):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from broker_core import GroupConsumer, Message, Producer
-from broker_core.testing.embedded_broker import EmbeddedBroker
+from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
 from broker_core.testing.virtual_broker import VirtualBroker
 
@@ -77,6 +77,20 @@ def test_what_happened_to_the_group_of_a_verdict_is_told_before_other_groups(bro
     assert "group billing" not in broker.timeline().rpartition("At the end")[0]
     assert not broker.audit().everything_done()
     assert "member_joined group billing" in broker.timeline()
+
+
+def test_what_happened_to_the_group_that_was_waited_for_is_told(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    for number in range(30):
+        name = "billing" if number == 0 else f"other-{number}"
+        with GroupConsumer(broker.host, name, ["orders"]) as consumer:
+            consumer.poll(0)
+    assert "group billing" not in broker.timeline().rpartition("At the end")[0]
+    with pytest.raises(ConditionTimeoutError):
+        broker.wait_until("group = billing and members = 1", timeout_s=0)
+    assert "member_joined group billing" in broker.timeline()
+    broker.reset()
+    assert broker.timeline().startswith("Nothing happened")
 
 
 def test_little_is_told_as_it_is(broker: EmbeddedBroker):
