@@ -1,4 +1,4 @@
-"""Member ids that were given out and not yet used (KIP-394): long, random, and forgotten after a while."""
+"""Member ids that were given out and not yet used (KIP-394), forgotten after a while; what members are called."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection
+from typing import TypeVar
 
 from broker_core.clock import NS_PER_S
 
+K = TypeVar("K")
 KEPT_FOR_NS = 300 * NS_PER_S
 MOST = 10_000
 _MARK = "#"
@@ -17,12 +19,13 @@ _OF_LIBRARIES = re.compile(r"rdkafka|(aiokafka|kafka-python)-\d.*|sarama|kafkajs
 
 
 class PendingMembers:
-    """Ids by group, for the second request to join that uses them. Used under the host's lock."""
+    """Ids by group, for the second request to join that uses them, and names. Used under the host's lock."""
 
     def __init__(self) -> None:
         self._given: OrderedDict[tuple[str, str], int] = OrderedDict()
-        # By group and client id the connection of the first that was called so.
-        self._first: OrderedDict[tuple[str, str], int] = OrderedDict()
+        # What members were called, by group and connection; by group and client id, that somebody was called so.
+        self._labels: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._given_names: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def new(self, client: str) -> str:
         """An id that cannot be guessed."""
@@ -42,11 +45,13 @@ class PendingMembers:
         A client id that a library gives who sets none names one program in the group, the first, also after that is
         gone: what another one did would be told of it. `connection` is the number of the program's connection.
         """
-        while len(self._first) >= MOST:
-            self._first.popitem(last=False)
-        is_first = self._first.setdefault((group, client), connection) == connection
-        is_its_name = client not in others and (is_first or not _OF_LIBRARIES.fullmatch(client))
-        return client if is_its_name else f"{client}{_MARK}{member_id[-4:]}"
+        label = self._labels.get((group, connection), "")
+        if not self.is_of(label, client) or label in others:
+            was_given = (group, client) in self._given_names and _OF_LIBRARIES.fullmatch(client) is not None
+            label = f"{client}{_MARK}{member_id[-4:]}" if client in others or was_given else client
+        _remember(self._labels, (group, connection), label)
+        _remember(self._given_names, (group, client), label)
+        return label
 
     @staticmethod
     def is_of(label: str, client: str) -> bool:
@@ -56,3 +61,9 @@ class PendingMembers:
     def use(self, group: str, member_id: str) -> bool:
         """Whether this id was given and is used now for the first time."""
         return self._given.pop((group, member_id), None) is not None
+
+
+def _remember(names: OrderedDict[K, str], key: K, label: str) -> None:
+    names[key] = label
+    if len(names) > MOST:
+        names.popitem(last=False)

@@ -28,6 +28,7 @@ def test_one_without_a_client_id_has_a_name_that_no_other_had(client: str):
     assert pending.label("billing", client, (), "a-1111", 1) == client
     assert pending.label("billing", client, (), "a-2222", 1) == client, "it joins again, by its connection"
     assert pending.label("billing", client, (), "a-3333", 2) == f"{client}#3333"
+    assert pending.label("billing", client, (), "a-5555", 2) == f"{client}#3333", "so does this one"
     assert pending.label("shipping", client, (), "a-4444", 2) == client, "in another group it is the first"
 
 
@@ -36,6 +37,7 @@ def test_one_with_a_client_id_has_it_again_after_a_restart():
     assert pending.label("billing", "biller", (), "a-1111", 1) == "biller"
     assert pending.label("billing", "biller", ("biller",), "a-2222", 2) == "biller#2222", "two at once"
     assert pending.label("billing", "biller", (), "a-3333", 3) == "biller"
+    assert pending.label("billing", "biller", ("biller",), "a-4444", 1) == "biller#4444", "it comes back to another"
 
 
 def test_what_is_remembered_of_names_has_an_end():
