@@ -95,12 +95,13 @@ class LessonHandlers(QObject):
         if live:
             if context.views.selected:
                 collector.selected(context.views.selected, controller.end_ns)
+            if context.window.shows_panels:  # however it was opened
+                collector.did(f"show_{context.window.shown_tab()}", controller.end_ns)
             self._keep(self._kept | done_texts(lesson, collector))
-        now = live and not controller.travel.looking_back
         facts = lesson_facts(
             tr(scenario.title),
             collector,
-            by_ns=None if now else controller.snapshot.time_ns,
+            by_ns=None if live else controller.snapshot.time_ns,
             kept=self._kept,
             next_title=self._next_title,
         )
@@ -166,6 +167,9 @@ class LessonHandlers(QObject):
             return lambda: window.place_of_action(action)
         if at.panel:
             return lambda: window.place_of_tab(at.panel)
+
+        if at.object == "timeline":
+            return lambda: QRect(window.timeline.mapTo(window, QPoint()), window.timeline.size())
 
         def on_canvas() -> QRect | None:
             where = canvas.place_of(at.object)

@@ -20,7 +20,8 @@ class WindowNames(NamedTuple):
 class PointAt(Strict, frozen=True, kw_only=True):
     """Where to look or click: a command or a panel of the window by its name, or an object of the session by its id.
 
-    An id is a kind and a name: `consumer:indexer-4`, `dlq:builds`, `lane:commits/3`; the bench is `bench`.
+    An id is a kind and a name: `consumer:indexer-4`, `dlq:builds`, `lane:commits/3`; bench and timeline are `bench` and
+    `timeline`.
     """
 
     command: str = ""

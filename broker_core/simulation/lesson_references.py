@@ -85,6 +85,7 @@ def _objects(scenario: Scenario, names: ScenarioNames) -> set[str]:
     }
     return {
         "bench",
+        "timeline",
         *(f"lane:{topic.name}/{number}" for topic in scenario.topics for number in range(topic.partitions)),
         *(f"{kind}:{name}" for kind in ("queue", "dlq", "workers") for name in queues),
         *(f"topic:{name}" for name in names.topics),

@@ -246,7 +246,7 @@ class LessonPanel(Panel):
         self.next_title.setText(contained(tr("Next lesson: {title}", title=facts.next_title)))
         for part in (self.next_title, self.next):
             part.setVisible(bool(facts.next_title))
-        role = "primary" if facts.complete else "quiet"
+        role = "primary" if facts.complete else "link"
         if self.next.property("role") != role:
             self.next.setProperty("role", role)
             self.next.style().unpolish(self.next)
@@ -281,10 +281,12 @@ class LessonPanel(Panel):
 
     def _show_current(self) -> None:
         """What is to be done next is in sight, however low the panel is; after the last step, the question."""
-        rows = self.rows()
         steps = () if self._facts is None else self._facts.steps
-        current = next((row for row, step in zip(rows, steps, strict=False) if step.current), self.next)
-        self._area.ensureWidgetVisible(current, 0, FADE_PIXELS)
+        current = [row for row, step in zip(self.rows(), steps, strict=False) if step.current]
+        end = [part for part in (self.next, self.answer, self.show_answer, self.question) if not part.isHidden()]
+        # Where there is not room for all of the end, the question is what is read first.
+        for part in current or [*end[:1], *end[-1:]]:
+            self._area.ensureWidgetVisible(part, 0, FADE_PIXELS)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lower, it may have hidden what is to be done next."""

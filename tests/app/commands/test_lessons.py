@@ -64,16 +64,33 @@ def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]
     assert done(hand) == [0, 1, 2]
     redrive_one(hand)
     assert done(hand) == [0, 1, 2, 3]
+    hand.workbench.family(LessonHandlers).point(4)
+    around, timeline = hand.workbench.window.ring.around, hand.workbench.window.timeline
+    assert around is not None and around.contains(timeline.mapTo(hand.workbench.window, timeline.rect().center()))
     hand.workbench.controller.travel.to(3 * NS_PER_S)
     arrive(hand)
-    assert done(hand) == [0], "as it was at that moment"
-    assert panel.note.text() == "As it was at 00:03.000."
+    assert done(hand) == [0, 1, 2, 3, 4], "in the past it says what is to be done next, as in the present"
+    assert shown(hand).steps[5].current and panel.rows()[5].point.isVisible()
     hand.workbench.registry.trigger("follow_live")
     arrive(hand)
     assert done(hand) == [0, 1, 2, 3, 4, 5]
     assert panel.question.isVisible()
     hand.qtbot.mouseClick(panel.next, Qt.MouseButton.LeftButton)
     assert hand.workbench.controller.path == find_scenario("partitions-and-keys")
+
+
+def test_a_panel_that_is_opened_by_its_tab_or_was_open_before_counts(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("partitions-and-keys")
+    window = hand.workbench.window
+    window.toggle_bottom(False)
+    hand.show()
+    assert done(hand) == []
+    hand.qtbot.mouseClick(window.tabs.tab("messages"), Qt.MouseButton.LeftButton)
+    hand.show()
+    assert window.shown_tab() == "messages" and done(hand) == [1]
+    hand.workbench.controller.open(find_scenario("partitions-and-keys"))
+    hand.show()
+    assert done(hand) == [1], "it is open still"
 
 
 def test_progress_is_kept_and_can_be_forgotten(open_workbench: Callable[..., Hand]) -> None:
@@ -132,6 +149,7 @@ def test_a_recorded_session_shows_its_steps_and_adds_nothing(open_workbench: Cal
     hand.qtbot.waitUntil(lambda: controller.collectors.lesson.done[2] is not None, timeout=20_000)
     arrive(hand)
     assert done(hand) == [0, 2]
+    assert hand.workbench.window.parts.lesson.note.text() == "As it was at 00:12.000."
     hand.workbench.registry.trigger("show_dead_letters")
     controller.travel.to(2 * NS_PER_S)
     arrive(hand)

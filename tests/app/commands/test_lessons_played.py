@@ -72,7 +72,7 @@ PLAYED: dict[str, Sequence[Act]] = {
         drag("packer-2", "bench", 4),
         click("lane:orders/0"),
     ),
-    "hot-key": (after(12), click("lane:views/3"), drag("spare-1", "group:counters", 4), after(24)),
+    "hot-key": (after(12), click("lane:views/4"), drag("spare-1", "group:counters", 4), after(24)),
     "lag-and-catch-up": (
         after(7),
         after(14),

@@ -99,6 +99,34 @@ def test_another_run_opens_and_answers_nothing(panel: LessonPanel, qtbot: QtBot)
     assert panel.show_answer.isVisible() and not panel.answer.isVisible()
 
 
+def test_question_and_answer_are_in_sight_however_low_the_panel_is(panel: LessonPanel, qtbot: QtBot) -> None:
+    done = tuple(replace(step, done=True, current=False) for step in FACTS.steps)
+    panel.set_facts(replace(FACTS, steps=done))
+    panel.resize(300, 160)
+
+    def in_sight() -> bool:
+        top = panel.question.mapTo(panel, panel.question.rect().topLeft()).y()
+        return top > 0 and top + panel.question.height() <= panel.height()
+
+    qtbot.waitUntil(in_sight, timeout=5_000)
+    qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.answer.isVisible() and in_sight(), timeout=5_000)
+
+
+def test_the_button_for_the_answer_is_in_sight_after_the_last_lesson(panel: LessonPanel, qtbot: QtBot) -> None:
+    done = tuple(replace(step, done=True, current=False) for step in FACTS.steps)
+    panel.resize(300, 200)
+    panel.set_facts(replace(FACTS, steps=done, next_title=""))
+
+    def in_sight() -> bool:
+        button = panel.show_answer
+        bottom = button.mapTo(panel, button.rect().bottomLeft()).y()
+        return button.isVisible() and 0 < bottom < panel.height()
+
+    qtbot.waitUntil(in_sight, timeout=5_000)
+    assert not panel.next.isVisible()
+
+
 def test_names_are_never_markup(panel: LessonPanel) -> None:
     panel.set_facts(replace(FACTS, steps=(replace(FIRST, text="<b>x</b>"),)))
     assert panel.rows()[0].text.text() == "<b>x</b>"
