@@ -282,8 +282,10 @@ class LessonPanel(Panel):
     def _show_current(self) -> None:
         """What is to be done next is in sight, however low the panel is; after the last step, the question."""
         steps = () if self._facts is None else self._facts.steps
-        current = [row for row, step in zip(self.rows(), steps, strict=False) if step.current]
-        end = [part for part in (self.next, self.answer, self.show_answer, self.question) if not part.isHidden()]
+        current: list[QWidget] = [row for row, step in zip(self.rows(), steps, strict=False) if step.current]
+        end: list[QWidget] = [
+            part for part in (self.next, self.answer, self.show_answer, self.question) if not part.isHidden()
+        ]
         # Where there is not room for all of the end, the question is what is read first.
         for part in current or [*end[:1], *end[-1:]]:
             self._area.ensureWidgetVisible(part, 0, FADE_PIXELS)
