@@ -27,9 +27,9 @@ _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 class RightSide(QWidget):
     """Gives the lesson the height that its steps need now, and the two panels below it all else.
 
-    Where there is too little for all, one keeps the room and the others their titles: the one that was asked for last,
-    by `bring` or by a click on its title. It places them itself: a layout would keep for the lesson the height that all
-    of its wrapped texts ask for.
+    Rebalances have their title alone until there is one. Where there is too little for all, one keeps the room and the
+    others their titles: the one that was asked for last, by `bring` or by a click on its title. It places them itself:
+    a layout would keep for the lesson the height that all of its wrapped texts ask for.
     """
 
     def __init__(
@@ -135,8 +135,9 @@ class RightSide(QWidget):
         has_lesson = not lesson.isHidden() and not lesson.is_folded
         if has_lesson and self.height() < px(LEAST_FOR_LESSON_AND_ONE):
             return {self._asked or lesson}
+        empty = not rebalances.cards() and self._asked is not rebalances
         if left_below >= px(LEAST_FOR_BOTH):
-            return {lesson, inspector, rebalances}
+            return {lesson, inspector} if empty else {lesson, inspector, rebalances}
         told = rebalances if has_lesson and rebalances.cards() else inspector  # a lesson says what the scenario is
         return {lesson, self._asked if self._asked in self._openers else told}
 

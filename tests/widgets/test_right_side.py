@@ -60,6 +60,12 @@ def test_with_room_for_all_all_are_open_as_they_share_it(side: Side) -> None:
     side.whole.set_shares((0.25, 0.75))
     assert side.open_ones() == {side.inspector, side.rebalances}
     assert side.rebalances.height() > 2.5 * side.inspector.height()
+    side.rebalances.set_rebalances(())
+    assert side.open_ones() == {side.inspector}, "there is nothing to show"
+    side.whole.bring(side.rebalances)
+    assert side.open_ones() == {side.inspector, side.rebalances}
+    side.whole.bring(None)
+    side.rebalances.set_rebalances((CARD,))
     side.whole.show_lesson(True)
     side.resize(1_000)
     assert side.open_ones() == {side.lesson, side.inspector, side.rebalances}
