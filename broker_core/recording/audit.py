@@ -14,6 +14,7 @@ from broker_core.events import Event, EventKind, describe
 from broker_core.plurals import counted
 from broker_core.recording.accounts import Account, Accounts
 from broker_core.recording.checker import Checker
+from broker_core.recording.unacknowledged import Unacknowledged
 from broker_core.recording.violation import MAX_HISTORY, Violation, life_of
 from broker_core.snapshots import Snapshot
 
@@ -115,10 +116,12 @@ class Audit:
     def nothing_lost(self) -> Verdict:
         """Every message that was accepted is stored, read, acknowledged or dead-lettered, and no reader passed it over.
 
-        What was evicted, has expired, or was purged or deleted before it was read is lost; what was refused is not.
-        What a consumer has acknowledged counts as done; see the class.
+        What was evicted, has expired, or was purged or deleted before it was read is lost, and what was deleted before
+        a member that is gone had acknowledged it; what was refused is not. What a consumer has acknowledged counts as
+        done; see the class.
         """
-        return self._verdict("nothing is lost", [*self._violated(lost_only=True), *self._missing(), *self._taken_out()])
+        found = [*self._violated(lost_only=True), *self._missing(), *self._taken_out(), *self._given_up()]
+        return self._verdict("nothing is lost", found)
 
     def nothing_twice(self) -> Verdict:
         """No group and no queue has handed a message out twice; redriven dead letters are another time by intent."""
@@ -133,7 +136,7 @@ class Audit:
 
     def at_least_once(self) -> Verdict:
         """Nothing is lost, and what comes again was not acknowledged before; all promises of the broker are kept."""
-        found = [*self._violated(), *self._missing(), *self._taken_out()]
+        found = [*self._violated(), *self._missing(), *self._taken_out(), *self._given_up()]
         return self._verdict("everything is delivered at least once", found)
 
     def in_order(self) -> Verdict:
@@ -223,6 +226,17 @@ class Audit:
                 yield Finding(f"a message for {event.topic or event.group} {why}", (event,))
             else:
                 yield self._finding(event, event.offset, f"{why}{_more(event)}")
+
+    def _given_up(self) -> Iterator[Finding]:
+        if not any(event.kind is EventKind.RECORDS_DELETED for event in self._events):
+            return
+        unacknowledged = Unacknowledged()
+        for event in self._events:
+            unacknowledged(event)
+        for lost in unacknowledged.lost(queue.name for queue in self._snapshot.queues):
+            more = f", with {lost.messages - 1} more behind it" if lost.messages > 1 else ""
+            what = f"was given to {lost.client} of {lost.group}, and deleted before it was acknowledged{more}"
+            yield self._finding_at(lost.topic, lost.partition, lost.offset, what)
 
     @cached_property
     def _violations(self) -> list[Violation]:

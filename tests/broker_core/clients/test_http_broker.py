@@ -68,6 +68,7 @@ from broker_core.operations.schemas import (
     SetCompatibility,
     SetDefaultCompatibility,
 )
+from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,
@@ -156,6 +157,8 @@ ASKED: list[Request[Any]] = [
     ListMembers(group="nobody"),
     ResetOffsets(group="nobody", form="earliest"),
     DeleteGroup(group="nobody"),
+    ListShareGroups(),
+    DescribeShareGroup(group="nobody"),
     ListSlowReaders(max_lag=1),
     ListDamage(),
     ListFaults(),

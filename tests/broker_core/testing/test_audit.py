@@ -126,6 +126,31 @@ def test_what_is_not_committed_comes_again_and_is_not_lost(broker: EmbeddedBroke
     assert [line.split()[3] for line in lines[2:]] == ["published", "delivered", "delivered", "acknowledged"]
 
 
+def test_what_is_deleted_before_a_member_that_is_gone_acknowledged_it_is_lost(broker: EmbeddedBroker):
+    """librdkafka fetches ahead: what it had not handed out when it was closed, nobody gets again."""
+    broker.publish("orders", *range(40), partition=0)
+    read(broker, 5)
+    broker.admin.delete_records("orders", {0: 25})
+    assert not broker.audit().nothing_lost(), "its member is gone, whatever comes"
+    read(broker, 15)
+    lost = broker.audit().nothing_lost()
+    assert not lost and not broker.audit().at_least_once()
+    what = "was given to rdkafka of billing, and deleted before it was acknowledged, with 19 more behind it"
+    assert str(lost).splitlines()[1] == f"- orders/0 @5 {what}"
+    assert [line.split()[3] for line in str(lost).splitlines()[2:]] == ["published", "delivered", "records_deleted"]
+
+
+def test_a_member_that_is_there_may_acknowledge_what_was_deleted_meanwhile(broker: EmbeddedBroker):
+    broker.publish("orders", *range(4), partition=0)
+    with GroupConsumer(broker.host, "billing", ["orders"]) as consumer:
+        while not consumer.poll(0.1):
+            pass
+        broker.admin.delete_records("orders", {0: 4})
+        assert broker.audit().nothing_lost(), "it works on them"
+        consumer.commit()
+    assert broker.audit().nothing_lost()
+
+
 def test_a_group_that_begins_at_the_end_after_its_offsets_are_gone_has_lost_messages(broker: EmbeddedBroker):
     """The bug of `auto.offset.reset=latest`: what came while nobody was there is passed over."""
     broker.publish("orders", "one", partition=0)
