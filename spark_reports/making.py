@@ -7,14 +7,17 @@ import importlib
 import os
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from broker_core.recording.schema import MESSAGES
 from spark_reports.cancellation import Cancellation
 from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError, reason
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
+from spark_reports.libraries import use_libraries
 from spark_reports.outcome import Outcome
 from spark_reports.parts import weights
 from spark_reports.progress import AHEAD, Progress
@@ -69,7 +72,8 @@ class Making:
         """
         java = find_java()
         master = self._request.master
-        if not master.startswith("local["):
+        is_local = master.startswith("local[")
+        if not is_local:
             os.environ["JAVA_HOME"] = str(home_for_executors(java, self._work))
         jvm = Jvm(java, self._work, self._log, master, self.setup.jvm_options)
         self._cancellation.kills(jvm.kill)
@@ -82,8 +86,11 @@ class Making:
 
                     jvm.connect()
                     spark = spark_session(master, self._work)
-                report = self._asked(spark)
-                alone = deliver is None and master.startswith("local[")
+                with ThreadPoolExecutor(1, "libraries") as pool:
+                    if is_local:
+                        pool.submit(use_libraries, spark, self._files())
+                    report = self._asked(spark)
+                alone = deliver is None and is_local
                 if alone:
                     jvm.close()  # stopping Spark takes half a second, and puts away what is in `work`
                 self._write(report, folder)
@@ -133,6 +140,10 @@ class Making:
 
     def _write(self, report: Report, folder: Path) -> None:
         report.write(folder / REPORT, folder / TABLES, self._request.formats)
+
+    def _files(self) -> list[str]:
+        """The files of messages that are known before Spark looks."""
+        return [file for info in (self._found.infos if self._found else ()) for file in info.parts.get(MESSAGES, [])]
 
     def _ahead(self) -> float:
         """What the questions weigh, about: of a comparison there are some more."""
