@@ -13,9 +13,10 @@ _WORD = 64
 
 
 def is_whole(numbers: pl.DataFrame) -> bool:
-    """Whether the sums of `passes.recording.numbers` alone say that every number from 0 to the last is there once."""
-    count = pl.col("last") + 1
-    whole = (pl.col("first") == 0) & (pl.col("events") == count) & (pl.col("different") == count)
+    """Whether `passes.recording.numbers` alone says that every number from 0 to the last is there once: each is there
+    an odd number of times, and there are as many events as numbers.
+    """
+    whole = (pl.col("first") == 0) & (pl.col("events") == pl.col("last") + 1) & (pl.col("odd") == 0)
     return numbers.select(whole.fill_null(False)).item() is True
 
 

@@ -70,12 +70,21 @@ def test_every_missing_event_is_counted(events: Events, missing: set[int]) -> No
         ([*range(70), *range(71, 200)], False),
         ([*range(200), 70], False),
         ([*range(70), *range(71, 200), 71], False),
+        ([*range(70), *range(71, 200), 71, 71], False),
+        ([0, 0, 0, 3], False),
         ([-1, 0, 2], False),
     ],
-    ids=["whole", "one", "none", "no first", "one missing", "one twice", "one instead of another", "negative"],
+    ids=[
+        *("whole", "one", "none", "no first", "one missing", "one twice", "one instead of another", "one thrice"),
+        *("thrice instead of others", "negative"),
+    ],
 )
 def test_sums_say_that_a_recording_is_whole_only_where_it_is(events: Events, found: Sequence[int], whole: bool) -> None:
     assert recording.is_whole(bring(numbers(*_numbered(events, list(found))))) is whole
+
+
+def test_the_largest_number_has_none_behind_it_and_is_no_error(events: Events) -> None:
+    assert not recording.is_whole(bring(numbers(events({"seq": 0}, {"seq": 2**63 - 1}), events())))
 
 
 def test_gaps_are_looked_for_only_where_sums_are_not_whole(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
