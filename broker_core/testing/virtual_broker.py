@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
+from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.messages import Headers, Message, StoredMessage
 from broker_core.recording.checker import Checker
+from broker_core.recording.violation import life_of
 from broker_core.simulation.actions.faults import Crash, DropHeartbeats, Pause
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.scenario import Scenario
@@ -21,6 +23,7 @@ from broker_core.testing.virtual_run import VirtualRun
 PRODUCER = "test"
 READ_MAX_MESSAGES = 1_000_000
 READ_MAX_BYTES = 1 << 40
+DONE_BEFORE = 2  # events of messages before a disturbance, which a timeline tells
 DEFAULT_CONFIG = ConsumerConfig(session_timeout_ms=6_000, heartbeat_interval_ms=1_000, commit_on_revoke=False)
 
 
@@ -34,6 +37,7 @@ class VirtualBroker(VirtualRun):
         """`kinds` are those that are drawn where the schedule has no disturbances of its own. Raises ValueError."""
         self.schedule = schedule or Schedule(0, ())
         self.disturbed: list[Disturbance] = []
+        self._disturbed_at: list[tuple[int, str]] = []  # the number of the next event, and the client
         self._kinds = checked_kinds(kinds)
         scenario = Scenario(title="Virtual broker", about="", until_s=1, durability="memory", rebalance_delay_ms=100)
         super().__init__(Simulation(scenario, seed=self.schedule.seed), Checker())
@@ -134,6 +138,7 @@ class VirtualBroker(VirtualRun):
 
     def _disturb(self, disturbance: Disturbance) -> None:
         self.disturbed.append(disturbance)
+        self._disturbed_at.append((self._simulation.events.count, disturbance.client))
         client, for_s, perform = disturbance.client, disturbance.for_s, self._simulation.perform
         match disturbance.kind:
             case "crash":
@@ -148,6 +153,13 @@ class VirtualBroker(VirtualRun):
                 self._away += 1
                 loop = self._simulation.loop
                 loop.timers.at(loop.now_ns + ns_from_s(for_s), lambda _at: self._come_back(back))
+
+    def _decisive(self, events: Sequence[Event]) -> Iterator[Event]:
+        """What the disturbed clients had done last, with the lives of those messages."""
+        for at, client in self._disturbed_at:
+            done = [event for event in events if event.seq < at and event.client == client]
+            for event in [event for event in done if event.kind in MESSAGE_KINDS][-DONE_BEFORE:]:
+                yield from life_of(events, event.topic, event.partition or 0, event.offset or 0)
 
     def _come_back(self, back: MoveConsumer) -> None:
         self._away -= 1

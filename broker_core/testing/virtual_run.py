@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from broker_core.clock import s_from_ns
 from broker_core.closable import Closable
+from broker_core.events import Event
 from broker_core.recording.checker import Checker
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
@@ -37,7 +39,12 @@ class VirtualRun(Closable):
 
     def timeline(self, *, whole: bool = False) -> str:
         """What has happened last, in some lines or as a `whole`, and the state."""
-        return timeline(self._events.events, self._simulation.broker, self._simulation.loop.now_ns, whole=whole)
+        events, now_ns = self._events.events, self._simulation.loop.now_ns
+        return timeline(events, self._simulation.broker, now_ns, decisive=self._decisive(events), whole=whole)
+
+    def _decisive(self, _events: Sequence[Event]) -> Iterable[Event]:
+        """Those that a timeline begins with."""
+        return ()
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
         """Write the last events as a session, as `EmbeddedBroker.save`. Works after `close`, too."""

@@ -8,8 +8,10 @@ import pytest
 
 from broker_core import GroupConsumer, Message, Producer
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
+from broker_core.testing.schedule import Disturbance, Schedule
 from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
 from broker_core.testing.virtual_broker import VirtualBroker
+from broker_core.testing.virtual_consumer import VirtualConsumer
 
 
 @pytest.fixture
@@ -121,3 +123,27 @@ def test_a_virtual_broker_has_a_whole_timeline_too():
         broker.run(60)
         assert "topic_created orders" in broker.timeline()
         assert "topic_created orders" in broker.timeline(whole=True)
+
+
+def test_what_a_client_had_done_before_it_was_disturbed_is_told_with_the_lives_of_its_messages():
+    """The bug that a schedule finds is there: it committed, and crashed before the work."""
+
+    def bill(consumer: VirtualConsumer) -> None:
+        consumer.subscribe(["orders"])
+        while True:
+            message = consumer.poll(1.0)
+            if message is not None:
+                consumer.commit(message, asynchronous=False)
+
+    crash = Disturbance("billing-1", call=2, when="after", kind="crash", for_s=0.5)
+    with VirtualBroker(Schedule(0, (crash,))) as broker:
+        broker.create_topic("orders")
+        for number in range(40):
+            broker.publish("orders", str(number), at_s=number / 4)
+        broker.add_consumers(bill, "billing")
+        broker.run()
+        lines = broker.timeline().splitlines()
+    (at,) = [place for place, line in enumerate(lines) if "user_action billing-1 (crashed" in line]
+    assert "acknowledged orders/0 @0 group billing billing-1  '0'" in lines[at - 1]
+    assert any("published orders/0 @0" in line for line in lines[:at])
+    assert any("left out" in line for line in lines)
