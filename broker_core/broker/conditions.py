@@ -26,6 +26,7 @@ STATE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "group": ("kind", "group", "topic", "client", "state", "members", "generation", "lag", "time"),
     "queue": ("kind", "group", "topic", "ready", "in_flight", "dead", "depth", "lag", "time"),
     "topic": ("kind", "topic", "messages", "time"),
+    "share_group": ("kind", "group", "topic", "client", "state", "members", "in_flight", "lag", "time"),
 }
 FIELDS = Fields(
     (
@@ -33,7 +34,7 @@ FIELDS = Fields(
         Field(
             "kind",
             "text",
-            "What it is about: a group, queue or topic as it is, or an event (published, nacked, fault...).",
+            "What it is about: a group, queue, topic or share group as it is, or an event (published, fault...).",
             words=(*STATE_FIELDS, *EventKind),
         ),
         Field(
@@ -65,7 +66,7 @@ class _Waiting(msgspec.Struct):
 class Conditions:
     """A condition holds where a group, queue or topic fits it as it is now, or an event and the state right after it.
 
-    Groups, queues and topics have the kinds group, queue and topic. A group's lag is that in all its topics; it is
+    What is as it is now has the kinds of `STATE_FIELDS`. A group's lag is that in all its topics; it is
     none while members have not begun to read a partition that holds messages. Looked at after whatever happens.
     """
 
@@ -134,6 +135,19 @@ class Conditions:
         for name in broker.topics.names():
             logs = broker.logs.topic(name).log.partitions
             yield {"kind": "topic", "topic": name, "messages": sum(log.messages_count for log in logs), "time": now_ns}
+        for name in broker.share_groups.names():
+            shared = broker.share_groups.view(name)
+            yield {
+                "kind": "share_group",
+                "group": name,
+                "topic": tuple(dict.fromkeys(at.topic for at in shared.positions)),
+                "client": tuple(member.holder for member in shared.members),
+                "state": shared.state,
+                "members": len(shared.members),
+                "in_flight": sum(at.in_flight for at in shared.positions),
+                "lag": sum(at.lag for at in shared.positions),
+                "time": now_ns,
+            }
 
     def _lag(self, group: GroupView) -> int | None:
         """Messages that the group has not committed; None where it is not known from where it reads."""
@@ -237,7 +251,8 @@ def why_never(condition: Filter) -> str:
     kind = min(missing, key=lambda each: len(missing[each]), default="")
     if not kind or not missing[kind]:
         return "nothing is all of that at once"
-    return f"a {kind} has no {' and no '.join(missing[kind])}; it has {', '.join(STATE_FIELDS[kind][1:])}"
+    lacks, has = " and no ".join(missing[kind]), ", ".join(STATE_FIELDS[kind][1:])
+    return f"a {kind.replace('_', ' ')} has no {lacks}; it has {has}"
 
 
 def asked_things(condition: Filter) -> tuple[str, ...]:
@@ -246,7 +261,7 @@ def asked_things(condition: Filter) -> tuple[str, ...]:
 
 
 def kinds_with(field: str) -> tuple[str, ...]:
-    """What has a field: "group", "queue", "topic", "event"."""
+    """What has a field: kinds of `STATE_FIELDS`, "event"."""
     kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in _EVERYWHERE]
     return (*kinds, "event") if field in _OF_EVENTS else tuple(kinds)
 
@@ -257,12 +272,13 @@ def _name(row: Row) -> str:
 
 def words_of(row: Row) -> str:
     """A group, queue or topic in words."""
-    name = f"{row['kind']} {_name(row)}"
-    if row["kind"] == "group":
+    name = f"{row['kind'].replace('_', ' ')} {_name(row)}"
+    if row["kind"] in {"group", "share_group"}:
         lag = "lag not known yet" if row["lag"] is None else f"lag {row['lag']}"
         members = f"{counted(row['members'], 'member')} ({', '.join(row['client'])})" if row["members"] else "no member"
         read = f" in {', '.join(row['topic'])}" if row["topic"] else ""
-        return f"{name} is {row['state']} with {members}, {lag}{read}"
+        in_flight = f", {row['in_flight']} in flight" if "in_flight" in row else ""
+        return f"{name} is {row['state']} with {members}, {lag}{in_flight}{read}"
     if row["kind"] == "queue":
         return f"{name} has {row['ready']} ready, {row['in_flight']} in flight and {row['dead']} dead"
     return f"{name} holds {counted(row['messages'], 'message')}"

@@ -7096,8 +7096,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was er gemeldet hat, bleibt auf der Zeitleiste und in der Aufzeichnung.</translation>
   </message>
   <message>
-   <source>What it is about: a group, queue or topic as it is, or an event (published, nacked, fault...).</source>
-   <translation>Worum es geht: eine Gruppe, eine Queue oder ein Topic, wie sie jetzt sind, oder ein Ereignis (published, nacked, fault...).</translation>
+   <source>What it is about: a group, queue, topic or share group as it is, or an event (published, fault...).</source>
+   <translation>Worum es geht: eine Gruppe, eine Queue, ein Topic oder eine Share-Gruppe, wie sie jetzt sind, oder ein Ereignis (published, fault...).</translation>
   </message>
   <message>
    <source>What lasts</source>

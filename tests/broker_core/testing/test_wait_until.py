@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 import pytest
 from aiokafka import AIOKafkaConsumer
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, ShareConsumer
 
 from broker_core import QueueConfig, QueueConsumer
 from broker_core.broker.conditions import STATE_FIELDS
+from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 
@@ -163,10 +164,36 @@ def test_the_kinds_have_the_fields_that_are_said(broker: EmbeddedBroker, consume
     broker.create_queue("mail")
     consumer.start()
     broker.wait_until("group = billing and members = 1", timeout_s=20)
+    broker.host.admin(lambda now_ns: broker.host.broker.share_groups.subscribe(now_ns, "workers", "orders"))
     rows = broker.host.call(lambda now_ns: list(broker.host.broker.conditions.rows(now_ns)))
     assert {row["kind"]: tuple(sorted(row)) for row in rows} == {
         kind: tuple(sorted(fields)) for kind, fields in STATE_FIELDS.items()
     }
+
+
+def test_a_share_group_is_waited_for_by_its_name(broker: EmbeddedBroker):
+    broker.create_topic("orders")
+    broker.publish("orders", "one", "two")
+    config = ShareGroupConfig(auto_offset_reset="earliest")
+    broker.host.admin(lambda _now: broker.host.broker.share_groups.configure("workers", config))
+    member = ShareConsumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "workers", "client.id": "one"})
+    member.subscribe(["orders"])
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            member.poll(0.1)  # what the last call has given is acknowledged
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        broker.wait_until("group = workers and members = 1", timeout_s=20)
+        what = broker.wait_until("kind = share_group and group = workers and lag = 0 and topic = orders", timeout_s=20)
+    finally:
+        stop.set()
+        worker.join()
+        member.close()
+    assert what == "share group workers is Stable with 1 member (one), lag 0, 0 in flight in orders"
 
 
 def test_what_is_not_there_is_said_when_the_time_is_over(broker: EmbeddedBroker):
