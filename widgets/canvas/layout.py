@@ -31,7 +31,7 @@ SMALL_CARD_W, SMALL_CARD_H = 204.0, 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
 MOST_LEAST_COLUMNS = 4
 # An arrangement stays while it shows at least so much of the scale of the best one.
-KEPT_FROM = 0.85
+KEPT_FROM = 0.92
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
 REST_H = 52.0
 
@@ -93,13 +93,15 @@ def card_columns(count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What the room decides: how many columns of cards groups take at least, and where the bench stands.
+    """What the room decides: how many columns of cards groups take at least, and where bench and dead letters stand.
 
-    Below, the bench stands under the topics or under the groups, whichever end higher up.
+    Below, the bench stands under the topics or under the groups, whichever end higher up. Dead letters stand under
+    their queue, or beside it under its workers, where many queues need less height.
     """
 
     least_columns: int = 1
     bench_below: bool = False
+    letters_beside: bool = False
 
 
 def best_arrangement(
@@ -110,16 +112,18 @@ def best_arrangement(
     `most` is the largest scale that is of use; `now` stays where another would show little more.
     """
     scales, areas = {}, {}
-    for below in (False, True):
-        for columns in range(1, MOST_LEAST_COLUMNS + 1):
-            arrangement = Arrangement(columns, below)
-            bounds = lay_out(view, arrangement).bounds
-            scales[arrangement] = min(width / bounds.w, height / bounds.h, most)
-            areas[arrangement] = bounds.w * bounds.h
+    for beside in (False, True) if view.queues else (False,):
+        for below in (False, True):
+            for columns in range(1, MOST_LEAST_COLUMNS + 1):
+                arrangement = Arrangement(columns, below, beside)
+                bounds = lay_out(view, arrangement).bounds
+                scales[arrangement] = min(width / bounds.w, height / bounds.h, most)
+                areas[arrangement] = bounds.w * bounds.h
     enough = max(scales.values()) * 0.97
     if now is not None and scales.get(now, 0.0) >= KEPT_FROM * enough:
         return now
-    return min((arrangement for arrangement, scale in scales.items() if scale >= enough), key=areas.__getitem__)
+    large = (arrangement for arrangement, scale in scales.items() if scale >= enough)
+    return min(large, key=lambda arrangement: (arrangement.letters_beside, areas[arrangement]))
 
 
 def lay_out(
@@ -166,10 +170,7 @@ def lay_out(
         elif arrangement.bench_below:
             right = bottom
     for queue in view.queues:
-        row = max(left, right)
-        left = _place_queue(layout, queue, middle_x, row)
-        ids = [worker.id for worker in queue.workers]
-        right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, row, width, 0), BENCH_HEADER_H)
+        left, right = _place_queue(layout, queue, (middle_x, right_x, width), max(left, right), arrangement)
     if "queues" in rests:
         layout.rects[rests["queues"]] = Rect(middle_x, max(left, right), TOPIC_W, REST_H)
     _place_producers(layout, view, producer_ids)
@@ -192,11 +193,19 @@ def _shift(layout: Layout, moved: Mapping[str, Shift]) -> None:
             layout.rects[item_id] = rect._replace(x=rect.x + dx, y=rect.y + dy)
 
 
-def _place_queue(layout: Layout, queue: QueueBox, x: float, y: float) -> float:
+def _place_queue(
+    layout: Layout, queue: QueueBox, columns: tuple[float, float, float], y: float, arrangement: Arrangement
+) -> tuple[float, float]:
+    """In a row with its workers. `columns` are where both stand, and how wide the right one is; where each goes on."""
+    x, right_x, width = columns
     layout.rects[queue.id] = Rect(x, y, TOPIC_W, QUEUE_H)
-    dead_y = y + QUEUE_H + DEAD_LETTERS_GAP
-    layout.rects[queue.dead_letters_id] = Rect(x, dead_y, TOPIC_W, DEAD_LETTERS_H)
-    return dead_y + DEAD_LETTERS_H + GAP_Y
+    ids = [worker.id for worker in queue.workers]
+    right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, y, width, 0), BENCH_HEADER_H)
+    if arrangement.letters_beside:
+        letters = layout.rects[queue.dead_letters_id] = Rect(right_x, right, width, DEAD_LETTERS_H)
+        return y + QUEUE_H + GAP_Y, letters.bottom + GAP_Y
+    letters = layout.rects[queue.dead_letters_id] = Rect(x, y + QUEUE_H + DEAD_LETTERS_GAP, TOPIC_W, DEAD_LETTERS_H)
+    return letters.bottom + GAP_Y, right
 
 
 def _cards_width(count: int) -> float:

@@ -150,7 +150,7 @@ def reads_text(topics: tuple[str, ...]) -> str:
 
 
 class DeadLettersItem(BoxItem):
-    """The dead letters under a queue."""
+    """The dead letters of a queue."""
 
     def __init__(self, queue: QueueBox, look: Look) -> None:
         super().__init__(queue.dead_letters_id, look)
@@ -174,9 +174,10 @@ class DeadLettersItem(BoxItem):
         name, body = look.face("name"), look.face("body")
         base = (DEAD_LETTERS_H + metrics(name).capHeight()) / 2
         count = count_text(self.count) if look.step is Step.NEAR else short_count(self.count)
-        used = write_right(painter, TOPIC_W - 14, base, count, name, colour, 100)
+        right = self.rect().width() - 14
+        used = write_right(painter, right, base, count, name, colour, 100)
         left = 20 + size
-        room = TOPIC_W - left - 26 - used
+        room = right - left - 12 - used
         whose = tr("Dead letters of {queue_name}", queue_name=self.queue_name)
         words = whose if width_of(whose, body) <= room else tr("Dead letters")
         write(painter, left, base, words, body, colour, room)

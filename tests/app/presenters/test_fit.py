@@ -98,3 +98,16 @@ def test_no_header_of_a_table_is_clipped(open_workbench: Callable[..., Hand], qa
                     room = header.sectionSize(place)
                     assert lettering.width_of(title, "body") + 12 <= room, (name, title)
     apply_theme(qapp, LIGHT)
+
+
+@pytest.mark.parametrize("scenario", ["first-session", "fan-out", "backpressure-policies"])
+def test_once_all_have_joined_the_picture_is_nearly_as_large_as_fitted_anew(
+    open_workbench: Callable[..., Hand], scenario: str
+) -> None:
+    hand = open_workbench(scenario)
+    hand.workbench.window.resize(QSize(1280, 800))
+    for _tenth in range(30):
+        hand.pass_time(0.1)
+    first = hand.canvas.zoom
+    hand.canvas.fit()
+    assert first > 0.9 * hand.canvas.zoom

@@ -91,9 +91,9 @@ def views(draw: st.DrawFn) -> CanvasView:
 
 
 @settings(max_examples=60)
-@given(views(), st.integers(1, 3), st.booleans())
-def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView, least_columns: int, bench_below: bool) -> None:
-    check(lay_out(view, Arrangement(least_columns, bench_below)))
+@given(views(), st.builds(Arrangement, st.integers(1, 3), st.booleans(), st.booleans()))
+def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView, arrangement: Arrangement) -> None:
+    check(lay_out(view, arrangement))
 
 
 @pytest.mark.parametrize("view", [CanvasView(), first_view(), wide_view(), wide_view(partitions=1, consumers=1)])
@@ -145,6 +145,20 @@ def test_the_bench_stands_where_the_picture_gets_largest() -> None:
     alone = lay_out(replace(view, topics=()), below).rects
     assert alone[BENCH_ID].x == alone["group:indexers"].x
     assert alone[BENCH_ID].y >= alone[view.groups[-1].id].bottom
+
+
+def test_dead_letters_of_many_queues_stand_beside_them_where_that_shows_more() -> None:
+    queues = tuple(QueueBox(f"q{at}", workers=(WorkerCard(f"w{at}"),)) for at in range(5))
+    links = tuple(Link(queue.id, queue.dead_letters_id, "dead-letter") for queue in queues)
+    view = CanvasView(queues=queues, links=links)
+    low = best_arrangement(view, 950, 560, 2.0)
+    assert low.letters_beside and not best_arrangement(view, 950, 5_000, 2.0).letters_beside
+    layout = lay_out(view, low)
+    for queue in queues:
+        letters, workers = layout.rects[queue.dead_letters_id], layout.rects[queue.workers_id]
+        assert (letters.x, letters.w) == (workers.x, workers.w) and letters.y >= workers.bottom
+    assert len(layout.links) == len(links)
+    assert layout.bounds.h < 0.9 * lay_out(view, replace(low, letters_beside=False)).bounds.h
 
 
 def test_an_arrangement_stays_while_another_would_show_little_more() -> None:
