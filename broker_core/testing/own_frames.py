@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
+import pytest
+
 from broker_core.errors import BrokerError
 
 _PACKAGE = Path(__file__).parent.parent
@@ -13,14 +15,14 @@ _BORDER = _PACKAGE / "settings.py"  # where the arguments of a call are checked
 _SENTENCES = (BrokerError, TimeoutError)
 
 
-def leave_out_own_frames(error: BaseException, root: Path) -> None:
-    """Leave them out of the traceback of `error`, which a test below `root` has raised, unless this package is tested.
+def leave_out_own_frames(failed: pytest.ExceptionInfo[BaseException], root: Path) -> None:
+    """Leave them out of what a test below `root` has raised, unless it is a test of this package.
 
     They stay where this package has raised what is no sentence, which is a bug of it.
     """
-    trace = list(_frames(error.__traceback__))
+    trace = list(_frames(failed.tb))
     last = _file(trace[-1])
-    bug = last.is_relative_to(_PACKAGE) and last != _BORDER and not isinstance(error, _SENTENCES)
+    bug = last.is_relative_to(_PACKAGE) and last != _BORDER and not isinstance(failed.value, _SENTENCES)
     if bug or _PACKAGE.is_relative_to(root):
         return
     # pytest shows where its own begin, which are the first.

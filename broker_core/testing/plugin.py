@@ -141,7 +141,7 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and not item.config.getoption("fulltrace"):
         from broker_core.testing.own_frames import leave_out_own_frames
 
-        leave_out_own_frames(call.excinfo.value, item.config.rootpath)
+        leave_out_own_frames(call.excinfo, item.config.rootpath)
     report = yield
     session_broker = _session_broker_of(item)
     if session_broker is not None and report.when == "setup":
