@@ -185,9 +185,8 @@ class Toolbar(QToolBar):
                 self.addAction(actions[name])
 
     def button(self, action: QAction) -> QToolButton | None:
-        """The button of an action."""
-        found = self.widgetForAction(action)
-        return found if isinstance(found, QToolButton) else None
+        """The button of an action, also of one that is shown in the past alone."""
+        return next((button for button in self.findChildren(QToolButton) if button.defaultAction() is action), None)
 
     def set_scenario(self, name: str) -> None:
         """The name of the scenario."""

@@ -70,7 +70,12 @@ def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]
     hand.workbench.controller.travel.to(3 * NS_PER_S)
     arrive(hand)
     assert done(hand) == [0, 1, 2, 3, 4], "in the past it says what is to be done next, as in the present"
-    assert shown(hand).steps[5].current and panel.rows()[5].point.isVisible()
+    assert shown(hand).steps[5].current
+    hand.qtbot.mouseClick(panel.rows()[5].point, Qt.MouseButton.LeftButton)
+    toolbar, around = hand.workbench.window.toolbar, hand.workbench.window.ring.around
+    button = toolbar.button(hand.workbench.registry.action("follow_live"))
+    assert button is not None and around is not None
+    assert around.contains(button.mapTo(hand.workbench.window, button.rect().center()))
     hand.workbench.registry.trigger("follow_live")
     arrive(hand)
     assert done(hand) == [0, 1, 2, 3, 4, 5]
