@@ -84,7 +84,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
     if shared:
         if rows and not options.json:
             print()
-        print_rows(("Share group", "State", "Epoch", "Members", "Lag"), shared, as_json=options.json, none="")
+        print_rows(("Share group", "State", "Group epoch", "Members", "Lag"), shared, as_json=options.json, none="")
 
 
 def _asked(broker: Broker, request: Request[T], group: str) -> T | ShareGroupAnswer:
@@ -103,7 +103,7 @@ def _describe_share_group(group: ShareGroupAnswer, options: argparse.Namespace) 
     facts: list[tuple[str, object]] = [
         ("Share group", group.name),
         ("State", group.state),
-        ("Epoch", group.epoch),
+        ("Group epoch", group.epoch),
         ("Members", len(group.members)),
     ]
     if options.json:

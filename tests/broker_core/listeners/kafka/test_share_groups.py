@@ -244,7 +244,7 @@ def test_the_command_line_describes_a_share_group(
         assert re.search(r"Topic +Partition +Start offset +End offset +In flight +Lag\norders +0 +0 +5 +5 +5\n", told)
         assert re.search(r"Client +Member id +Member epoch +Topics\none +\S+ +1 +orders\n", told)
         assert re.search(
-            r"Share group +State +Epoch +Members +Lag\nworkers +Stable +1 +1 +5\n", shell("groups", "list")
+            r"Share group +State +Group epoch +Members +Lag\nworkers +Stable +1 +1 +5\n", shell("groups", "list")
         )
         for message in leased[:3]:
             member.acknowledge(message, ACCEPT)
