@@ -18,6 +18,8 @@ from widgets.theme import current_theme, px
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 # What the style sheet leaves free at both sides of the name, and some.
 SCENARIO_PADDING = 16
+SCENARIO_WIDTH = 280
+WIDTH_OF_THE_REST = 1080
 WORDS_FROM_WIDTH = 1150
 _PAST = ("branch", "follow_live")
 _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
@@ -134,7 +136,6 @@ class Toolbar(QToolBar):
         self.setFloatable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.scenario = ScenarioButton(self)
-        self.scenario.setMaximumWidth(280)
         self.scenario.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.record = QToolButton(self)
         self.record.setProperty("role", "muted")
@@ -261,6 +262,7 @@ class Toolbar(QToolBar):
         super().resizeEvent(event)
         styles = Qt.ToolButtonStyle
         narrow = self.width() < px(WORDS_FROM_WIDTH)
+        self.scenario.setMaximumWidth(max(px(SCENARIO_WIDTH), self.width() - px(WIDTH_OF_THE_REST)))
         self.record.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
 
     def changeEvent(self, event: QEvent) -> None:

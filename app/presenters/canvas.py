@@ -243,6 +243,7 @@ class CanvasModel:
             + _gate_detail(queue.gate)
             + self._window,
             reads=_read_by(queue.name, actors, topics),
+            taken_by=_taken_by(queue.name, actors),
         )
 
     def _place_state(self, name: str, gate: GateView | None) -> str:
@@ -339,6 +340,15 @@ def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...])
         for actor in actors
         if actor.role == "worker"
         and (queue == f"{actor.name}.{topic}" or (queue == actor.name and topic in actor.topics))
+    )
+
+
+def _taken_by(queue: str, actors: tuple[ActorView, ...]) -> tuple[str, ...]:
+    """The subscribers of several topics that take from a queue, but whose card stands at another one."""
+    return tuple(
+        actor.name
+        for actor in actors
+        if actor.role == "worker" and actor.target != queue and queue in {f"{actor.name}.{at}" for at in actor.topics}
     )
 
 

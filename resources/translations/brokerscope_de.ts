@@ -8000,6 +8000,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>keine Gruppe</translation>
   </message>
   <message>
+   <source>no group reads it</source>
+   <translation>keine Gruppe liest es</translation>
+  </message>
+  <message>
    <source>no heartbeats</source>
    <translation>ohne Heartbeats</translation>
   </message>
@@ -8906,6 +8910,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{moved} would move, {kept} would stay</source>
    <translation>{moved} würden wechseln, {kept} würden bleiben</translation>
+  </message>
+  <message>
+   <source>{names} takes from here, too</source>
+   <translation>auch {names} nimmt von hier</translation>
   </message>
   <message>
    <source>{name}

@@ -202,12 +202,12 @@ class WorkersItem(CardBox):
 
     def __init__(self, queue: QueueBox, look: Look) -> None:
         super().__init__(queue.workers_id, look)
-        self.queue_name, self.count = queue.name, len(queue.workers)
+        self.queue_name, self.count, self.taken_by = queue.name, len(queue.workers), queue.taken_by
 
     def set_queue(self, queue: QueueBox) -> None:
         """Show another count."""
-        if len(queue.workers) != self.count:
-            self.count = len(queue.workers)
+        if (len(queue.workers), queue.taken_by) != (self.count, self.taken_by):
+            self.count, self.taken_by = len(queue.workers), queue.taken_by
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
@@ -217,7 +217,12 @@ class WorkersItem(CardBox):
         self.draw_frame(painter, fill, mix(theme.border, theme.border_strong, 0.4))
         whose = tr("of {queue_name}", queue_name=self.queue_name)
         self.draw_title(painter, "worker", tr("Workers"), whose, self.rect().width() - PAD)
-        if not self.count:
+        if self.taken_by and not self.count:
+            names = ", ".join(self.taken_by)
+            words = names if self.look.step is Step.OVERVIEW else tr("{names} takes from here, too", names=names)
+            room = self.rect().width() - 2 * PAD
+            write(painter, PAD, BENCH_HEADER_H + 16, words, self.look.face("small"), self.muted, room)
+        elif not self.count:
             self.draw_empty(painter, tr("No workers take from this queue."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 

@@ -45,8 +45,8 @@ class QueueItem(BoxItem):
     def _visible(queue: QueueBox) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
         """What is drawn in the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
         rings = tuple((ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:RINGS])
-        header = (queue.name, rate_text(queue.rate_per_s), queue.gate, queue.reads)
-        return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight)
+        header = (queue.name, rate_text(queue.rate_per_s), queue.gate)
+        return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight, queue.reads)
 
     def set_queue(self, queue: QueueBox) -> None:
         """Show other data; repaints only the part that has changed."""
@@ -76,15 +76,13 @@ class QueueItem(BoxItem):
             self._draw_rings(painter)
 
     def _draw_header(self, painter: QPainter) -> None:
-        theme, queue = self.look.theme, self.queue
-        x, right = draw_place_header(painter, self.look, "queue", queue.name, queue.rate_per_s, queue.gate)
-        reads = reads_text(queue.reads) if queue.reads else ""
-        if width_of(reads, "small") <= right - x and self.look.step is Step.NEAR:
-            write(painter, x, 23, reads, "small", theme.muted, right - x)
+        queue = self.queue
+        draw_place_header(painter, self.look, "queue", queue.name, queue.rate_per_s, queue.gate)
 
     def _draw_rings(self, painter: QPainter) -> None:
         theme, queue = self.look.theme, self.queue
         shown = queue.leases[:RINGS]
+        self._draw_source(painter, shown)
         if not shown:
             text = tr("Nothing in flight.") if not queue.in_flight else ""
             write(painter, 14, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - 28)
@@ -96,9 +94,18 @@ class QueueItem(BoxItem):
         if more > 0:
             text = f"+{short_count(more)}"
             write(painter, x, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - x - 4)
-        elif len(shown) <= 6 and self.look.step is Step.NEAR:
+        elif len(shown) <= 6 and self.look.step is Step.NEAR and not queue.reads:
             note = tr("time left on each lease")
             write_right(painter, TOPIC_W - 14, RINGS_Y + 13, note, "tiny", theme.muted, 140)
+
+    def _draw_source(self, painter: QPainter, shown: tuple[LeaseRing, ...]) -> None:
+        """Where a subscription gets its messages from: no link can show it."""
+        if not self.queue.reads:
+            return
+        face, text = self.look.face("small"), reads_text(self.queue.reads)
+        taken = RING_PITCH * (len(shown) + 2) if shown else width_of(tr("Nothing in flight."), face) + 28
+        if width_of(text, face) <= TOPIC_W - 14 - taken:
+            write_right(painter, TOPIC_W - 14, RINGS_Y + 14, text, face, self.look.theme.muted, TOPIC_W)
 
     def _draw_ring(self, painter: QPainter, x: float, ring: LeaseRing) -> None:
         theme = self.look.theme

@@ -184,11 +184,12 @@ class TopicItem(BoxItem):
             write(painter, x + 14, 22, topic.schema, "small", theme.muted, right - x - 14)
         if self.is_heat_map or self.look.step is Step.OVERVIEW:
             return
+        groups = topic.lanes[0].groups if topic.lanes else ()
         if near:
-            caption = tr("last {count} messages", count=count_text(shape.scale))
+            read = tr("last {count} messages", count=count_text(shape.scale))
+            caption = read if groups else tr("no group reads it")
             write(painter, shape.track_x, 42, caption, "tiny", theme.muted, shape.track_w)
         write_right(painter, shape.end_x, 43, tr("end"), self.look.face("tiny"), theme.muted, 40)
-        groups = topic.lanes[0].groups if topic.lanes else ()
         titles = short_names([group.group for group in groups[: shape.chips]])
         for at, title in enumerate(titles):
             where = self._group_title(at)

@@ -145,7 +145,8 @@ class LeaseRing:
 class QueueBox:
     """A queue, its leases (the most urgent first; the counts are whole), its dead letters and its workers.
 
-    `reads` names the topics that a subscription gets its messages from; a plain queue has none.
+    `reads` names the topics that a subscription gets its messages from; a plain queue has none. `taken_by` names the
+    workers that take from it, too, and stand at another of their queues.
     """
 
     name: str
@@ -159,6 +160,7 @@ class QueueBox:
     gate: str = ""
     detail: str = ""
     reads: tuple[str, ...] = ()
+    taken_by: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -132,6 +132,10 @@ def test_a_subscription_names_the_topics_that_it_reads(canvas):
         actors=(msgspec.structs.replace(taker, target="context", topics=("alerts",)),),
     )
     assert canvas.view(single).queues[0].reads == ("alerts",)
+    several = msgspec.structs.replace(taker, topics=("orders", "alerts"))
+    other = msgspec.structs.replace(box, name="context.orders")
+    both = msgspec.structs.replace(base, queues=(other, box), actors=(several,))
+    assert [queue.taken_by for queue in canvas.view(both).queues] == [("context",), ()], "its card is at the second"
 
 
 def test_a_gate_is_found_by_its_target():

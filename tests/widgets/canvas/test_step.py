@@ -14,7 +14,7 @@ from widgets.canvas import lettering
 from widgets.canvas.canvas import Canvas
 from widgets.canvas.step import KEPT_FROM, NEAR_FROM, NORMAL_FROM, Step, step_of
 from widgets.canvas.topic_item import TopicItem
-from widgets.canvas.view import CanvasView
+from widgets.canvas.view import CanvasView, QueueBox, WorkerCard
 from widgets.icons import icon_pixmap
 from widgets.theme import DARK, LIGHT, state_style
 
@@ -181,3 +181,21 @@ def test_a_part_that_was_shown_is_found_again_in_the_arrangement_it_was_seen_in(
     canvas.come_back(before)
     assert canvas._stage.layout.rects == high and canvas.sight.arrangement == before.arrangement
     assert canvas.zoom == pytest.approx(before.zoom)
+
+
+def test_a_subscription_says_what_it_reads_and_who_takes_from_it_at_every_step(
+    canvas: Canvas, written: Written
+) -> None:
+    worker = WorkerCard("dashboard")
+    first = QueueBox("dashboard.orders", workers=(worker,), reads=("orders",))
+    second = QueueBox("dashboard.views", reads=("views",), taken_by=("dashboard",))
+    canvas.set_view(CanvasView(queues=(first, second)))
+    for step in Step:
+        whole, cut, _icons = written(step)
+        assert {"reads orders", "reads views"} <= set(whole), step
+        assert any("dashboard" in text and "dashboard." not in text and "of " not in text for text in whole), step
+        assert cut == [], step
+    assert "dashboard takes from here, too" in whole
+    alone = replace(second, taken_by=())
+    canvas.set_view(CanvasView(queues=(first, alone)))
+    assert "No workers take from this queue." in written(Step.NEAR)[0]
