@@ -18,6 +18,7 @@ from broker_core.filters import parse
 from broker_core.simulation import load_scenario
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
+from tests.app.dialogs import said
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.run_until import RunUntilDialog
 
@@ -142,3 +143,11 @@ def test_space_stops_it(hand: Hand) -> None:
     hand.workbench.controller.pause()
     hand.qtbot.waitUntil(lambda: not hand.workbench.controller.moving, timeout=5_000)
     assert not hand.workbench.controller.stopped
+
+
+def test_what_is_not_there_is_told_and_waited_for(hand: Hand) -> None:
+    """A group may come yet; a name that is mistyped does not."""
+    hand.workbench.family(UntilHandlers).run('lag("indexer") > 5')
+    assert said(hand) == (
+        'Running until lag("indexer") > 5; Space stops it. indexer has no lag here; did you mean indexers?'
+    )
