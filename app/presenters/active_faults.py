@@ -15,13 +15,16 @@ _WORDS = {
 }
 
 
+DISK_FULL = "Disk full"
+
+
 def state_of(fault: FaultView) -> str:
     """Its state word."""
     if fault.fault.startswith("rule "):
         return "Failing"
     if fault.fault.startswith("fault "):
         return "Fault"
-    state, _short = _WORDS.get(fault.fault, ("Fault" if fault.client else "Disk full", ""))
+    state, _short = _WORDS.get(fault.fault, ("Fault" if fault.client else DISK_FULL, ""))
     return state
 
 

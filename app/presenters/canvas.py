@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.presenters.active_faults import marks
+from app.presenters.active_faults import DISK_FULL, marks, state_of
 from app.presenters.backpressure import (
     gate_of,
     gate_state,
@@ -51,6 +51,7 @@ class CanvasModel:
         self._now_ns = -1
         self._window = ""
         self._marks: dict[str, str] = {}
+        self._disk_full = False
 
     def view(self, snapshot: Snapshot, running: bool = True, selected: str = "") -> CanvasView:
         """The picture of a snapshot; `running` while session time moves.
@@ -63,6 +64,7 @@ class CanvasModel:
         self._now_ns = snapshot.time_ns
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
+        self._disk_full = any(state_of(fault) == DISK_FULL for fault in snapshot.faults)
         others = other_producers(snapshot, self._rates)
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
         queue_names = {queue.name for queue in snapshot.queues}
@@ -247,7 +249,9 @@ class CanvasModel:
         )
 
     def _place_state(self, name: str, gate: GateView | None) -> str:
-        """What a topic or queue takes; where that is all well, that a rule lets messages fail there."""
+        """What a topic or queue takes, nothing on a full disk; where all is well, that a rule lets messages fail."""
+        if self._disk_full:
+            return DISK_FULL
         state = gate_state(gate)
         return "Failing" if name in self._marks and state in {"", "Open"} else state
 

@@ -17,6 +17,7 @@ from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.presenters.status import FrameFigures, StatusModel
 from broker_core.events import Event, EventKind
+from broker_core.snapshots import FaultView
 from resources.units import per_second
 from tests.app.presenters import made_up
 from widgets.canvas.view import NEW_GROUP
@@ -325,3 +326,11 @@ def test_a_worker_that_stands_still_at_its_message_is_no_fault():
     sections = NavigatorModel(Rates()).update(msgspec.structs.replace(base, actors=actors))
     (faults,) = (section for section in sections if section.key == "faults")
     assert [row.name for row in faults.rows] == ["builder-2"]
+
+
+def test_a_full_disk_is_the_state_of_every_topic_and_queue(canvas):
+    base = made_up.living()
+    full = msgspec.structs.replace(base, faults=(FaultView("", "fill_disk", "the disk is full", 0, None),))
+    shown = canvas.view(full)
+    assert {topic.gate for topic in shown.topics} | {queue.gate for queue in shown.queues} == {"Disk full"}
+    assert "Disk full" not in {topic.gate for topic in canvas.view(base).topics}
