@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -13,7 +14,7 @@ from widgets.theme import Theme, px, qcolour
 from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICK_LANES, TOP
 
 if TYPE_CHECKING:
-    from widgets.timeline import Timeline
+    from widgets.timeline import Band, Timeline
 
 WORDS_LINE = 15
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600)
@@ -111,14 +112,16 @@ class TimelinePainter:
 
     def _bands(self) -> None:
         facts, painter, theme = self._facts, self._painter, self._theme
+        # Some messages are not read in a rebalance, so it is drawn over the throughput as well; once for many groups.
+        for start, end in united(facts.bands, facts.now_ns):
+            x = self._strip.x_of(start)
+            where = QRectF(x, px(TOP), max(2.0, self._strip.x_of(end) - x), self._area_height)
+            painter.fillRect(where, qcolour(theme.colour(_BANDS["rebalances"]), 56))
         for band in facts.bands:
             token = _BANDS.get(band.lane, "idle")
             top = self._lane_top.get(band.lane)
             x = self._strip.x_of(band.start_ns)
             width = max(2.0, self._strip.x_of(facts.now_ns if band.end_ns is None else band.end_ns) - x)
-            if band.lane == "rebalances":
-                # No messages are read in that time, so it is drawn over the throughput as well.
-                painter.fillRect(QRectF(x, px(TOP), width, self._area_height), qcolour(theme.colour(token), 56))
             if top is None:
                 top = px(TOP) + self._area_height - self._lane_height
             painter.fillRect(QRectF(x, top + 2, width, self._lane_height - 4), qcolour(theme.colour(token)))
@@ -213,3 +216,15 @@ class TimelinePainter:
         painter.drawPolygon(QPolygonF([QPointF(*point) for point in points]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def united(bands: Sequence[Band], now_ns: int) -> list[tuple[int, int]]:
+    """From when to when, in ns, any group rebalances, in order; what has not ended lasts until `now_ns`."""
+    found: list[tuple[int, int]] = []
+    rebalances = (band for band in bands if band.lane == "rebalances")
+    for start, end in sorted((band.start_ns, now_ns if band.end_ns is None else band.end_ns) for band in rebalances):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found

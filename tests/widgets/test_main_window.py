@@ -43,6 +43,7 @@ from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme
 from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICK_LANES, TOP, Band, Tick, Timeline, TimelineFacts
+from widgets.timeline_painter import united
 from widgets.tint import FRAME_WIDTH
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
@@ -358,6 +359,17 @@ def test_the_timeline_draws_bands_ticks_and_area(timeline):
     assert picture.pixelColor(LEFT + 500, lane["dead letters"]).name().upper() == LIGHT.failure
     assert picture.pixelColor(LEFT + 205, lane["rebalances"]).name().upper() == LIGHT.rebalancing
     assert picture.pixelColor(LEFT + 900, TOP + timeline.area_height - 2) != picture.pixelColor(LEFT + 900, TOP)
+
+
+def test_rebalances_of_many_groups_at_once_shade_the_throughput_once(timeline):
+    one = (Band(20 * S, 40 * S, "a rebalanced"),)
+    several = (*one, Band(22 * S, 38 * S, "b rebalanced"), Band(25 * S, 30 * S, "c"), Band(60 * S, None, "d"))
+    assert united(several, 100 * S) == [(20 * S, 40 * S), (60 * S, 100 * S)]
+    pixels = []
+    for bands in (one, several):
+        timeline.set_facts(replace(timeline.facts, bands=bands))
+        pixels.append(timeline.grab().toImage().pixelColor(LEFT + 270, TOP + 3))
+    assert pixels[0] == pixels[1]
 
 
 def test_a_lane_that_appears_takes_its_height_from_the_throughput_and_each_can_be_read(timeline):

@@ -27,7 +27,7 @@ HEAT_LABEL_H, HEAT_CAPTION_H = 16.0, 20.0
 SHOWN_GROUPS = 3
 GROUP_HEADER_H, BENCH_HEADER_H = 60.0, 36.0
 CARD_W, CARD_GAP = 212.0, 6.0
-SMALL_CARD_W, SMALL_CARD_H = 204.0, 30.0
+SMALL_CARD_H = 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
 MOST_LEAST_COLUMNS = 4
 # An arrangement stays while it shows at least so much of the scale of the best one.
@@ -210,22 +210,21 @@ def _place_queue(
 
 def _cards_width(count: int) -> float:
     columns = card_columns(count)
-    width = SMALL_CARD_W if count >= SMALL_FROM else CARD_W
-    return columns * width + (columns - 1) * CARD_GAP
+    return columns * CARD_W + (columns - 1) * CARD_GAP
 
 
 def _place_cards(layout: Layout, box: str, ids: Sequence[str], where: Rect, header: float) -> float:
     small = len(ids) >= SMALL_FROM
-    card_w, card_h = (SMALL_CARD_W, SMALL_CARD_H) if small else (CARD_W, CARD_H)
+    card_h = SMALL_CARD_H if small else CARD_H
     gap = CARD_GAP / 2 if small else CARD_GAP
-    columns = max(1, int((where.w - 2 * PAD + CARD_GAP) // (card_w + CARD_GAP)))
+    columns = max(1, int((where.w - 2 * PAD + CARD_GAP) // (CARD_W + CARD_GAP)))
     shown = ids if len(ids) <= CARD_LIMIT else ids[: CARD_LIMIT - 1]
     if small:
         layout.small.update(shown)
     for at, card in enumerate(shown):
         row, column = divmod(at, columns)
-        x = where.x + PAD + column * (card_w + CARD_GAP)
-        layout.rects[card] = Rect(x, where.y + header + row * (card_h + gap), card_w, card_h)
+        x = where.x + PAD + column * (CARD_W + CARD_GAP)
+        layout.rects[card] = Rect(x, where.y + header + row * (card_h + gap), CARD_W, card_h)
         layout.container[card] = box
     if len(shown) < len(ids):
         layout.hidden[box] = len(ids) - len(shown)

@@ -13,7 +13,7 @@ from widgets.canvas.canvas import Canvas
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize(("partitions", "consumers", "most_ms"), [(6, 20, 4.0), (100, 50, 8.0)])
+@pytest.mark.parametrize(("partitions", "consumers", "most_ms"), [(6, 20, 4.0), (100, 50, 8.0), (200, 80, 12.0)])
 def test_a_frame_in_which_everything_has_changed(
     canvas: Canvas, partitions: int, consumers: int, most_ms: float
 ) -> None:

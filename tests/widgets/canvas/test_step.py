@@ -14,7 +14,7 @@ from widgets.canvas import lettering
 from widgets.canvas.canvas import Canvas
 from widgets.canvas.step import KEPT_FROM, NEAR_FROM, NORMAL_FROM, Step, step_of
 from widgets.canvas.topic_item import TopicItem
-from widgets.canvas.view import CanvasView, QueueBox, WorkerCard
+from widgets.canvas.view import CanvasView, ConsumerCard, GroupBox, QueueBox, WorkerCard
 from widgets.icons import icon_pixmap
 from widgets.theme import DARK, LIGHT, state_style
 
@@ -168,6 +168,14 @@ def test_a_line_above_the_canvas_takes_no_details_away(canvas: Canvas) -> None:
     canvas._set_zoom(NEAR_FROM - 0.01)
     canvas.fit()
     assert shown_step(canvas) is step_of(canvas.zoom), "fitted, it is as if it were seen for the first time"
+
+
+def test_of_many_consumers_each_has_the_word_of_its_state(canvas: Canvas, written: Written) -> None:
+    members = tuple(ConsumerCard(f"reader-{number}", state="processing") for number in range(1, 81))
+    canvas.set_view(CanvasView(groups=(GroupBox("readers", members=members),)))
+    for step in (Step.NORMAL, Step.NEAR):
+        whole, cut, _icons = written(step)
+        assert whole.count("Processing") == 80 and cut == [], step
 
 
 def test_a_part_that_was_shown_is_found_again_in_the_arrangement_it_was_seen_in(canvas: Canvas) -> None:
