@@ -1767,7 +1767,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Died (session)</source>
-   <translation>Gestorben (Sitzung)</translation>
+   <translation>Tot um (Sitzung)</translation>
   </message>
   <message>
    <source>Died of</source>
@@ -5703,7 +5703,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Steady</source>
-   <translation>Gleichbleibend</translation>
+   <translation>Konstant</translation>
   </message>
   <message>
    <source>Step</source>
