@@ -33,6 +33,7 @@ from tests.figures.recount.session import Recount
 
 Figures = dict[tuple[str, str, str], Any]
 GAPS_LISTED = 12
+SPANS_TOLD = 12
 
 
 class Lists:
@@ -361,16 +362,22 @@ class Lists:
     def _ownership(self) -> None:
         for group in self.recount.groups.values():
             for (topic, partition), spans in group.spans.items():
-                for owner in {span.owner for span in spans}:
-                    lines = [
-                        f"since {moment(span.start_ns)}"
-                        if span.end_ns is None
-                        else f"{moment(span.start_ns)} to {moment(span.end_ns)}"
-                        + self._read_on(group.name, (topic, partition), span.end_ns)
-                        for span in spans
-                        if span.owner == owner
-                    ]
-                    self.found["ownership", f"{group.name} {topic}/{partition}", owner] = "\n".join(lines)
+                last = spans[-1]
+                lines = [
+                    f"{span.owner}: since {moment(span.start_ns)}"
+                    if span.end_ns is None
+                    else f"{span.owner}: {moment(span.start_ns)} to {moment(span.end_ns)}"
+                    + self._read_on(group.name, (topic, partition), span.end_ns)
+                    for span in spans
+                ]
+                if len(lines) > SPANS_TOLD:
+                    lines = [f"{len(lines) - SPANS_TOLD:,} owners before", *lines[-SPANS_TOLD:]]
+                owned = last.end_ns is None
+                name = f"{group.name} {topic}/{partition}"
+                self.found["ownership", name, "Owner"] = last.owner if owned else "nobody"
+                self.found["ownership", name, "Since"] = moment(last.start_ns) if owned else ""
+                self.found["ownership", name, "Owners"] = str(len({span.owner for span in spans}))
+                self.found["ownership", name, "Over time"] = "\n".join(lines)
 
     def _read_on(self, group: str, place: tuple[str, int], revoked_ns: int) -> str:
         """What the owner of a partition that was revoked then read of it afterwards."""

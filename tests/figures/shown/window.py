@@ -18,6 +18,7 @@ from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.table_panel import TablePanel
+from widgets.roles import Role
 
 Key = tuple[str, str, str]  # place, object, figure
 Figures = dict[Key, Any]
@@ -152,12 +153,12 @@ def _around_tables(workbench: Workbench) -> Figures:
         assert workbench.views.snapshot is not None
         ownership.update(workbench.views.snapshot, group)
         for row in range(ownership.rowCount()):
-            partition = ownership.headerData(row, Qt.Orientation.Vertical)
-            for column in range(ownership.columnCount()):
-                owner = ownership.headerData(column, Qt.Orientation.Horizontal)
-                spans = ownership.index(row, column).data(Qt.ItemDataRole.ToolTipRole)
-                if spans:
-                    found["ownership", f"{group} {partition}", str(owner)] = spans
+            topic, partition, owner, since, owners = (ownership.index(row, column).data() for column in range(5))
+            spans = ownership.index(row, 5).data(Role.TOOLTIP)
+            figures = {"Owner": owner, "Since": since, "Owners": owners, "Over time": spans}
+            found.update(
+                {("ownership", f"{group} {topic}/{partition}", name): value for name, value in figures.items()}
+            )
     return found
 
 
