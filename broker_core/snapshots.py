@@ -13,7 +13,8 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
     """A partition of a topic.
 
     `lost` holds the (start, end) offset ranges that cannot be read; then it is degraded. `markers` is the number of
-    offsets between start and end that end transactions and hold no message.
+    offsets between start and end that end transactions and hold no message. `transactions` holds (producer id, first
+    offset) of each that is open, the oldest first.
     """
 
     partition: int
@@ -22,6 +23,12 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
     size_bytes: int
     lost: tuple[tuple[int, int], ...] = ()
     markers: int = 0
+    transactions: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Where readers of committed messages wait: the first offset of an open transaction, else the end."""
+        return min((first for _, first in self.transactions), default=self.end_offset)
 
     @property
     def messages_count(self) -> int:

@@ -15,7 +15,7 @@ from app.sessions.history.series import Key, delivered, of_actor, published, rec
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.recording.ownership import Ownership
-from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, Snapshot, total_lag
+from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, PartitionView, Snapshot, total_lag
 from resources.units import byte_size, per_second
 from widgets.facts import Fact
 from widgets.formats import NOT_APPLICABLE, count, duration, session_time
@@ -276,6 +276,17 @@ def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
     return InspectorFacts(tr("Topic"), name, gate_state(topic.gate), sections)
 
 
+def _transactions_of(part: PartitionView, snapshot: Snapshot) -> tuple[Fact, ...]:
+    """Where readers of committed messages wait, and for what."""
+    stable, producer_ids = part.last_stable_offset, dict(part.transactions)
+    waits = tr("{offset:,}, {behind:,} before the end", offset=stable, behind=part.end_offset - stable)
+    names = [each.transactional_id for each in snapshot.transactions if each.producer_id in producer_ids]
+    return (
+        (tr("Last stable offset"), waits),
+        *(_linked(tr("Open transaction"), name, f"transaction:{name}") for name in names),
+    )
+
+
 def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
     topic_name, _, number = name.rpartition("/")
     parts = [
@@ -307,6 +318,8 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
             ),
         )
     ]
+    if part.transactions:
+        sections.append((tr("Transactions"), _transactions_of(part, snapshot)))
     for group in snapshot.groups:
         for at in group.offsets:
             if (at.topic, str(at.partition)) == (topic_name, number):

@@ -39,6 +39,7 @@ def topic_view(now_ns: int, topic: Topic) -> TopicView:
             log.size_bytes,
             tuple((lost.start_offset, lost.end_offset) for lost in log.lost),
             log.markers_between(log.start_offset, log.end_offset),
+            tuple(log.open_transactions.items()),
         )
         for number, log in enumerate(topic.log.partitions)
     )

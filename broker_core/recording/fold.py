@@ -22,6 +22,7 @@ from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Sna
 
 #: Where a folded snapshot may differ from a keyframe, and what it shows instead.
 NOT_IN_EVENTS: Final = {
+    "PartitionView.transactions": "of a client that publishes beside its transaction: as if it were part of it",
     "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
     "GateView.tokens": "as in the keyframe",
     "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning; "

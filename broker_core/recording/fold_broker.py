@@ -24,7 +24,7 @@ class FoldedBroker:
         """`find_letter(queue, offset)` knows the payloads and attempts of dead letters."""
         gates = [topic.gate for topic in keyframe.topics] + [queue.gate for queue in keyframe.queues]
         self.gates = FoldedGates(gates, keyframe.time_ns)
-        self.topics = FoldedTopics(keyframe.topics, self.gates)
+        self.topics = FoldedTopics(keyframe.topics, self.gates, keyframe.transactions)
         self.groups = FoldedGroups(keyframe.groups, keyframe.rebalances, keyframe.time_ns, Markers(keyframe.topics))
         self.queues = FoldedQueues(keyframe.queues, find_letter)
         self._handlers: dict[EventKind, list[Callable[[Event], object]]] = {}

@@ -8,7 +8,7 @@ import msgspec
 
 from broker_core.events import Event, EventKind
 from broker_core.recording.markers import markers_of
-from broker_core.snapshots import GateView, PartitionView, TopicView
+from broker_core.snapshots import GateView, PartitionView, TopicView, TransactionView
 
 #: Start, end and markers of a partition.
 Bounds = tuple[int, int, int]
@@ -81,7 +81,7 @@ class FoldedGates:
 
 
 class _Topic:
-    __slots__ = ("ends", "markers", "published", "published_bytes", "sizes", "starts", "view")
+    __slots__ = ("ends", "markers", "published", "published_bytes", "sizes", "starts", "transactions", "view")
 
     def __init__(self, view: TopicView) -> None:
         self.view = view
@@ -89,6 +89,10 @@ class _Topic:
         self.ends = [part.end_offset for part in view.partitions]
         self.sizes = [part.size_bytes for part in view.partitions]
         self.markers = [part.markers for part in view.partitions]
+        # Of each partition that has any, the first offset of open transactions by producer id.
+        self.transactions: dict[int, dict[int, int]] = {
+            part.partition: dict(part.transactions) for part in view.partitions if part.transactions
+        }
         self.published = view.published
         self.published_bytes = view.published_bytes
 
@@ -101,14 +105,18 @@ class _Topic:
 class FoldedTopics:
     """The topics that are listed. Of the logs of queues and dead-letter queues only counts are known."""
 
-    def __init__(self, topics: tuple[TopicView, ...], gates: FoldedGates) -> None:
+    def __init__(
+        self, topics: tuple[TopicView, ...], gates: FoldedGates, transactions: tuple[TransactionView, ...] = ()
+    ) -> None:
         self._topics = {view.name: _Topic(view) for view in topics}
         self._gates = gates
+        self._open = {each.client: each.producer_id for each in transactions}
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.TOPIC_CREATED: self._created,
             EventKind.PARTITIONS_ADDED: self._created,
             EventKind.RECORDS_DELETED: self._deleted,
             EventKind.DEAD_LETTERED: self._buried,
+            EventKind.TRANSACTION_STARTED: self._begun,
             EventKind.TRANSACTION_ENDED: self._marked,
         }
 
@@ -120,6 +128,8 @@ class FoldedTopics:
             topic.published_bytes += event.size_bytes
             if event.partition < len(topic.ends):
                 topic.ends[event.partition] = event.offset + event.count
+            if self._open and (producer_id := self._open.get(event.client)) is not None:
+                topic.transactions.setdefault(event.partition, {}).setdefault(producer_id, event.offset)
 
     def remove(self, name: str) -> None:
         """The topic was deleted."""
@@ -137,11 +147,18 @@ class FoldedTopics:
             topic.starts[event.partition] = event.offset + event.count
             topic.markers[event.partition] -= (event.detail or {}).get("markers", 0)
 
+    def _begun(self, event: Event) -> None:
+        """What its client publishes now is of a transaction."""
+        self._open[event.client] = int((event.detail or {}).get("producer_id", -1))
+
     def _marked(self, event: Event) -> None:
         """Markers have taken offsets."""
+        self._open.pop(event.client, None)
+        producer_id = int((event.detail or {}).get("producer_id", -1))
         for (name, partition), offset in markers_of(event):
             topic = self._topics.get(name)
             if topic is not None and partition < len(topic.ends):
+                topic.transactions.get(partition, {}).pop(producer_id, None)
                 topic.ends[partition] = offset + 1
                 topic.markers[partition] += 1
 
@@ -174,7 +191,7 @@ class FoldedTopics:
         return TopicView(
             name,
             tuple(
-                PartitionView(number, start, end, size, markers=markers)
+                PartitionView(number, start, end, size, (), markers, tuple(topic.transactions.get(number, {}).items()))
                 for number, (start, end, size, markers) in enumerate(
                     zip(topic.starts, topic.ends, topic.sizes, topic.markers, strict=True)
                 )

@@ -3154,6 +3154,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Letzter Fehler</translation>
   </message>
   <message>
+   <source>Last stable offset</source>
+   <translation>Last Stable Offset</translation>
+  </message>
+  <message>
    <source>Lasted</source>
    <translation>Dauer</translation>
   </message>
@@ -4152,6 +4156,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open the scenario Schema evolution to see versions, and messages that a schema refuses.</source>
    <translation>Das Szenario Schema-Evolution öffnen, um Versionen zu sehen und Nachrichten, die ein Schema abweist.</translation>
+  </message>
+  <message>
+   <source>Open transaction</source>
+   <translation>Offene Transaktion</translation>
   </message>
   <message>
    <source>Open: {where}. Only programs on this machine can connect.</source>
@@ -5286,6 +5294,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Eine Partition von orders auswählen.</translation>
   </message>
   <message>
+   <source>Select a partition of payments.</source>
+   <translation>Eine Partition von payments auswählen.</translation>
+  </message>
+  <message>
    <source>Select a queue on the canvas first.</source>
    <translation>Erst eine Queue auf der Zeichenfläche wählen.</translation>
   </message>
@@ -6090,6 +6102,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The inspector lists the keys of its last messages. The first has nearly all of them.</source>
    <translation>Der Inspektor nennt die Schlüssel ihrer letzten Nachrichten. Der erste hat fast alle.</translation>
+  </message>
+  <message>
+   <source>The inspector names its last stable offset, and the transactions that are open in it. What lies between that offset and the end is in the log, and booked does not read it yet.</source>
+   <translation>Der Inspektor nennt ihren Last Stable Offset und die Transaktionen, die in ihr offen sind. Was zwischen diesem Offset und dem Ende liegt, steht im Log, und booked liest es noch nicht.</translation>
   </message>
   <message>
    <source>The inspector says who owns it, since when, and how many messages it holds.</source>
@@ -9028,6 +9044,10 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{n} times</source>
    <translation>{n}-mal</translation>
+  </message>
+  <message>
+   <source>{offset:,}, {behind:,} before the end</source>
+   <translation>{offset:,}, {behind:,} vor dem Ende</translation>
   </message>
   <message>
    <source>{place} from {old} to {new}</source>

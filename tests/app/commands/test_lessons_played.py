@@ -122,6 +122,7 @@ PLAYED: dict[str, Sequence[Act]] = {
         after(4),
         after(4),
         after(23),
+        click("lane:payments/0"),
         after(15),
         form("crash", "producer:shop", for_s=20),
     ),

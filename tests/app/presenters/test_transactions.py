@@ -3,7 +3,7 @@
 from app.presenters.inspector import inspector_facts
 from app.presenters.navigator import NavigatorModel
 from app.presenters.rates import Rates
-from broker_core.snapshots import Snapshot, TransactionView
+from broker_core.snapshots import PartitionView, Snapshot, TopicView, TransactionView
 
 S = 1_000_000_000
 OPEN = TransactionView("payments", 7, 3, "shop", 2 * S, 60_000)
@@ -30,3 +30,19 @@ def test_the_inspector_says_whose_it_is_and_when_it_is_aborted(qapp):
     assert (facts.name, facts.state) == ("payments", "Ongoing")
     assert (rows["Client"], rows["Aborted in"], rows["Epoch"]) == ("shop", "48.0 s", "3")
     assert inspector_facts(Snapshot(15 * S, 0), "transaction:payments", Rates()) is None
+
+
+def test_a_partition_says_where_readers_of_committed_messages_wait_and_for_which_transaction(qapp):
+    parts = (PartitionView(0, 0, 90, 9_000, (), 2, ((7, 40), (8, 60))), PartitionView(1, 0, 5, 500))
+    snapshot = Snapshot(14 * S, 0, (TopicView("orders", parts, 93, 9_500, None),), transactions=(OPEN,))
+    assert [part.last_stable_offset for part in parts] == [40, 5]
+    facts = inspector_facts(snapshot, "lane:orders/0", Rates())
+    assert facts is not None
+    (rows,) = [section for title, section in facts.sections if title == "Transactions"]
+    assert rows == (
+        ("Last stable offset", "40, 50 before the end"),
+        ("Open transaction", "payments", "transaction:payments"),
+    )
+    other = inspector_facts(snapshot, "lane:orders/1", Rates())
+    assert other is not None
+    assert "Transactions" not in [title for title, _section in other.sections]

@@ -31,7 +31,9 @@ def without_sizes(found: Snapshot) -> Snapshot:
         msgspec.structs.replace(
             topic,
             partitions=tuple(
-                PartitionView(each.partition, each.start_offset, each.end_offset, 0, each.lost, each.markers)
+                PartitionView(
+                    each.partition, each.start_offset, each.end_offset, 0, each.lost, each.markers, each.transactions
+                )
                 for each in topic.partitions
             ),
         )

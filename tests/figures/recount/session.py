@@ -47,6 +47,9 @@ class Recount(Flows):
         self.read: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what a group was handed of a partition
         self.passed: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what its resets have jumped over
         self.transactions: dict[int, Row] = {}  # how each that is open began, by producer id
+        self.begins: dict[tuple[str, int], dict[int, int]] = defaultdict(
+            dict
+        )  # the first offset of each in a partition
         self.redrives = Redrives()
         self.schemas = Schemas(scenario)
         self._gaps: dict[str, tuple[int, list[Gap]]] = {}
@@ -200,6 +203,9 @@ class Recount(Flows):
         topic.published_bytes += row["size_bytes"]
         partition = topic.at(row["partition"])
         partition.append(row["offset"], row["count"], row["time_ns"])
+        for producer_id, began in self.transactions.items():
+            if began["client"] == row["client"]:
+                self.begins[row["topic"], row["partition"]].setdefault(producer_id, row["offset"])
         if row["count"] == 1:
             partition.keys[row["key"]] += 1
         else:
@@ -382,6 +388,7 @@ class Recount(Flows):
     def _transaction_ended(self, row: Row) -> None:
         self.transactions.pop(row["detail"]["producer_id"], None)
         for topic, partition, offset in row["detail"]["markers"]:
+            self.begins[topic, partition].pop(row["detail"]["producer_id"], None)
             self.topics[topic].at(partition).mark(offset)
 
     def in_hand(self, group: Group, place: tuple[str, int]) -> tuple[int, int]:
