@@ -7,8 +7,8 @@ from __future__ import annotations
 
 NOT_RECOUNTED = {
     # Looks, names and words, no figures.
-    r"canvas \| .* \| (hue|badge|reads|taken_by)": "who is drawn in which colour and letter; what feeds a queue, and who "
-    "takes from it",
+    r"canvas \| .* \| (hue|badge)": "who is drawn in which colour and by which letter",
+    r"canvas \| .* \| (reads|taken_by)": "what feeds a queue, and who takes from it",
     r"canvas \| .* > .* \| over": "whether time goes on, by which the line is drawn",
     r"backpressure \| .* \| policy": "the policy in words; `limits` has it",
     r"inspector \| .* \| Backpressure: (When full|Rate limit)": "the limits in words; they are held in the panel",
