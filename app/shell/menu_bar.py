@@ -94,7 +94,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "Help": (
         ("next_lesson", "lesson_over"),
-        ("help_panel", "help_canvas", "help_filters", "help_testing", "help_keys"),
+        ("help_panel", "help_canvas", "help_filters", "help_testing", "help_testing_reference", "help_keys"),
         ("about",),
     ),
 }

@@ -72,9 +72,9 @@ def durability(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def prepared(folder: Path, durability: str, *values: str, durable_acks: bool = False) -> None:
+def prepared(folder: Path, durability: str, *values: str, durable_acks: bool = False, lease_ms: float = 60_000) -> None:
     """A queue and a subscription, each with these messages."""
-    settings = QueueConfig(max_attempts=3, lease_ms=50, durable_acks=durable_acks)
+    settings = QueueConfig(max_attempts=3, lease_ms=lease_ms, durable_acks=durable_acks)
     with BrokerHost(folder, config(durability)) as host, Producer(host) as producer:
         admin = Admin(host)
         admin.create_topic("news")
@@ -86,7 +86,7 @@ def prepared(folder: Path, durability: str, *values: str, durable_acks: bool = F
 
 
 def test_promise_13_who_kills_its_worker_at_once_is_dead_at_its_last_attempt(tmp_path: Path, durability: str):
-    prepared(tmp_path, durability, "poison")
+    prepared(tmp_path, durability, "poison", lease_ms=50)
     seen = [killed(tmp_path, durability, "nothing") for _ in range(3)]
     assert seen == [["jobs 1", "mails 1"], ["jobs 2", "mails 2"], ["jobs 3", "mails 3"]]
     with BrokerHost(tmp_path, config(durability)) as host:
