@@ -5,9 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
-from app.commands.forms import open_form
+from app.commands.forms import not_there, open_form
 from app.commands.registry import Command
 from app.sessions.collectors.alerts import AlertCollector, Raised
+from broker_core.broker.occurrences import FIELDS
+from broker_core.filters import parse
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from widgets.dialogs.form import Field
 from widgets.formats import session_time
@@ -61,6 +63,7 @@ class AlertHandlers(QObject):
             ),
             tr("Set"),
             lambda v: SetAlert(v["name"].strip(), v["when"].strip(), v["for_s"]),
+            why_not=lambda v: not_there(self._context.controller.snapshot, parse(v["when"], FIELDS)),
         )
 
     def _group_of_selected(self) -> str:

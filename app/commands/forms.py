@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 
 from app.commands.context import CommandContext
+from broker_core.broker.occurrences import unknown_thing
 from broker_core.errors import BrokerError
+from broker_core.filters import Filter
 from broker_core.names import check_name
 from broker_core.operations.field_info import field_info
 from broker_core.simulation.actions import UserAction
@@ -34,16 +36,16 @@ def open_form(
 ) -> FormDialog | None:
     """Ask for what `make` needs, and do what it gives; None where nothing can be changed now.
 
-    What `make` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
+    What `make` or `why_not` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
     """
     if why := context.why_ended():
         context.show_message(why)
         return None
 
     def judge(values: Values) -> str:
-        if why := why_not(values):
-            return why
         try:
+            if why := why_not(values):
+                return why
             make(values)
         except (ValueError, BrokerError) as error:
             return sentence(str(error))
@@ -112,6 +114,13 @@ def name_error(name: str, what: str, taken: Iterable[str]) -> str:
     if name.lower() in {each.lower() for each in taken}:
         return tr("The name {name} is taken already.", name=name)
     return ""
+
+
+def not_there(snapshot: Snapshot, condition: Filter) -> str:
+    """What a condition asks of a thing that is not there, in a sentence; "" for nothing."""
+    things = {"group": group_names(snapshot), "queue": queue_names(snapshot), "client": client_names(snapshot)}
+    found = unknown_thing(condition, things)
+    return "" if found is None else found.translated(tr)
 
 
 def client_names(snapshot: Snapshot) -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext
+from app.commands.forms import not_there
 from app.commands.registry import Command
 from app.filters.help import help_rows
 from app.sessions.until import RunUntil
-from broker_core.broker.occurrences import FIELDS, unknown_thing
+from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import ns_from_s
-from broker_core.filters import Filter, FilterError, parse
+from broker_core.filters import FilterError, parse
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
 from widgets.i18n import tr
 
@@ -55,18 +56,8 @@ class UntilHandlers(QObject):
         task = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
         self._controller.run_background(task.go_on, task.summary)
         message = tr("Running until {words}; Space stops it.", words=text)
-        self._context.show_message(" ".join(filter(None, (message, self._not_there(condition)))))
-
-    def _not_there(self, condition: Filter) -> str:
-        """What the condition asks of a thing that is not there: it may come yet."""
-        snapshot = self._controller.snapshot
-        things = {
-            "group": [group.name for group in snapshot.groups],
-            "queue": [queue.name for queue in snapshot.queues],
-            "client": [actor.name for actor in snapshot.actors],
-        }
-        found = unknown_thing(condition, things)
-        return "" if found is None else found.translated(tr)
+        absent = not_there(self._controller.snapshot, condition)  # it may come yet
+        self._context.show_message(" ".join(filter(None, (message, absent))))
 
 
 def why_no_condition(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
 from app.sessions.collectors.alerts import AlertCollector
@@ -41,6 +42,22 @@ def test_an_alert_is_set_told_once_and_leads_to_its_moment(hand: Hand) -> None:
     window.hint.dismiss.click()
     hand.show()
     assert not window.hint.isVisible(), "it is told once"
+
+
+def test_a_name_that_is_not_there_is_said_while_one_writes_and_nothing_typed_is_lost(hand: Hand) -> None:
+    dialog = run(hand, "set_alert")
+    fill(hand, dialog, name="behind", when='lag("indexer") > 20')
+    assert dialog.problem.text() == "indexer has no lag here; did you mean indexers?"
+    hand.qtbot.keyClick(dialog.widgets["when"], Qt.Key.Key_Return)
+    hand.show()
+    assert dialog.isVisible() and not alerts(hand).alerts
+    assert dialog.values()["name"] == "behind" and dialog.values()["when"] == 'lag("indexer") > 20'
+    fill(hand, dialog, when='lag("indexers") > 20 and')
+    assert dialog.problem.text() and not dialog.accept_button.isEnabled()
+    fill(hand, dialog, when='lag("indexers") > 20')
+    hand.qtbot.keyClick(dialog.widgets["when"], Qt.Key.Key_Return)
+    hand.show()
+    assert alerts(hand).alerts["behind"].when == 'lag("indexers") > 20'
 
 
 def test_that_an_alert_is_over_stands_where_it_was_told_unless_that_was_dismissed(
