@@ -42,8 +42,8 @@ def duration(length_ns: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """`text` as one: with a capital, and a stop behind."""
-    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
+    """`text` as one: with a capital, and a stop behind where it has none."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".") if text else ""
 
 
 def count(number: int | None) -> str:

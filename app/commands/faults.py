@@ -73,7 +73,7 @@ FAULTS = (
         ),
         CLIENTS,
         mark("Crash {name}"),
-        mark("Its leases expire and its group misses it. It comes back after this long."),
+        mark("As by kill -9: the broker is told nothing. It comes back after this long."),
         lambda: (_for_s(10),),
         lambda name, v: Crash(name, v["for_s"]),
     ),

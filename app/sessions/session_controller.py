@@ -138,7 +138,8 @@ class SessionController(ShownSession):
     def branch(self) -> None:
         """Run the session again up to the moment that is shown, as a new one, which is live from there.
 
-        Raises BrokerError, ScenarioError where its inputs cannot be had again; the session before goes on then.
+        From the end of the scenario on it has no other end. Raises BrokerError, ScenarioError where its inputs cannot
+        be had again; the session before goes on then.
         """
         travel = self.travel
         by_event = travel.shown_event is not None or travel.snapshot is None
@@ -147,6 +148,8 @@ class SessionController(ShownSession):
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
         self.branched_from, self.branched_at_ns = branch.origin, branch.moment.time_ns
         self.rerun_until_ns = branch.moment.time_ns
+        if self._is_past_the_end(branch.moment.time_ns):
+            self._go_past_the_end()
         self.run_background(branch.task(live.simulation), branch.done)
 
     def why_not_continued(self) -> str:
@@ -169,7 +172,7 @@ class SessionController(ShownSession):
             self._go_past_the_end()
             self.reported.emit(tr("The session goes on past the end of its scenario; F8 ends it."))
             return
-        end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end()
+        end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end(self.end_ns)
         assert end is not None
         branch = branch_of(None, self._live, end, by_event=not past_the_end)
         assert self._path is not None
@@ -325,15 +328,17 @@ class SessionController(ShownSession):
         if error:
             self._failure_reported = True
             self.failed.emit(error)
-        elif self.open_ended and not self._overran and self._live.outside_clients and self._is_past_the_end():
+        elif (
+            self.open_ended and not self._overran and self._live.outside_clients and self._is_past_the_end(self.end_ns)
+        ):
             self._overran = True
             self.overran.emit()
         elif self.status.mode is Mode.FINISHED:
             # The scenario is over: its recording is sealed, and a report can be made of it.
             self.stop()
 
-    def _is_past_the_end(self) -> bool:
-        return self.scenario is not None and self.end_ns >= ns_from_s(self.scenario.until_s)
+    def _is_past_the_end(self, time_ns: int) -> bool:
+        return self.scenario is not None and time_ns >= ns_from_s(self.scenario.until_s)
 
     def grant(self, budget_s: float) -> None:
         """Give the engine its turn."""

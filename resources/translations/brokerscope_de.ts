@@ -770,6 +770,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Von selbst anordnen</translation>
   </message>
   <message>
+   <source>As by kill -9: the broker is told nothing. It comes back after this long.</source>
+   <translation>Wie bei kill -9: der Broker erfährt nichts. Nach dieser Zeit kommt er wieder.</translation>
+  </message>
+  <message>
    <source>As fast as possible.</source>
    <translation>So schnell es geht.</translation>
   </message>
@@ -2992,10 +2996,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Its lanes, or one line.</source>
    <translation>Ihre Spuren oder eine Zeile.</translation>
-  </message>
-  <message>
-   <source>Its leases expire and its group misses it. It comes back after this long.</source>
-   <translation>Seine Leases laufen ab, und seine Gruppe vermisst ihn. Nach dieser Zeit kommt er wieder.</translation>
   </message>
   <message>
    <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has processed them long since; the clerks of booked pass over them.</source>

@@ -162,3 +162,19 @@ def test_with_other_programs_it_ends_only_when_a_person_says_so(short: Hand) -> 
     host.close()
     short.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
     assert controller.stopped
+
+
+def test_a_branch_past_the_end_of_the_scenario_is_live(short: Hand) -> None:
+    controller = short.workbench.controller
+    assert short.workbench.registry.trigger("continue")
+    controller.express()
+    run_while(short, lambda controller: controller.end_ns < 20 * NS_PER_S)
+    controller.pause()
+    controller.travel.to(10 * NS_PER_S)
+    short.wait_until(lambda: controller.travel.snapshot is not None)
+    assert short.workbench.registry.trigger("branch"), short.workbench.registry.reason("branch")
+    run_while(short, lambda controller: controller.background_tasks > 0)
+    short.show()
+    assert controller.branched_at_ns == 10 * NS_PER_S and not controller.stopped
+    short.pass_time(3)
+    assert controller.end_ns > 12 * NS_PER_S and controller.status.mode is not Mode.FINISHED
