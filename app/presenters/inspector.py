@@ -277,7 +277,9 @@ def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
 
 
 def _transactions_of(part: PartitionView, snapshot: Snapshot) -> tuple[Fact, ...]:
-    """Where readers of committed messages wait, and for what."""
+    """Where readers of committed messages wait, and for what; nothing where no transaction is open."""
+    if not part.transactions:
+        return ()
     stable, producer_ids = part.last_stable_offset, dict(part.transactions)
     waits = tr("{offset:,}, {behind:,} before the end", offset=stable, behind=part.end_offset - stable)
     names = [each.transactional_id for each in snapshot.transactions if each.producer_id in producer_ids]
@@ -307,6 +309,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
                     tr("Offsets"),
                     tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset),
                 ),
+                *_transactions_of(part, snapshot),
                 (
                     tr("Stored"),
                     tr(
@@ -318,8 +321,6 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
             ),
         )
     ]
-    if part.transactions:
-        sections.append((tr("Transactions"), _transactions_of(part, snapshot)))
     for group in snapshot.groups:
         for at in group.offsets:
             if (at.topic, str(at.partition)) == (topic_name, number):

@@ -200,10 +200,10 @@ class Things:
         begins = self.recount.begins[topic, partition]
         if begins:
             stable = min(begins.values())
-            self._set(thing, {"Transactions: Last stable offset": f"{stable:,}, {log.end - stable:,} before the end"})
+            self._set(thing, {"Last stable offset": f"{stable:,}, {log.end - stable:,} before the end"})
         rows = [row for producer_id, row in self.recount.transactions.items() if producer_id in begins]
         for at, row in enumerate(sorted(rows, key=lambda row: (row["time_ns"], row["detail"]["producer_id"]))):
-            figure = "Transactions: Open transaction" + (f" #{at + 1}" if at else "")
+            figure = "Open transaction" + (f" #{at + 1}" if at else "")
             self._set(thing, {figure: row["detail"]["transactional_id"]})
         self.found["inspector", thing, "Hot keys"] = HotKeys(log.keys, log.unnamed)
         for group in self.recount.groups.values():
