@@ -80,6 +80,8 @@ class Canvas:
         )
 
     def _gate(self, target: str) -> object:
+        if any(not client and not fault.startswith(("rule ", "fault ")) for client, fault in self.recount.faults):
+            return "Disk full"
         state = gate_state(self.recount, target)
         rules = any(client == target and fault.startswith("rule ") for client, fault in self.recount.faults)
         return "Failing" if rules and state in ("", "Open") else state
