@@ -114,7 +114,7 @@ class Audit:
     # -- verdicts
 
     def nothing_lost(self) -> Verdict:
-        """Every message that was accepted is stored, read, acknowledged or dead-lettered, and no reader passed it over.
+        """What was accepted is acknowledged, dead-lettered or still there to be read, and no reader passed it over.
 
         What was evicted, has expired, or was purged or deleted before it was read is lost, and what was deleted before
         a member that is gone had acknowledged it; what was refused is not. What a consumer has acknowledged counts as

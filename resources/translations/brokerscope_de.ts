@@ -2150,10 +2150,6 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Jede Nachricht ist bestätigt oder tot: Nichts wartet, ist unterwegs oder ohne Commit gelesen.</translation>
   </message>
   <message>
-   <source>Every message that was accepted is stored, read, acknowledged or dead-lettered, and no reader passed it over.</source>
-   <translation>Jede angenommene Nachricht ist gespeichert, gelesen, bestätigt oder tot, und kein Leser hat sie übergangen.</translation>
-  </message>
-  <message>
    <source>Every n-th matching message fails in processing there, until the rule ends.</source>
    <translation>Eine dauerhafte Regel: jede n-te passende Nachricht scheitert, wer auch immer sie dort verarbeitet.</translation>
   </message>
@@ -7154,6 +7150,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What to watch</source>
    <translation>Worauf zu achten ist</translation>
+  </message>
+  <message>
+   <source>What was accepted is acknowledged, dead-lettered or still there to be read, and no reader passed it over.</source>
+   <translation>Was angenommen wurde, ist bestätigt, tot oder noch zu lesen, und kein Leser hat es übergangen.</translation>
   </message>
   <message>
    <source>What was otherwise: {what}.</source>
