@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
+from spark_reports.findings.hot_key import HotKey
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
@@ -77,20 +78,20 @@ def totals(queues: Rows, lag: Rows, scale: Scale) -> dict[Place, Series]:
 
 def behind(
     waiting: Mapping[Place, Series], lag_series: Rows, consumers: Rows,
-    throughput: Rows, markers: Rows, scale: Scale,
+    throughput: Rows, markers: Rows, hot: HotKey | None, scale: Scale,
 ) -> Iterator[Finding]:  # fmt: skip
     """Backlogs that were still growing at the end, and the group with the most lag."""
     told = []
     grown = {place: found for place, series in waiting.items() if (found := growth(series)) is not None}
     for place, one in sorted(grown.items(), key=lambda item: item[1].first - item[1].last)[:2]:
         told.append(place[0])
-        yield _growing(place, one, waiting[place], lag_series, consumers, throughput, scale)
-    yield from _furthest([row for row in lag_series if row["group"] not in told], waiting, markers, scale)
+        yield _growing(place, one, waiting[place], lag_series, consumers, throughput, hot, scale)
+    yield from _furthest([row for row in lag_series if row["group"] not in told], waiting, markers, hot, scale)
 
 
 def _growing(
     place: Place, one: Growth, series: Series, lag_series: Rows, consumers: Rows,
-    throughput: Rows, scale: Scale,
+    throughput: Rows, hot: HotKey | None, scale: Scale,
 ) -> Finding:  # fmt: skip
     name, topic = place
     since_ns = scale.to_ns - int(scale.duration_ns * one.share)
@@ -108,7 +109,7 @@ def _growing(
     rate = sum(came) / buckets
     detail = f"Over the last {text.duration(tail_s * 1e9)} it rose by {text.rate(per_s)} a second"
     detail += f", while {text.rate(rate)} a second came in." if rate else "."
-    return Finding(
+    finding = Finding(
         WARN,
         (f"The lag of {name} on {topic}" if topic else name) + f" was still growing at the end: {stood}{among}",
         detail,
@@ -119,6 +120,7 @@ def _growing(
         _spread(name, consumers),
         harm=_harm(series, scale),
     )
+    return hot.explain(finding) if topic and hot and hot.explains(name, topic) else finding
 
 
 def _readers(group: str, consumers: Rows) -> str:
@@ -151,7 +153,9 @@ def _harm(series: Series, scale: Scale) -> Harm:
     return Harm(at_once=round(float(series.max())), message_s=float(series.sum()) * scale.width_ns / 1e9)
 
 
-def _furthest(rows: Rows, waiting: Mapping[Place, Series], markers: Rows, scale: Scale) -> Iterator[Finding]:
+def _furthest(
+    rows: Rows, waiting: Mapping[Place, Series], markers: Rows, hot: HotKey | None, scale: Scale
+) -> Iterator[Finding]:
     """On which partition did a group fall furthest behind? Lag is looked at when a bucket ends, and may have been more
     in between.
     """
@@ -181,7 +185,9 @@ def _furthest(rows: Rows, waiting: Mapping[Place, Series], markers: Rows, scale:
     # A reader that goes back reads messages again: they have not waited.
     harm = Harm() if series is None or resets else _harm(series, scale)
     why = f"Its offsets were reset at {text.clock(resets[-1])}." if resets else ""
-    yield Finding(INFO, headline, detail, "lag", worst["max_lag_ns"], "" if resets else "behind", why, harm=harm)
+    finding = Finding(INFO, headline, detail, "lag", worst["max_lag_ns"], "" if resets else "behind", why, harm=harm)
+    explained = hot is not None and not resets and hot.explains(worst["group"], worst["topic"])
+    yield hot.explain(finding) if hot and explained else finding
 
 
 def of_partitions(lag_series: Rows, group: str) -> dict[tuple[str, int], Row]:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from spark_reports.findings import backlog, changes, latency, load, messages, outages, readers, recording
 from spark_reports.findings.finding import Finding, Rows, by_harm
-from spark_reports.findings.remedies import REMEDIES
+from spark_reports.findings.hot_key import hot_key
+from spark_reports.findings.remedies import remedy_of
 from spark_reports.findings.settings import Settings
 from spark_reports.page.text import bare
 from spark_reports.parts import EVERY
@@ -66,18 +67,19 @@ def find(
 
 def _over_time(tables: Mapping[str, Rows], scale: Scale, settings: Settings) -> list[Finding]:
     """What takes time to be seen."""
-    consumers, lag_series = tables["consumers"], tables["lag_series"]
+    consumers, lag_series, ownership = tables["consumers"], tables["lag_series"], tables["ownership"]
+    hot = hot_key(tables["partitions"], tables["hot_keys"], lag_series, ownership)
     missing = any(row["missing"] for row in tables["recording"])
     waiting = backlog.totals(tables["queues"], tables["lag"], scale)
-    crowded = list(readers.too_many(consumers, lag_series, scale))
+    crowded = list(readers.too_many(consumers, lag_series, hot, scale))
     told = frozenset(row["client"] for row in consumers if crowded and row["group"] and row["with_partitions_ns"] == 0)
     return [
         *outages.unread(tables["rebalances"], tables["unserved"]),
-        *backlog.behind(waiting, lag_series, consumers, tables["throughput"], tables["markers"], scale),
-        *readers.held_back(consumers, tables["ownership"], lag_series, tables["partitions"], scale),
+        *backlog.behind(waiting, lag_series, consumers, tables["throughput"], tables["markers"], hot, scale),
+        *readers.held_back(consumers, ownership, lag_series, tables["partitions"], scale),
         *crowded,
-        *(() if missing else readers.did_nothing(consumers, told, scale)),
-        *readers.overloaded(consumers),
+        *(() if missing else readers.did_nothing(consumers, told, hot, scale)),
+        *readers.overloaded(consumers, hot),
         *readers.hands_free(consumers, tables["redeliveries"], waiting, settings, scale),
     ]
 
@@ -91,12 +93,12 @@ def findings_table(found: Sequence[Finding]) -> pa.Table:
 
 
 def _row(finding: Finding) -> dict[str, object]:
-    remedy = REMEDIES.get(finding.kind)
+    remedy = remedy_of(finding)
     told = finding._asdict() | {"harm": finding.harm.words(), "harm_s": finding.harm.weight_s}
     if remedy is None:
         return told
     return told | {
-        "advice": finding.advice or remedy.advice,
+        "advice": remedy.advice,
         "setting": remedy.here,
         **{name: getattr(remedy, name) for name in ("kafka", "rabbitmq", "sqs", "scenario")},
     }

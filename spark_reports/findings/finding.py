@@ -59,6 +59,7 @@ class Harm(NamedTuple):
 class Finding(NamedTuple):
     """`level` is bad, warn, info or good; `section` the id of the section that shows it; `time_ns` its moment, if it
     has one. `kind` leads to its remedy. `why` is the cause as far as the data show it, `advice` what to do about it.
+    `explained_by` is the kind of the finding that explains it and whose remedy it has; "" for none.
     """
 
     level: str
@@ -70,13 +71,18 @@ class Finding(NamedTuple):
     why: str = ""
     advice: str = ""
     harm: Harm = Harm()
+    explained_by: str = ""
 
 
 def by_harm(findings: Sequence[Finding]) -> list[Finding]:
-    """What cannot be relied on first, what is well last, between them the greatest harm first."""
+    """What cannot be relied on first, what is well last, between them the greatest harm first. What explains others
+    weighs as much as they do, and comes before them.
+    """
 
-    def place(finding: Finding) -> tuple[int, float, int]:
+    def place(finding: Finding) -> tuple[int, float, bool, int]:
         last = {BAD: 0, GOOD: 2}.get(finding.level, 1)
-        return last, -finding.harm.weight_s, ORDER.index(finding.level)
+        explained = [one.harm.weight_s for one in findings if finding.kind and one.explained_by == finding.kind]
+        weight_s = max((finding.harm.weight_s, *explained))
+        return last, -weight_s, not explained, ORDER.index(finding.level)
 
     return sorted(findings, key=place)

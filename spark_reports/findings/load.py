@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Rows
+from spark_reports.findings.hot_key import KIND, hottest, is_hot
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
-UNEVEN = 1.5  # a partition with this many times its fair share is worth a sentence
-HOT = 1 / 3  # of a partition's messages with one key
 BLOCKED_SHARE = 0.01  # of the session
 FAR_BELOW = 0.5  # of a limit, at the highest
 
@@ -67,19 +66,15 @@ def unreached(series: Rows, blockers: Rows, settings: Settings) -> Iterator[Find
 
 def uneven(partitions: Rows, keys: Rows) -> Iterator[Finding]:
     """Which partition carried more than its share, and because of which key?"""
-    if not partitions:
+    found = hottest(partitions, keys)
+    if found is None:
         return
-    hottest = max(partitions, key=lambda row: row["times_even"])
-    if hottest["times_even"] < UNEVEN:
-        return
-    headline = (
-        f"Partition {hottest['partition']} of {hottest['topic']} carried {text.share(hottest['share'])} of its messages"
-    )
-    detail = f"That is {hottest['times_even']:.1f} times its fair share."
-    here = [row for row in keys if (row["topic"], row["partition"]) == (hottest["topic"], hottest["partition"])]
-    hot = bool(here) and here[0]["share_of_partition"] >= HOT
+    row, key = found
+    headline = f"Partition {row['partition']} of {row['topic']} carried {text.share(row['share'])} of its messages"
+    detail = f"That is {row['times_even']:.1f} times its fair share."
+    hot = key is not None and is_hot(key)
     why = ""
-    if here:
-        headline += f": key {here[0]['key']}" if hot else ""
-        why = f"The key {here[0]['key']} alone is {text.share(here[0]['share_of_partition'])} of the partition."
-    yield Finding(INFO, headline, detail, "keys", kind="hot-key" if hot else "skew", why=why)
+    if key is not None:
+        headline += f": key {key['key']}" if hot else ""
+        why = f"The key {key['key']} alone is {text.share(key['share_of_partition'])} of the partition."
+    yield Finding(INFO, headline, detail, "keys", kind=KIND if hot else "skew", why=why)

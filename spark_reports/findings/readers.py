@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from spark_reports.findings.backlog import BUSY, Place, Series, of_partitions
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
+from spark_reports.findings.hot_key import HotKey
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
 from spark_reports.scale import Scale
@@ -51,7 +52,7 @@ def held_back(consumers: Rows, ownership: Rows, lag_series: Rows, partitions: Ro
         )
 
 
-def too_many(consumers: Rows, lag_series: Rows, scale: Scale) -> Iterator[Finding]:
+def too_many(consumers: Rows, lag_series: Rows, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
     """In which group are more members than partitions, while those that have some cannot keep up?"""
     for group in sorted({row["group"] for row in lag_series}):
         there = [row for row in consumers if row["group"] == group and _stayed(row, scale)]
@@ -59,7 +60,7 @@ def too_many(consumers: Rows, lag_series: Rows, scale: Scale) -> Iterator[Findin
         lags = of_partitions(lag_series, group)
         behind = sum(row["last_lag"] or 0 for row in lags.values())
         if without and len(there) > len(lags) and behind >= FEWEST_BEHIND:
-            yield Finding(
+            finding = Finding(
                 WARN,
                 f"{group} cannot grow: {text.plural(len(lags), 'partition')} for {len(there)} members",
                 f"{text.listed(without)} had no partition, while the group was {text.plural(behind, 'message')} behind "
@@ -68,13 +69,14 @@ def too_many(consumers: Rows, lag_series: Rows, scale: Scale) -> Iterator[Findin
                 kind="partition-limit",
                 harm=Harm(at_once=behind),
             )
+            yield hot.explain(finding) if hot and hot.explains(group) else finding
 
 
 def _stayed(row: Row, scale: Scale) -> bool:
     return bool(row["to_ns"] - row["from_ns"] >= scale.duration_ns / 4)
 
 
-def did_nothing(rows: Rows, told: frozenset[str], scale: Scale) -> Iterator[Finding]:
+def did_nothing(rows: Rows, told: frozenset[str], hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
     """Readers that were present for most of the time and read nothing, without those of other findings (`told`)."""
     idle = [row for row in rows if _stayed(row, scale) and not row["delivered"] and row["client"] not in told]
     if not idle:
@@ -89,12 +91,26 @@ def did_nothing(rows: Rows, told: frozenset[str], scale: Scale) -> Iterator[Find
             why = f"got nothing from {row['group']}"
         reasons.append(f"{row['client']} {why}")
     names = text.listed([row["client"] for row in idle])
-    yield Finding(INFO, f"{names} did nothing", f"{text.listed(reasons)}.", "consumers", kind="idle")
+    finding = Finding(INFO, f"{names} did nothing", f"{text.listed(reasons)}.", "consumers", kind="idle")
+    explained, others = hot.groups() if hot else ([], [])
+    theirs = {row["group"] for row in idle if row["group"]}
+    if hot and explained and not others and theirs <= set(explained):
+        group = text.listed(explained)
+        advice = f"Take it away, or split the hot key {hot.key} first: until then more members do not help {group}."
+        finding = hot.explain(finding, advice)
+    yield finding
 
 
-def overloaded(rows: Rows) -> Iterator[Finding]:
-    """Who never had a moment without a message in hand?"""
+def overloaded(rows: Rows, hot: HotKey | None) -> Iterator[Finding]:
+    """Who never had a moment without a message in hand? Those whom the hot key keeps busy are told apart."""
     busy = [row for row in rows if row["utilisation"] >= BUSY and row["delivered"]]
+    kept = [row for row in busy if hot and (row["group"], row["client"]) in hot.owners and hot.explains(row["group"])]
+    yield from _busy([row for row in busy if row not in kept])
+    if hot:
+        yield from (hot.explain(finding) for finding in _busy(kept))
+
+
+def _busy(busy: Rows) -> Iterator[Finding]:
     if busy:
         worst = max(busy, key=lambda row: (row["in_hand"], row["utilisation"]))
         several = len(busy) > 1

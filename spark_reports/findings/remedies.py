@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from spark_reports.findings.finding import Finding
+
 
 class Remedy(NamedTuple):
     """`advice` is a sentence; `here` the setting in a scenario; the others what the same is called elsewhere, "" where
@@ -194,3 +196,11 @@ REMEDIES: Final = {
         "at-most-or-at-least-once",
     ),
 }
+
+
+def remedy_of(finding: Finding) -> Remedy | None:
+    """What to do about `finding`, in its own words where it has some. What another finding explains has the remedy of
+    that one.
+    """
+    known = REMEDIES.get(finding.explained_by or finding.kind)
+    return known._replace(advice=finding.advice) if known and finding.advice else known

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 import resources
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
-from spark_reports.findings.remedies import REMEDIES
+from spark_reports.findings.remedies import remedy_of
 from spark_reports.page import text
 from spark_reports.request import COMPARE, HISTORY, SESSION
 
@@ -62,7 +62,7 @@ def document(mode: str, data: Mapping[str, Any], **values: Any) -> str:
             scripts=[Markup(script) for script in scripts],
             hashes=" ".join(_hash(script) for script in scripts),
             data=Markup(_json(data)),
-            **({"verdicts": (), "remedies": REMEDIES} | values),
+            **({"verdicts": (), "remedy_of": remedy_of} | values),
         )
     )
 

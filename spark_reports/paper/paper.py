@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 import resources
 from spark_reports.findings.finding import Finding
-from spark_reports.findings.remedies import REMEDIES
+from spark_reports.findings.remedies import remedy_of
 from spark_reports.paper.cells import PrintedTable
 from spark_reports.paper.plots import LEGEND_COLUMNS, Plot, plain, printable
 
@@ -96,14 +96,14 @@ def _told(paper: Paper, plots: Sequence[Mapping[str, str]]) -> dict[str, Any]:
 
 
 def _finding(one: Finding) -> dict[str, str]:
-    remedy = REMEDIES.get(one.kind)
+    remedy = remedy_of(one)
     settings = (remedy.here, remedy.kafka, remedy.rabbitmq, remedy.sqs) if remedy else ("",) * len(_ELSEWHERE)
     return {
         "level": one.level,
         "headline": printable(one.headline),
         "detail": printable(f"{one.detail} {one.why}".strip()),
         "harm": printable(one.harm.words()),
-        "advice": printable(one.advice or (remedy.advice if remedy else "")),
+        "advice": printable(remedy.advice if remedy else ""),
         "settings": "   ".join(f"{place}: {told}" for place, told in zip(_ELSEWHERE, settings, strict=True) if told),
     }
 
