@@ -233,7 +233,8 @@ class ActorView(msgspec.Struct, frozen=True):
 
     Counts are in messages. `processed`: published or acknowledged. `failed`: nacked or left to expire by a worker, or
     dead-lettered by a schema for a producer. `rejected` and `dropped`: not stored by the target. `outcome` is the event
-    kind of a producer's last message that was not stored, "" where it was stored.
+    kind of a producer's last message that was not stored, "" where it was stored. `held_from` is the group that a
+    consumer of another program is held out of, "" for clients of the scenario.
     """
 
     name: str
@@ -248,6 +249,7 @@ class ActorView(msgspec.Struct, frozen=True):
     rejected: int = 0
     dropped: int = 0
     outcome: str = ""
+    held_from: str = ""
 
 
 ActorState = Literal["idle", "joining", "waiting", "running", "processing", "blocked", "paused", "crashed", "stopped"]

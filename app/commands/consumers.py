@@ -42,9 +42,10 @@ class ConsumerHandlers(QObject):
 
     def _show_ghost(self, consumer: str, target: str) -> None:
         context = self._context
-        context.canvas.set_ghost(
-            context.why_ended() or ghost(context.controller.snapshot, context.views.owners, consumer, target)
-        )
+        snapshot, why = context.controller.snapshot, context.why_ended()
+        if not why and (other := why_not_to(snapshot, consumer, target)):
+            why = tr("{consumer} cannot go there.", consumer=consumer) + "\n" + other
+        context.canvas.set_ghost(why or ghost(snapshot, context.views.owners, consumer, target))
 
     def _consumer(self) -> str:
         return self._context.selected("consumer")
@@ -65,10 +66,10 @@ class ConsumerHandlers(QObject):
     def ask_where(self, consumer: str, target: str = "") -> None:
         """The dialog that every drag has as its twin."""
         context = self._context
-        if why := context.why_ended():
+        snapshot = context.controller.snapshot
+        if why := context.why_ended() or why_not_to(snapshot, consumer, target):
             context.show_message(why)
             return
-        snapshot = context.controller.snapshot
         taken = group_names(snapshot)
         new_name = free_name(current_group(snapshot, consumer) or "group", taken, 2)
         dialog = MoveToGroupDialog(
@@ -113,11 +114,34 @@ def current_group(snapshot: Snapshot, consumer: str) -> str:
     return next((group.name for group in snapshot.groups if any(one.client == consumer for one in group.members)), "")
 
 
+def group_of_other_program(snapshot: Snapshot, consumer: str) -> str:
+    """The group of a consumer that is another program's, on the bench or not; "" for one of the session."""
+    actor = next((one for one in snapshot.actors if one.name == consumer), None)
+    return current_group(snapshot, consumer) if actor is None else actor.held_from
+
+
+def why_not_to(snapshot: Snapshot, consumer: str, target: str) -> str:
+    """Why a consumer of another program cannot go to `target`, a group or a new one; "" where it can."""
+    group = group_of_other_program(snapshot, consumer)
+    if not group or target in {BENCH, group}:
+        return ""
+    return tr(
+        "{consumer} is another program's: it goes to the bench and back to {group}. That program sets its group.id.",
+        consumer=consumer,
+        group=group,
+    )
+
+
 def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
-    """Every group, the bench, and a new group; where the consumer already is says so."""
+    """Every group, the bench, and a new group; where the consumer already is says so.
+
+    One of another program goes to its own group and the bench only.
+    """
     now = current_group(snapshot, consumer)
     choices = []
     for group in snapshot.groups:
+        if why_not_to(snapshot, consumer, group.name):
+            continue
         members = len(group.members)
         reads = ", ".join(group.topics) or tr("nothing")
         about = tr(
@@ -130,5 +154,6 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
         choices.append(MoveChoice(group.name, group.name, about, reason))
     benched = tr("{consumer} is on the bench already.", consumer=consumer) if not now else ""
     choices.append(MoveChoice(BENCH, tr("The bench"), tr("Reads nothing until it is moved again"), benched))
-    choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))
+    if not why_not_to(snapshot, consumer, NEW_GROUP):
+        choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))
     return choices

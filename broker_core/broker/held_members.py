@@ -46,7 +46,8 @@ class HeldMembers:
         fault = self._faults.begin(now_ns, ClientFault(effect="hold", client=client_id, group=group, api=JOIN))
         self._held[client] = _Held(group, fault.name, now_ns)
         self._faults.over(fault.name).then(lambda over: self._released(over.result(), client))
-        self._events.emit(now_ns, EventKind.CLIENT_STARTED, client=client, detail={"role": "consumer"})
+        detail = {"role": "consumer", "held_from": group}
+        self._events.emit(now_ns, EventKind.CLIENT_STARTED, client=client, detail=detail)
         self.kick(now_ns, client, group, f"{client} was moved to the bench")
 
     def release(self, now_ns: int, client: str, group: str) -> None:
@@ -67,7 +68,8 @@ class HeldMembers:
     def views(self) -> tuple[ActorView, ...]:
         """As the bench shows them."""
         return tuple(
-            ActorView(client, "consumer", "idle", "", (), 0, 0, held.since_ns) for client, held in self._held.items()
+            ActorView(client, "consumer", "idle", "", (), 0, 0, held.since_ns, held_from=held.group)
+            for client, held in self._held.items()
         )
 
     def _must_be_member(self, client: str, group: str) -> list[str]:

@@ -139,10 +139,13 @@ class Fold:
     # -- actors
 
     def _client_started(self, event: Event) -> None:
-        role = str((event.detail or {}).get("role", ""))
+        detail = event.detail or {}
+        role, held_from = str(detail.get("role", "")), str(detail.get("held_from", ""))
         if event.client not in self._actors and role:
             state = "idle" if role == "consumer" else "waiting"
-            self._actors[event.client] = ActorView(event.client, role, state, "", (), 0, 0, event.time_ns)
+            self._actors[event.client] = ActorView(
+                event.client, role, state, "", (), 0, 0, event.time_ns, held_from=held_from
+            )
 
     def _transaction_started(self, event: Event) -> None:
         detail = event.detail or {}

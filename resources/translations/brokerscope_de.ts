@@ -8544,8 +8544,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{consumer} allein liest {topics}.</translation>
   </message>
   <message>
+   <source>{consumer} cannot go there.</source>
+   <translation>{consumer} kann nicht dorthin.</translation>
+  </message>
+  <message>
    <source>{consumer} does not own {place} any more</source>
    <translation>{consumer} besitzt {place} nicht mehr</translation>
+  </message>
+  <message>
+   <source>{consumer} is another program's: it goes to the bench and back to {group}. That program sets its group.id.</source>
+   <translation>{consumer} gehört einem anderen Programm: er geht auf die Bank und zurück in {group}. Seine group.id setzt jenes Programm.</translation>
   </message>
   <message>
    <source>{consumer} is in this group already.</source>

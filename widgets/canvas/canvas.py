@@ -151,11 +151,12 @@ class Canvas(PointerView):
         self._map.set_facts(self._stage.layout.rects, self._stage.layout.bounds, sight, self.viewport().size())
 
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
-        """Answer `ghostRequested`: a `Ghost`, or a text whose first line is the title and the second a note."""
+        """Answer `ghostRequested`: a `Ghost`, or why there is none, its first line the title and its second a note."""
+        refused = not isinstance(ghost, Ghost)
         if not isinstance(ghost, Ghost):
             lines = ghost.splitlines() if isinstance(ghost, str) else list(ghost)
             ghost = Ghost(lines[0] if lines else "", note=" ".join(lines[1:]))
-        self._drag.show_ghost(ghost)
+        self._drag.show_ghost(ghost, refused=refused)
 
     def reveal(self, item_id: str) -> None:
         """Frame an id as selected and bring it into sight, without a signal; nothing where it is not drawn."""

@@ -143,10 +143,11 @@ class Drag(QObject):
                 return item_id.removeprefix("group:") if item_id.startswith("group:") else None
         return NEW_GROUP
 
-    def show_ghost(self, ghost: Ghost) -> None:
-        """The answer to `ghost_requested`; ignored when nothing is carried any more."""
+    def show_ghost(self, ghost: Ghost, *, refused: bool = False) -> None:
+        """The answer to `ghost_requested`; ignored when nothing is carried any more. `refused` hides the new group."""
         if self._proxy is None:
             return
+        self._spot.setVisible(self._target == NEW_GROUP and not refused)
         self.panel.show_ghost(ghost, self._pointer, self._stage.targets_in_view)
         self._stage.set_ghost(ghost)
 

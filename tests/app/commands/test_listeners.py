@@ -11,15 +11,20 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import Producer as KafkaProducer
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 
+from app.commands.consumers import move_choices
 from app.commands.listeners import ListenerHandlers
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter, by_api
 from app.sessions.branching import why_no_branch
+from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
-from tests.app.dialogs import accept, fill, run
+from tests.app.dialogs import accept, fill, run, said
+from widgets.canvas.view import NEW_GROUP
+from widgets.dialogs.move_to_group import MoveToGroupDialog
 from widgets.panels.connections import ConnectionsPanel
 
 
@@ -184,6 +189,7 @@ def test_a_consumer_of_another_program_is_dragged_to_the_bench_and_back(
     for _ in range(20):
         assert members("reader-b")()
     assert "reader-a" in bench()
+    assert [each.target for each in move_choices(hand.workbench.controller.snapshot, "reader-a")] == ["shipping", ""]
     hand.workbench.controller.perform(MoveConsumer("reader-a", "shipping"))
     hand.qtbot.waitUntil(members("reader-a", "reader-b"), timeout=20_000)
     assert "reader-a" not in bench()
@@ -193,6 +199,42 @@ def test_a_consumer_of_another_program_is_dragged_to_the_bench_and_back(
     hand.qtbot.waitUntil(members("reader-a", "reader-b"), timeout=20_000)
     for each in consumers.values():
         each.close()
+
+
+def test_a_consumer_of_another_program_is_promised_no_group_but_its_own(hand: Hand) -> None:
+    workbench, canvas = hand.workbench, hand.canvas
+
+    def join(simulation: Simulation) -> None:
+        simulation.broker.groups.join(
+            simulation.loop.now_ns,
+            "shipping",
+            client_id="reader",
+            session_timeout_ms=45_000,
+            rebalance_timeout_ms=60_000,
+            protocol_type="consumer",
+            protocols=[("range", encode_subscription(MemberSubscription(("commits",))))],
+        )
+
+    workbench.controller.query(join)
+    hand.pass_time(5)
+    canvas.fit()
+    choices = move_choices(workbench.controller.snapshot, "reader")
+    assert [(one.target, bool(one.reason)) for one in choices] == [("shipping", True), ("", False)]
+    drag = canvas._drag
+    start, empty = hand.place("consumer:reader"), QPoint(6, 6)
+    hand.qtbot.mousePress(canvas.viewport(), Qt.MouseButton.LeftButton, pos=start)
+    for step in range(1, 9):
+        hand.qtbot.mouseMove(canvas.viewport(), start + (empty - start) * (step / 8))
+    assert drag.target == NEW_GROUP
+    told = drag.panel.ghost
+    assert told.title == "reader cannot go there." and "group.id" in told.note and not told.moves
+    assert not drag._spot.isVisible()
+    hand.qtbot.mouseRelease(canvas.viewport(), Qt.MouseButton.LeftButton, pos=empty)
+    hand.show()
+    assert not workbench.window.findChildren(MoveToGroupDialog)
+    assert said(hand) == told.note
+    hand.drag("indexer-1", empty)
+    assert workbench.window.findChildren(MoveToGroupDialog), "one of the session may"
 
 
 def test_a_paused_session_answers_no_kafka_program(hand: Hand, listeners: ListenerHandlers) -> None:
