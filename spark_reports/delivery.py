@@ -21,6 +21,14 @@ PDF = "report.pdf"
 PICTURES = "pictures"
 JUNIT = "junit.xml"
 SCHEMA = "schema.md"
+PICTURE_MARK = "Brokerscope"  # as the software in a picture's own metadata
+#: What a file of a report says of itself, so that a person's file of the same name is told apart.
+_MARKS = {
+    REPORT: b'name="generator" content="Brokerscope"',
+    PDF: b"Brokerscope",
+    JUNIT: b"the recording is whole",
+    SCHEMA: b"# The tables of this report",
+}
 
 
 @contextlib.contextmanager
@@ -45,13 +53,32 @@ def local_delivery(out: Path) -> Iterator[Path]:
 def _check(out: Path) -> None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise ReportError(f"{out} is not a folder: choose another name for the report.")
-    if out.is_dir() and any(out.iterdir()) and not ((out / REPORT).exists() or _has_no_page(out)):
-        raise ReportError(f"{out} holds something else than a report: choose another folder.")
+    for path in sorted(out.rglob("*")) if out.is_dir() else ():
+        if not _is_of_report(path, out):
+            found = path.relative_to(out)
+            raise ReportError(f"{out} holds something else than a report, {found}: choose another folder.")
 
 
-def _has_no_page(out: Path) -> bool:
-    """A report without a page is a folder with its other files, and nothing else."""
-    return {path.name for path in out.iterdir()} <= {TABLES, PDF, PICTURES, JUNIT, SCHEMA}
+def _is_of_report(path: Path, out: Path) -> bool:
+    """Whether a report that was made in `out` has `path`: only such files go with an earlier report."""
+    name = path.relative_to(out).as_posix()
+    if path.is_symlink():
+        return False
+    if path.is_dir():
+        return name in (TABLES, PICTURES)
+    folder = name.rpartition("/")[0]
+    if folder == TABLES and path.suffix in (".csv", ".parquet"):
+        return f"## {path.stem}\n".encode() in _content(out / SCHEMA)
+    if folder == PICTURES and path.suffix == ".png":
+        return PICTURE_MARK.encode() in _content(path)
+    return name in _MARKS and _MARKS[name] in _content(path)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def _publish(partial: Path, out: Path) -> None:

@@ -82,7 +82,12 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         metavar="DIR",
         help="the folder of a recorded session; with --history also folders of sessions",
     )
-    parser.add_argument("--out", required=True, metavar="OUT", help="the folder to make")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="OUT",
+        help="the folder to make; a report that is there is replaced, anything else is not",
+    )
     several = parser.add_mutually_exclusive_group()
     several.add_argument("--compare", action="store_true", help="two or more sessions side by side")
     several.add_argument("--history", action="store_true", help="trends over many sessions")

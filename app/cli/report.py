@@ -17,6 +17,7 @@ from spark_reports.session import is_remote
 def make_report(request: Request) -> int:
     """Make the report that `request` describes and print the path of its page; the exit code."""
     job = ReportProcess(request)
+    replaces = _has_files(str(request.out))
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=Console(stderr=True))
     bar = progress.add_task("", total=1.0)
@@ -43,8 +44,17 @@ def make_report(request: Request) -> int:
         return error.code
     for said in job.outcome.lines():
         print(f"brokerscope: {said}", file=sys.stderr)
+    if replaces:
+        print(f"brokerscope: the earlier report in {request.out} was replaced.", file=sys.stderr)
     print(page)
     return job.outcome.code
+
+
+def _has_files(out: str) -> bool:
+    try:
+        return not is_remote(out) and any(Path(out).iterdir())
+    except OSError:  # it is not there, or the job will say why it cannot be read
+        return False
 
 
 def local(location: str) -> str:

@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import resources
+from spark_reports.delivery import PICTURE_MARK
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.remedies import remedy_of
 from spark_reports.paper.cells import PrintedTable
@@ -139,7 +140,7 @@ def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = l
             FigureCanvasAgg(figure)
             _draw(figure.subplots(), heading, plot)
             path = folder / f"{_file_name(heading, plot, taken)}.png"
-            figure.savefig(path, dpi=PICTURE_DPI)
+            figure.savefig(path, dpi=PICTURE_DPI, metadata={"Software": PICTURE_MARK})
             written.append(path)
     return written
 

@@ -84,6 +84,21 @@ def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
     assert log.read_text() == "java.io.IOException: disk"
 
 
+@pytest.mark.parametrize("earlier", [True, False])
+def test_an_earlier_report_that_was_replaced_is_named(
+    earlier: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended(['{"report": "/out/report.html"}'], 0))
+    (tmp_path / "out").mkdir()
+    if earlier:
+        (tmp_path / "out" / "report.html").write_text("page")
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 0
+    said = capsys.readouterr()
+    assert said.err == (f"brokerscope: the earlier report in {tmp_path / 'out'} was replaced.\n" if earlier else "")
+    assert said.out == "/out/report.html\n"
+
+
 @pytest.mark.parametrize(("place", "sentence"), [("nowhere", "There is no folder "), ("", "There is no session to ")])
 def test_a_history_of_nothing_ends_as_what_is_not_there(
     place: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

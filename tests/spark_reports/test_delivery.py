@@ -1,0 +1,81 @@
+"""A report takes the place of an earlier one, and of nothing else that a person has there. No Spark needed."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from spark_reports.assertions import Verdict
+from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES, local_delivery
+from spark_reports.errors import ReportError
+from spark_reports.junit import junit
+from spark_reports.kinds import Report
+from spark_reports.outcome import Outcome
+from spark_reports.progress import Progress
+from tests.spark_reports.page.tables_by_hand import made
+from tests.spark_reports.page.test_page import info, render
+from tests.spark_reports.paper.test_prints import page_data, paper_of
+
+FORMATS = ("html", "csv", "parquet", "pdf", "png")
+
+
+def _deliver(out: Path, *formats: str) -> None:
+    whole = made()
+    report = Report(
+        {"totals": whole.tables["totals"]},
+        lambda: render(info(), whole),
+        lambda: paper_of({**page_data(), "attempts": []}),
+        Progress(io.StringIO(), False, {}, lambda: None),
+        Outcome(),
+        junit("Test", [], [Verdict("lag < 5", True, "lag is 4")]),
+    )
+    with local_delivery(out) as folder:
+        report.write(folder / REPORT, folder / TABLES, frozenset(formats))
+
+
+def test_a_report_of_all_formats_gives_way_to_each_single_format_and_back(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _deliver(out, *FORMATS)
+    assert {path.name for path in out.iterdir()} == {REPORT, TABLES, PDF, PICTURES, JUNIT, SCHEMA}
+    for name in FORMATS:
+        _deliver(out, name)
+        assert len([path for path in out.iterdir() if path.name not in (JUNIT, SCHEMA)]) == 1, name
+        _deliver(out, *FORMATS)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "thesis.txt", "notes/day.txt", ".hidden", "tables/mine.csv", "tables/totals.txt", "tables/deep/totals.csv",
+        "pictures/holiday.png", "pictures/lag.svg",
+    ],
+)  # fmt: skip
+def test_what_a_person_put_into_a_report_stays(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    _deliver(out, "html", "csv")
+    (out / name).parent.mkdir(parents=True, exist_ok=True)
+    (out / name).write_text("irreplaceable")
+    page = (out / REPORT).read_bytes()
+    with pytest.raises(ReportError, match=r"holds something else than a report, .*: choose another folder\.$"):
+        _deliver(out, "html")
+    assert (out / name).read_text() == "irreplaceable" and (out / REPORT).read_bytes() == page
+
+
+@pytest.mark.parametrize("name", [REPORT, PDF, JUNIT, SCHEMA, f"{TABLES}/totals.csv", f"{PICTURES}/lag.png"])
+def test_a_file_of_another_program_is_no_report_for_its_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / "out" / name).parent.mkdir(parents=True)
+    (tmp_path / "out" / name).write_text("made by another program")
+    with pytest.raises(ReportError, match="something else than a report"):
+        _deliver(tmp_path / "out", "html")
+    assert (tmp_path / "out" / name).read_text() == "made by another program"
+
+
+def test_a_link_in_a_report_is_not_of_it(tmp_path: Path) -> None:
+    _deliver(tmp_path / "out", "html")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / TABLES).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ReportError, match="something else than a report"):
+        _deliver(tmp_path / "out", "html")
