@@ -12,12 +12,13 @@ from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.filters.help import help_rows
-from app.presenters.dead_letter_sync import DeadLetterSync
+from app.presenters.dead_letter_sync import DeadLetterSync, offsets_of
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.redriven import place_of
 from app.sessions.history.redrives import RedrivenMessage
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
+from broker_core.filters import quoted
 from broker_core.queues.dead_letters import RedrivePreview
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
 from broker_core.simulation.simulation import Simulation
@@ -102,6 +103,7 @@ class DeadLetterHandlers(QObject):
             lambda _count: context.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
         )
         context.menu_parts.append(self._add_to_menu)
+        context.views.ways["dead_letters"] = self._list
         context.controller.opened.connect(self._forget)
 
     def _forget(self) -> None:
@@ -284,10 +286,35 @@ class DeadLetterHandlers(QObject):
             views.presenter(DeadLettersPresenter).redriven if shown else views.presenter(DeadLettersPresenter).model
         ).set_filter(text)
 
-    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
-        if kind in {"queue", "dlq"}:
-            for command in ("redrive_all", "show_dead_letters", "show_redriven", "show_in_flight"):
-                menu.addAction(self._context.registry.action(command))
+    def _list(self, queue: str) -> None:
+        """The dead letters of one queue, of all causes."""
+        self._context.window.show_tab(DeadLettersPanel.info.name)
+        self._panel.show_redriven(False)
+        self._panel.show_all_causes()
+        self._panel.set_filter_text(f"queue = {quoted(queue)}")
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        if kind not in {"queue", "dlq"}:
+            return
+        queues = self._context.controller.snapshot.queues
+        count = next((queue.dead for queue in queues if queue.name == name), 0)
+        why = self._context.why_ended() or ("" if count else tr("There are no dead letters."))
+        redrive = menu.addAction(tr("Redrive all ({shown:,})", shown=count))
+        redrive.setEnabled(not why)
+        redrive.setToolTip(why or tr("{count} dead letters", count=f"{count:,}"))
+        redrive.triggered.connect(lambda _checked: self._redrive_queue(name))
+        show = menu.addAction(tr(DeadLettersPanel.info.title))
+        show.triggered.connect(lambda _checked: self._list(name))
+        for command in ("show_redriven", "show_in_flight"):
+            menu.addAction(self._context.registry.action(command))
+
+    def _redrive_queue(self, queue: str) -> None:
+        """All dead letters of one queue, listed in the panel or not."""
+        self._answers.ask(
+            lambda simulation: offsets_of(simulation, queue),
+            lambda offsets: self._redrives.add({queue: tuple(offsets)}),
+            self._context.show_message,
+        )
 
 
 def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:

@@ -77,6 +77,7 @@ class ViewHandlers(QObject):
         context.views.ways |= {"moment": self._go_to, "bookmark": self._go_to}
         bind, window, canvas = context.registry.bind, context.window, context.canvas
         canvas.selected.connect(self._select)
+        canvas.opened.connect(self._open_of_canvas)
         canvas.contextMenuRequested.connect(self._canvas_menu)
         context.menu_parts.append(self._add_to_menu)
         bind("filter", window.focus_filter)
@@ -191,9 +192,16 @@ class ViewHandlers(QObject):
         views.refresh(self._context.controller.snapshot)
 
     def _open(self, item_id: str) -> None:
-        """The panel that tells most of a thing."""
-        kind = item_id.partition(":")[0]
-        self._context.registry.trigger(_OPENS.get(kind, "show_charts"))
+        """The panel that tells most of a thing; of dead letters, with those of their queue."""
+        kind, _, name = item_id.partition(":")
+        if kind == "dlq":
+            self._context.views.ways["dead_letters"](name)
+        else:
+            self._context.registry.trigger(_OPENS.get(kind, "show_charts"))
+
+    def _open_of_canvas(self, item_id: str) -> None:
+        if item_id.partition(":")[0] in _OPENS:
+            self._open(item_id)
 
     def _select(self, selected: str) -> None:
         self._context.views.select(selected)

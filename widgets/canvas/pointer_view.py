@@ -26,6 +26,8 @@ class PointerView(ZoomView):
 
     selected = Signal(str)
     """id of what was clicked, "" for empty ground."""
+    opened = Signal(str)
+    """id of what was double-clicked."""
     contextMenuRequested = Signal(str, QPoint)
     """id ("" for empty ground) and the global position."""
     ghostRequested = Signal(str, str)
@@ -56,6 +58,7 @@ class PointerView(ZoomView):
         self._stage.addItem(self._selection_frame)
         self._selected_id = self._press_id = ""
         self._press_at = QPoint()
+        self._pressed_twice = False
         self._panned_from: QPoint | None = None
         self._has_panned = False
         self._swallow_menu = False
@@ -79,6 +82,7 @@ class PointerView(ZoomView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Left takes hold, of a consumer or of the ground; right lets go of what is carried."""
         at = event.position().toPoint()
+        self._pressed_twice = False
         self.pointed_at("")
         if event.button() == Qt.MouseButton.RightButton and self._drag.is_pressed:
             self._swallow_menu = self._drag.is_carrying
@@ -152,12 +156,15 @@ class PointerView(ZoomView):
                 self.pointed_at(self._press_id)
                 self.set_selected(self._press_id)
                 self.selected.emit(self._press_id)
+                if self._pressed_twice and self._press_id:
+                    self.opened.emit(self._press_id)
             self._show_hand(at)
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The second press of a double click is a press."""
+        """The second press of a double click is a press; released where it is, it opens what is there."""
         self.mousePressEvent(event)
+        self._pressed_twice = True
 
     def _show_hand(self, at: QPoint) -> None:
         scene_at = self.mapToScene(at)

@@ -263,6 +263,10 @@ class DeadLettersPanel(TablePanel):
         cause: str | None = item.data(_CAUSE) if item is not None else None
         return cause
 
+    def show_all_causes(self) -> None:
+        """Leave no cause out."""
+        self.causes.setCurrentRow(0)
+
     def _on_cause(self, item: QListWidgetItem | None, _old: QListWidgetItem | None) -> None:
         self.causeChosen.emit(item.data(_CAUSE) if item is not None else None)
 

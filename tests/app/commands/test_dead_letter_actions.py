@@ -1,7 +1,8 @@
 """Dead letters: tried without doing it, edited, purged with their count, redriven at a rate - by hand."""
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
 
 from app.commands.dead_letters import DeadLetterHandlers
 from widgets.dialogs.edit_dead_letter import EditDeadLetterDialog
@@ -126,3 +127,37 @@ def test_dead_letters_that_nobody_has_looked_at_are_not_denied(open_workbench):
     hand.show()
     assert registry.reason("redrive_all") == ""
     assert "Select dead letters first" in registry.reason("redrive_selected")
+
+
+def test_a_double_click_on_dead_letters_lists_those_of_their_queue(hand):
+    hand.pass_time(40)
+    hand.canvas.fit()
+    window, panel = hand.workbench.window, hand.workbench.window.tab(DeadLettersPanel)
+    window.show_tab("events")
+    at = hand.place("dlq:builds")
+    hand.qtbot.mouseClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert window.shown_tab() == "events"
+    hand.qtbot.mouseDClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    hand.qtbot.mouseRelease(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    hand.show()
+    assert window.shown_tab() == "dead_letters" and panel.filter_text == 'queue = "builds"'
+    assert panel.model.rowCount() == dead(hand)
+
+
+def test_a_queue_is_redriven_from_its_menu_though_the_panel_was_never_opened(hand):
+    def menu(of):
+        hand.canvas.contextMenuRequested.emit(of, QPoint(10, 10))
+        made = hand.workbench.window.findChildren(QMenu, "canvas_menu")[-1]
+        made.close()
+        return next(action for action in made.actions() if action.text().startswith("Redrive all"))
+
+    hand.workbench.window.show_tab("events")
+    hand.pass_time(40)
+    count = dead(hand)
+    all_of_it = menu("dlq:builds")
+    assert count >= 3 and all_of_it.isEnabled() and all_of_it.text() == f"Redrive all ({count})"
+    all_of_it.trigger()
+    hand.wait_until(lambda: dead(hand) == 0)
+    assert sum(queue.redriven for queue in hand.workbench.controller.snapshot.queues) == count
+    none = menu("dlq:builds")
+    assert not none.isEnabled() and none.toolTip() == "There are no dead letters."
