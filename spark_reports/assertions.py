@@ -37,6 +37,12 @@ class Verdict(NamedTuple):
     holds: bool
     found: str
 
+    @property
+    def sentence(self) -> str:
+        """p99 < 200 ms holds: p99 is 120 ms."""
+        word = "holds" if self.holds else "does not hold"
+        return f"{self.assertion} {word}: {self.found}" + ("" if self.found.endswith("?") else ".")
+
 
 def _percentile(column: str, measure: str = "delivered") -> Callable[[Tables], Values]:
     def values(tables: Tables) -> Values:

@@ -95,13 +95,13 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     settings = Settings(info.scenario)
     findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=settings)
     verdicts = judge(request.assertions, rows)
-    told = tuple(f"{one.assertion} does not hold: {one.found}." for one in verdicts if not one.holds)
+    not_hold, held = (tuple(one.sentence for one in verdicts if one.holds is which) for which in (False, True))
     return Report(
         _dated({**made.written(), "findings": findings_table(findings), **verdicts_table(verdicts)}, info),
         lambda: render(info, made, rows, findings, _files(request), verdicts),
         lambda: _papers().session_paper(info, made, rows, findings, verdicts),
         progress,
-        Outcome(info.problems, told),
+        Outcome(info.problems, not_hold, held),
         junit(str(info.metadata.get("scenario") or info.location), info.problems, verdicts) if verdicts else b"",
     )
 

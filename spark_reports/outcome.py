@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 NOT_WHOLE_CODE: Final = 3
 NOT_HELD_CODE: Final = 4
 
 
 class Outcome(NamedTuple):
-    """Sentences: `problems` of the sessions, and what was asserted and does `not_hold`."""
+    """Sentences: `problems` of the sessions, and what was asserted and `held` or does `not_hold`."""
 
     problems: tuple[str, ...] = ()
     not_hold: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Outcome:
+        """What `told` has said of it."""
+        return cls(*(tuple(told.get(name, ())) for name in cls._fields))
 
     @property
     def code(self) -> int:
@@ -25,4 +32,4 @@ class Outcome(NamedTuple):
 
     def lines(self) -> list[str]:
         """For people."""
-        return [*self.problems, *self.not_hold]
+        return [*self.problems, *self.held, *self.not_hold]

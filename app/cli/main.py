@@ -17,7 +17,7 @@ from app.cli import commands
 from app.cli.errors import CommandError
 from app.cli.folders import folder
 from app.cli.numbers import above_zero, integer, or_word, seconds
-from app.cli.parser import Parser
+from app.cli.parser import Parser, with_exits
 from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant
@@ -276,7 +276,12 @@ def _report_command() -> Command:
     from spark_reports.request import LISTS, add_arguments, request_of
 
     parser = Parser(
-        prog="brokerscope report", description="Make the report of a recorded session, or of several, with Spark."
+        prog="brokerscope report",
+        description="Make the report of a recorded session, or of several, with Spark.",
+        **with_exits(
+            "The exit code of a report that is made is 3 where the recording is not whole,\n"
+            "and 4 where what was asserted does not hold."
+        ),
     )
     add_arguments(parser)
     complete_lists(parser, LISTS)

@@ -103,7 +103,7 @@ class ReportProcess:
         if self.cancelled:
             raise ReportError("The report was cancelled; nothing was written.")
         if "report" in last:
-            self.outcome = Outcome(tuple(last.get("problems", ())), tuple(last.get("not_hold", ())))
+            self.outcome = Outcome.of(last)
         if "report" in last and code in (None, self.outcome.code):
             return Path(last["report"])
         if "error" in last:

@@ -122,6 +122,28 @@ def test_ci_reads_what_holds_and_what_does_not() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("assertion", "sentence"),
+    [
+        ("dead_letters = 5", "dead_letters = 5 holds: dead_letters is 5."),
+        ("p99 < 200 ms", "p99 < 200 ms does not hold: p99 is 341 ms."),
+        ("lag(billin) < 5", "lag(billin) < 5 does not hold: billin has no lag here; did you mean billing?"),
+        ("lag(nobody) < 5", "lag(nobody) < 5 does not hold: nobody has no lag here; there are billing, other."),
+    ],
+)
+def test_each_verdict_is_one_sentence(assertion: str, sentence: str) -> None:
+    (verdict,) = judge([assertion], rows_of(made(**ROWS)))
+    assert verdict.sentence.replace("\u00a0", " ") == sentence
+
+
+def test_what_holds_is_told_too_and_changes_no_code() -> None:
+    outcome = Outcome(held=("a holds.",))
+    assert (outcome.code, outcome.lines()) == (0, ["a holds."])
+    torn = Outcome(("p",), ("b does not hold.",), ("a holds.",))
+    assert Outcome.of({"report": "/out", **torn.told()}) == torn
+    assert torn.lines() == ["p", "a holds.", "b does not hold."]
+
+
 def test_figures_of_a_torn_session_prove_nothing() -> None:
     assert [Outcome(*told).code for told in ((), ((), ("x",)), (("y",), ("x",)), (("y",), ()))] == [0, 4, 3, 3]
 

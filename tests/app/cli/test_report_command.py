@@ -84,6 +84,17 @@ def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
     assert log.read_text() == "java.io.IOException: disk"
 
 
+def test_each_assertion_has_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    last = '{"report": "/out/report.html", "not_hold": ["b does not hold."], "held": ["a holds."]}'
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended([last], 4))
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 4
+    said = capsys.readouterr()
+    assert said.err == "brokerscope: a holds.\nbrokerscope: b does not hold.\n" and said.out == "/out/report.html\n"
+
+
 @pytest.mark.parametrize("earlier", [True, False])
 def test_an_earlier_report_that_was_replaced_is_named(
     earlier: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
