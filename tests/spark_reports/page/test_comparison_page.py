@@ -73,18 +73,19 @@ def test_sessions_of_different_scenarios_or_lengths_are_said_to_be_so() -> None:
     assert "They lasted differently long From 60 s to 90 s" in told[INFO]
 
 
-def test_a_page_names_the_files_that_are_there_and_no_others() -> None:
+def comparison_page(*files: str) -> str:
+    """The page of two sessions alike."""
     sessions = [made(groups=[group(0, 0)]) for _ in LABELS]
     compared = measure("p99_ns", 1.0 * S, 1.0 * S, "same")
     tables = {"runs": Rows([run(0), run(1)]), "comparison": Rows(compared)}
     found = Found(tuple(SessionInfo(f"/sessions/{label}", {}) for label in LABELS))
+    return render_comparison(found, LABELS, tables, sessions, [], files)
 
-    def page(*files: str) -> str:
-        return render_comparison(found, LABELS, tables, sessions, [], files)
 
-    assert "as CSV and Parquet in the folder tables" in page("CSV", "Parquet")
-    assert "as CSV in the folder tables" in page("CSV")
-    assert "in the folder tables" not in page()
+def test_a_page_names_the_files_that_are_there_and_no_others() -> None:
+    assert "as CSV and Parquet in the folder tables" in comparison_page("CSV", "Parquet")
+    assert "as CSV in the folder tables" in comparison_page("CSV")
+    assert "in the folder tables" not in comparison_page()
 
 
 def test_a_stretch_without_messages_is_drawn_as_one() -> None:

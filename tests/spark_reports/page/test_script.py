@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.spark_reports.page.tables_by_hand import S, made
+from tests.spark_reports.page.test_comparison_page import comparison_page
 from tests.spark_reports.page.test_page import info, render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -110,12 +111,12 @@ def _browse(page: Path, *flags: str) -> tuple[str, str]:
     return done.stdout, "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
 
 
-def _done(tmp_path: Path, *flags: str) -> dict[str, Any]:
-    """What `STEPS` found. The page's own policy lets no script in but its two, so it is taken out for them."""
-    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", _page())
+def _done(tmp_path: Path, *flags: str, shown: str = "", steps: str = STEPS) -> dict[str, Any]:
+    """What `steps` found. The page's own policy lets no script in but its two, so it is taken out for them."""
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", shown or _page())
     path = tmp_path / "page.html"
     body, _, end = page.rpartition("</body>")
-    path.write_text(f"{body}<script>{STEPS}</script></body>{end}", encoding="utf-8")
+    path.write_text(f"{body}<script>{steps}</script></body>{end}", encoding="utf-8")
     document, said = _browse(path, *flags)
     found = re.search(r'<pre id="found">(.*?)</pre>', document, re.S)
     assert found, said
@@ -158,6 +159,39 @@ def test_paper_is_light_whatever_the_screen_is(done: dict[str, Any], tmp_path: P
     for found in (done, dark):
         assert found["printed"] == ["light", done["card"], True]
         assert found["after"] == ["", found["card"]]
+
+
+LEGENDS = """
+const found = {};
+for (const box of document.querySelectorAll(".plot")) {
+  const options = echarts.getInstanceByDom(box).getOption();
+  const drawn = options.series.map((one) => [one.name, one.lineStyle.type !== "solid"]);
+  found[box.id] = [drawn, options.legend[0].data.map((one) => [one.name, one.icon.startsWith("path:")])];
+}
+document.body.insertAdjacentHTML("beforeend", "<pre id=found></pre>");
+document.getElementById("found").textContent = JSON.stringify(found);
+"""
+
+
+def test_the_legend_of_a_comparison_has_the_lines_of_its_plots(tmp_path: Path) -> None:
+    """The first session is dashed, here and there."""
+    found = _done(tmp_path, shown=comparison_page(), steps=LEGENDS)
+    assert {"plot-rate", "plot-latency", "plot-lag"} <= set(found)
+    for plot, (drawn, legend) in found.items():
+        assert drawn == legend == [["before", True], ["after", False]], plot
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed")
+def test_what_to_do_is_folded_on_the_screen_and_printed(tmp_path: Path) -> None:
+    busy = {"group": "g", "client": "c", "from_ns": 0, "to_ns": 60 * S, "delivered": 5, "with_partitions_ns": 60 * S}
+    path = tmp_path / "page.html"
+    path.write_text(render(info(), made(consumers=[{**busy, "utilisation": 1.0, "in_hand": 1.0}])), encoding="utf-8")
+    _browse(path, f"--print-to-pdf={tmp_path / 'page.pdf'}")
+    told = subprocess.run(["pdftotext", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    printed = " ".join(told.split())
+    assert "Add another, or make the work shorter." in printed
+    assert "Kafka: more members of the group" in printed
+    assert '<details class="remedy">' in path.read_text(encoding="utf-8")
 
 
 def test_the_policy_of_the_page_lets_its_own_scripts_run(tmp_path: Path) -> None:
