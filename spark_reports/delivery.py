@@ -53,7 +53,7 @@ def local_delivery(out: Path) -> Iterator[Path]:
 def _check(out: Path) -> None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise ReportError(f"{out} is not a folder: choose another name for the report.")
-    for path in sorted(out.rglob("*")) if out.is_dir() else ():
+    for path in out.rglob("*") if out.is_dir() else ():
         if not _is_of_report(path, out):
             found = path.relative_to(out)
             raise ReportError(f"{out} holds something else than a report, {found}: choose another folder.")
@@ -110,9 +110,11 @@ def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
     partial = hadoop.Path(f"{out.rstrip('/')}.partial-{os.getpid()}")
     try:
         system = target.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
-        report, tables = hadoop.Path(target, REPORT), hadoop.Path(target, TABLES)
-        if system.exists(target) and not (system.exists(report) or system.exists(tables)):
-            raise ReportError(f"{out} holds something else than a report: choose another folder.")
+        there = {one.getPath().getName() for one in system.listStatus(target)} if system.exists(target) else set()
+        strange = sorted(there - {*_MARKS, TABLES, PICTURES})
+        if strange or (there and not there & {REPORT, TABLES}):
+            found = (strange or sorted(there))[0]
+            raise ReportError(f"{out} holds something else than a report, {found}: choose another folder.")
         system.delete(partial, True)
         try:
             system.copyFromLocalFile(False, True, hadoop.Path(f"file://{folder}"), partial)

@@ -1,14 +1,15 @@
-"""A report takes the place of an earlier one, and of nothing else that a person has there. No Spark needed."""
+"""A report takes the place of an earlier one, and of nothing else that a person has there."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spark_reports.assertions import Verdict
-from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES, local_delivery
+from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES, deliver_remote, local_delivery
 from spark_reports.errors import ReportError
 from spark_reports.junit import junit
 from spark_reports.kinds import Report
@@ -79,3 +80,17 @@ def test_a_link_in_a_report_is_not_of_it(tmp_path: Path) -> None:
     (tmp_path / "out" / TABLES).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ReportError, match="something else than a report"):
         _deliver(tmp_path / "out", "html")
+
+
+@pytest.mark.spark
+def test_on_another_file_system_only_a_report_gives_way(spark: Any, tmp_path: Path) -> None:
+    _deliver(tmp_path / "report", "html", "csv")
+    out = tmp_path / "out"
+    deliver_remote(spark, tmp_path / "report", f"file://{out}")
+    (tmp_path / "report" / REPORT).write_text("a newer page")
+    deliver_remote(spark, tmp_path / "report", f"file://{out}")
+    assert (out / REPORT).read_text() == "a newer page"
+    (out / "thesis.txt").write_text("irreplaceable")
+    with pytest.raises(ReportError, match=r"something else than a report, thesis\.txt: choose another folder"):
+        deliver_remote(spark, tmp_path / "report", f"file://{out}")
+    assert (out / "thesis.txt").read_text() == "irreplaceable" and (out / REPORT).exists()
