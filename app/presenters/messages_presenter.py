@@ -18,7 +18,7 @@ from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.messages import StoredMessage
 from broker_core.simulation.simulation import Simulation
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import PartitionView, Snapshot
 from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.panels.messages import MessagesPanel, Start, Where
@@ -47,18 +47,21 @@ class MessagesPresenter(PanelPresenter):
         self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
         self._sources_ns = -1
-        self._went = False
+        self._went = self._came_back = False
         self._forget()
         panel.set_filter_help(help_rows(model.fields))
         panel.filterChanged.connect(self._set_filter)
         panel.whereChanged.connect(lambda _where: self.begin(went=True))
         panel.startChanged.connect(lambda _start: self.begin(went=True))
         panel.moreWanted.connect(self._more)
+        panel.newerWanted.connect(self.begin)
+        panel.shown.connect(self._came_to_front)
         model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
 
     def _forget(self) -> None:
         self._begun, self._begun_ns = False, 0
         self._cursors: dict[int, int] = {}
+        self._ends: dict[int, int] = {}  # by partition, where the list was begun at the newest
         self._stepping = self._measuring = self._done = False
         self._looked = self._found = 0
         self._there = 0
@@ -83,16 +86,31 @@ class MessagesPresenter(PanelPresenter):
             self._live = self._controller.live
             self._begun = False
         self._ask_sources(snapshot.time_ns)
+        if self._came_back and self._newer and not self.panel.selected_count():
+            self._begun = False  # nobody reads a message of the list
+        self._came_back = False
         if not self._begun:
             self.begin()
         elif self.model.lists:
             self.panel.set_total(max(self.model.rowCount(), self._whole()))
             if self._start.kind == "tail":
                 self._step()
-            elif self._found_none and abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S:
+            elif self._found_none and (self._newer or abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S):
                 self.begin()  # a session that has just begun, or is run again, has none yet
         else:
             self._measure()
+        self.panel.set_newer(self._newer)
+
+    def _came_to_front(self) -> None:
+        self._came_back = True
+
+    @property
+    def _newer(self) -> int:
+        """How many messages were published since the list was begun at the newest; 0 in the past."""
+        if not self._live:
+            return 0
+        ends = self._ends
+        return sum(max(0, part.end_offset - ends.get(part.partition, part.end_offset)) for part in self._parts or ())
 
     @property
     def _found_none(self) -> bool:
@@ -117,10 +135,8 @@ class MessagesPresenter(PanelPresenter):
         """The moment that is shown, where that is not now."""
         if self._live or self._snapshot is None:
             return None
-        parts = [
-            part for topic in self._snapshot.topics if topic.name == self._where.topic for part in topic.partitions
-        ]
-        return pages.Cutoff(self._snapshot.time_ns, {part.partition: part.end_offset for part in parts})
+        ends = {part.partition: part.end_offset for part in self._parts or ()}
+        return pages.Cutoff(self._snapshot.time_ns, ends)
 
     def begin(self, *, went: bool = False) -> None:
         """Browse again with the panel's fields; `went` where the user has just chosen them."""
@@ -238,6 +254,7 @@ class MessagesPresenter(PanelPresenter):
 
         def answered(answer: tuple[dict[int, int], int]) -> None:
             self._cursors, self._there = answer
+            self._ends = dict(self._cursors) if start.kind == "newest" else {}
             self._step()
 
         self._answers.ask(query, answered, self._failed)
@@ -296,11 +313,15 @@ class MessagesPresenter(PanelPresenter):
 
     def _whole(self) -> int:
         """How many messages the chosen partitions hold, loaded or not; of a queue, when the list was begun."""
-        where, topics = self._where, () if self._snapshot is None else self._snapshot.topics
-        parts = next((topic.partitions for topic in topics if topic.name == where.topic), None)
-        if parts is None:
+        if self._parts is None:
             return self._there
-        return sum(part.messages_count for part in parts if part.partition in where.partitions)
+        return sum(part.messages_count for part in self._parts if part.partition in self._where.partitions)
+
+    @property
+    def _parts(self) -> tuple[PartitionView, ...] | None:
+        """The partitions of the chosen topic in the snapshot; None where it has none of that name."""
+        topics = () if self._snapshot is None else self._snapshot.topics
+        return next((topic.partitions for topic in topics if topic.name == self._where.topic), None)
 
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False

@@ -4490,6 +4490,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendet ab</translation>
   </message>
   <message>
+   <source>Published since the list was read: reads it again.</source>
+   <translation>Veröffentlicht, seit die Liste gelesen wurde: liest sie neu.</translation>
+  </message>
+  <message>
    <source>Published to a topic, published by a producer, delivered to a consumer or worker: the mean of 2 s.</source>
    <translation>An ein Topic gesendet, von einem Producer gesendet, an einen Consumer oder Worker ausgehändigt: das Mittel über 2 s.</translation>
   </message>
@@ -8746,6 +8750,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} more keys</source>
    <translation>{count} weitere Schlüssel</translation>
+  </message>
+  <message>
+   <source>{count} newer</source>
+   <translation>{count} neuere</translation>
   </message>
   <message>
    <source>{count} of {all} figures differ.</source>

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButton, QSplitter, QWidget
 
 from widgets.facts import mark_wrong, set_plain_tip
@@ -70,7 +71,8 @@ def time_of(text: str) -> int | None:
 
 class MessagesPanel(TablePanel):
     """`whereChanged(Where)`, `startChanged(Start)`, `moreWanted()` when the end of a list is in sight,
-    `produceWanted()`; `currentChanged(key)` is answered with `details.set_message`."""
+    `newerWanted()` for what was published since, `shown()` when it comes to the front, `produceWanted()`;
+    `currentChanged(key)` is answered with `details.set_message`."""
 
     info = PanelInfo(
         "messages",
@@ -89,6 +91,8 @@ class MessagesPanel(TablePanel):
     startChanged = Signal(object)
     moreWanted = Signal()
     produceWanted = Signal()
+    newerWanted = Signal()
+    shown = Signal()
     empty_words = EMPTY
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
@@ -116,7 +120,12 @@ class MessagesPanel(TablePanel):
         self.produce = QPushButton(tr("Produce..."), self)
         self.produce.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         at = self.title_row.count() - 1  # before the filter
-        for offset, part in enumerate((self.topic, self.partition, self.start_kind, self.start_value)):
+        self.newer = QPushButton(self)
+        self.newer.setProperty("role", "link")
+        self.newer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_plain_tip(self.newer, tr("Published since the list was read: reads it again."))
+        self.newer.hide()
+        for offset, part in enumerate((self.newer, self.topic, self.partition, self.start_kind, self.start_value)):
             self.title_row.insertWidget(at + offset, part)
         self.title_row.addWidget(self.produce)
         self.topic.activated.connect(lambda _place: self._on_topic())
@@ -124,6 +133,7 @@ class MessagesPanel(TablePanel):
         self.start_kind.activated.connect(lambda _place: self._on_start())
         self.start_value.returnPressed.connect(self._on_value)
         self.produce.clicked.connect(self.produceWanted)
+        self.newer.clicked.connect(self.newerWanted)
         self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._on_scroll())
 
     def _combo(self, name: str, characters: int) -> QComboBox:
@@ -243,6 +253,17 @@ class MessagesPanel(TablePanel):
         """Why nothing can be produced now; "" allows it."""
         self.produce.setEnabled(not reason)
         set_plain_tip(self.produce, reason or tr("Sends one message, or a stream of them."))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Tell that it is in front."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.shown.emit()
+
+    def set_newer(self, count: int) -> None:
+        """How many messages were published that the list does not have yet; 0 hides the offer."""
+        self.newer.setText(tr("{count} newer", count=f"{count:,}"))
+        self.newer.setVisible(count > 0)
 
     # -- scrolling
 

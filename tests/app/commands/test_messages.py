@@ -88,6 +88,57 @@ def test_the_live_tail_follows(panel, hand):
     assert panel.is_at_end()
 
 
+def test_the_newest_say_how_many_have_come_since_and_a_click_shows_them(panel, hand):
+    panel.browse("commits", None, Start("newest"))
+    hand.wait_until(lambda: panel.model.rowCount() > 0)
+    before, latest = hand.workbench.controller.snapshot, column(panel, 0, 1)
+    assert not panel.newer.isVisible()
+    hand.pass_time(5)
+    since = ends(hand.workbench.controller.snapshot) - ends(before)
+    assert since > 0 and panel.newer.text() == f"{since} newer" and panel.newer.isVisible()
+    assert column(panel, 0, 1) == latest, "it stands still while it is looked at"
+    hand.qtbot.mouseClick(panel.newer, Qt.MouseButton.LeftButton)
+    hand.wait_until(lambda: panel.model.rowCount() > 0 and column(panel, 0, 1) > latest)
+    assert not panel.newer.isVisible()
+    panel.browse("commits", None, Start("tail"))
+    hand.pass_time(2)
+    assert not panel.newer.isVisible(), "the tail follows by itself"
+
+
+def test_the_newest_are_read_again_when_the_panel_is_shown_unless_one_of_them_is_read(panel, hand):
+    panel.browse("commits", None, Start("newest"))
+    hand.wait_until(lambda: panel.model.rowCount() > 0)
+    latest = column(panel, 0, 1)
+    hand.workbench.window.show_tab("events")
+    hand.pass_time(3)
+    hand.workbench.window.show_tab("messages")
+    hand.wait_until(lambda: panel.model.rowCount() > 0 and column(panel, 0, 1) > latest)
+    panel.select(2)
+    key = panel.current_key()
+    hand.workbench.window.show_tab("events")
+    hand.pass_time(3)
+    hand.workbench.window.show_tab("messages")
+    hand.show()
+    assert panel.current_key() == key and panel.newer.isVisible()
+
+
+def test_a_list_that_is_open_over_a_restart_begins_with_the_first_message(panel, hand):
+    panel.browse("commits", None, Start("newest"))
+    hand.wait_until(lambda: panel.model.rowCount() > 0)
+    hand.workbench.controller.restart()
+    hand.show()
+    hand.workbench.controller.run_until(0)
+    hand.wait_until(lambda: panel.model.rowCount() == ends(hand.workbench.controller.snapshot))
+    while not ends(hand.workbench.controller.snapshot):
+        hand.pass_time(0.1)
+    hand.wait_until(lambda: panel.model.rowCount() > 0)
+    assert hand.workbench.controller.snapshot.time_ns < NS_PER_S
+
+
+def ends(snapshot):
+    return sum(part.end_offset for topic in snapshot.topics if topic.name == "commits" for part in topic.partitions)
+
+
 def test_a_message_is_produced_and_found_again(panel, hand):
     hand.qtbot.mouseClick(panel.produce, Qt.MouseButton.LeftButton)
     dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, ProduceDialog) and one.isVisible())
