@@ -44,6 +44,10 @@ def test_it_is_out_of_its_group_and_its_join_is_held_until_it_is_back(simulation
     performed = simulation.perform(MoveConsumer("stranger", ""))
     assert performed.inverse == MoveConsumer("stranger", "shipping")
     assert "stranger" in bench(simulation)
+    held_from = {actor.name: actor.held_from for actor in simulation.snapshot().actors if not actor.target}
+    assert held_from["stranger"] == "shipping" and set(held_from.values()) == {"shipping", ""}
+    started = next(event for event in events if event.kind is EventKind.CLIENT_STARTED)
+    assert started.detail == {"role": "consumer", "held_from": "shipping"}
     assert simulation.broker.groups.clients("shipping") == {}
     fault = simulation.broker.client_faults.judge(simulation.loop.now_ns, JOIN)
     assert fault is not None and fault.effect == "hold"
