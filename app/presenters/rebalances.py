@@ -95,8 +95,9 @@ class RebalanceCards:
 
 
 def _undisturbed(view: RebalanceView, now_ns: int) -> str:
-    took = duration((now_ns if view.ended_ns is None else view.ended_ns) - view.started_ns)
-    return tr("took {time}; no partition lost its reader", time=took)
+    if view.ended_ns is None:
+        return tr("{time} so far; no partition has lost its reader", time=duration(now_ns - view.started_ns))
+    return tr("took {time}; no partition lost its reader", time=duration(view.ended_ns - view.started_ns))
 
 
 def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:

@@ -9244,6 +9244,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{time} Rebalance</translation>
   </message>
   <message>
+   <source>{time} so far; no partition has lost its reader</source>
+   <translation>bisher {time}; keine Partition hat ihren Leser verloren</translation>
+  </message>
+  <message>
    <source>{time} until the crash was noticed</source>
    <translation>{time}, bis der Absturz bemerkt wurde</translation>
   </message>

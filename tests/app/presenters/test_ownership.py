@@ -146,6 +146,7 @@ def test_the_card_of_a_move_says_the_rebalance_alone_and_one_that_takes_nothing_
     told.rebalance(5, 6.1, "a", "b")
     assert card(told, 30, 5, 6.1).no_reader == "no reader 1.1 s"
     assert card(told, 30, 0, 1.2).no_reader == "took 1.2 s; no partition lost its reader"
+    assert card(Written(), 0.6, 0, None).no_reader == "600 ms so far; no partition has lost its reader"
 
 
 def test_a_card_is_put_into_words_anew_when_somebody_reads_again_long_after() -> None:
