@@ -5,10 +5,10 @@ PYTHON := $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test quick check release-check bench soak format translations clean
+.PHONY: help setup run test quick check long release-check bench soak format translations clean
 
 help:
-	@echo "make run | test | quick | check | release-check | bench | soak | format | translations | clean"
+	@echo "make run | test | quick | check | long | release-check | bench | soak | format | translations | clean"
 
 setup: python
 	@$(PYTHON) -I .ci/bootstrap.py
@@ -17,16 +17,16 @@ run: python
 	@$(PYTHON) -I .ci/bootstrap.py --window
 	@$(VENV_PYTHON) main.py
 
-# Two at a time, by file: the files of the suite share nothing but the processors.
-TESTS := -m pytest -n 2 --dist loadfile
+# Two at a time, as tests/conftest.py shares them out; without what is marked as bench, soak or long.
+TESTS := -m pytest -n 2
 
 test: setup
 	$(VENV_PYTHON) $(TESTS)
 
-# What a change breaks first, in under two minutes: no Spark, no killed processes, no sockets, no whole window.
+# What a change breaks first, in a minute or so: no Spark, no killed processes, no sockets, no whole window.
 QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters tests/app/filters \
 	--ignore tests/broker_core/listeners --ignore tests/broker_core/testing --ignore tests/broker_core/test_absurd_calls.py \
-	-m "not bench and not soak and not slow and not spark"
+	-m "not bench and not soak and not long and not slow and not spark and not window"
 
 quick: setup
 	$(VENV_PYTHON) $(TESTS) $(QUICK)
@@ -38,6 +38,10 @@ check: setup
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) .ci/wheel.py
 	$(VENV_PYTHON) $(TESTS) --durations=30
+
+# The long forms: more kills, flipped bits, examples and scenarios.
+long: setup
+	$(VENV_PYTHON) $(TESTS) -m long --durations=30
 
 # What a release must do besides: the wheel with every extra draws the window and makes a report.
 release-check: check

@@ -81,7 +81,8 @@ def check_plugin(programs: Path, folder: Path) -> None:
     told = subprocess.run(
         [programs / "python", "-m", "pytest", "test_orders.py"], cwd=folder, capture_output=True, text=True, check=False
     )
-    if told.returncode != 1 or "brokerscope open .brokerscope/test_orders.test_fails" not in told.stdout:
+    recording = f"brokerscope open {folder.resolve()}/.brokerscope/test_orders.test_fails"
+    if told.returncode != 1 or recording not in told.stdout:
         raise SystemExit(f"A test with the fixture broker does not fail as it should:\n{told.stdout}{told.stderr}")
 
 

@@ -95,6 +95,7 @@ class ErrorCode(enum.Enum):
     UNKNOWN_SUBJECT = (40401, "There is no such subject", False)
     UNKNOWN_SCHEMA_VERSION = (40402, "The subject has no such version", False)
     UNKNOWN_SCHEMA = (40403, "There is no such schema", False)
+    REFERENCE_EXISTS = (42206, "Another schema refers to it", False)
     INVALID_SCHEMA = (42201, "The schema is not valid", False)
 
 

@@ -31,6 +31,8 @@ class EventKind(enum.StrEnum):
     DROPPED = "dropped"
     EVICTED = "evicted"
     EXPIRED = "expired"
+    #: Aborted messages that a reader of committed ones has fetched, or, with the cause "acknowledged", committed.
+    PASSED_OVER = "passed_over"
     # Control: few, and read alone by the timeline.
     SESSION_STARTED = "session_started"
     SESSION_ENDED = "session_ended"
@@ -48,6 +50,7 @@ class EventKind(enum.StrEnum):
     PARTITIONS_REVOKED = "partitions_revoked"
     PARTITIONS_ASSIGNED = "partitions_assigned"
     REBALANCE_COMPLETED = "rebalance_completed"
+    READING_BEGAN = "reading_began"
     OFFSETS_RESET = "offsets_reset"
     PRODUCER_BLOCKED = "producer_blocked"
     PRODUCER_UNBLOCKED = "producer_unblocked"
@@ -76,20 +79,30 @@ MESSAGE_KINDS = frozenset(
         EventKind.DROPPED,
         EventKind.EVICTED,
         EventKind.EXPIRED,
+        EventKind.PASSED_OVER,
     }
 )
 
 
 #: The fault in the detail of the event of a broker's crash: nobody is in a group any more.
 BROKER_CRASH = "broker crash"
+SCENARIO = "scenario"  # who acts, in the detail of an action that the scenario's schedule has planned
+#: The cause of a delivery that is neither the first nor another one: the client fetches once more what it has not
+#: acknowledged, after a seek or a pause, or because it has discarded what it had fetched ahead.
+FETCHED_AGAIN = "fetched again"
+#: The cause of OFFSETS_RESET where somebody has committed whose reads are not known. They are not judged.
+READ_OUTSIDE = "read outside the group"
+_BY_HAND = "@"
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
     """An event of a run of messages, or of a part of the broker.
 
     Times are nanoseconds since the session began. Fields that do not apply to the kind are None or "". `group` is the
-    consumer group or the queue. `attempt` counts deliveries to that group from 1. `to_*` is the position at which a
-    dead letter or a redriven message was appended. `detail` is set on control events only.
+    consumer group or the queue. `attempt` counts deliveries to that group from 1; it is None of what was only
+    FETCHED_AGAIN. `to_*` is the position at which a dead letter or a redriven message was appended. `detail` is set on
+    control events only. `member` is who of a consumer group was given messages or acknowledged them: a member id, or a
+    `reader_by_hand`. `client` is the name to show, which several members may have had.
     """
 
     seq: int
@@ -111,6 +124,22 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     to_partition: int | None = None
     to_offset: int | None = None
     detail: dict[str, Any] | None = None
+    member: str = ""
+
+
+def reader_by_hand(name: object) -> str:
+    """What `Event.member` calls a reader that has assigned its partitions itself, and is no member."""
+    return f"{_BY_HAND}{name}"
+
+
+def is_by_hand(member: str) -> bool:
+    """Whether this is no member id, but a `reader_by_hand`."""
+    return member.startswith(_BY_HAND)
+
+
+def is_users(event: Event) -> bool:
+    """Whether it is an action of the user, and none that the scenario's schedule has planned."""
+    return event.kind is EventKind.USER_ACTION and (event.detail or {}).get("by") != SCENARIO
 
 
 def describe(event: Event) -> str:
@@ -144,6 +173,7 @@ class EventStream:
         self._sinks: list[Sink] = []
         self._on_failure = on_failure
         self.count = 0
+        self.acting = ""  # who acts now, where that is not the user
 
     def attach(self, sink: Sink) -> None:
         """Pass all later events to `sink`."""
@@ -153,6 +183,12 @@ class EventStream:
         """Stop passing events to `sink`, if it is attached."""
         if sink in self._sinks:
             self._sinks.remove(sink)
+
+    def emit_action(self, time_ns: int, *, detail: dict[str, Any] | None = None, **fields: Any) -> None:
+        """Emit a `user_action`; its detail says who acts, where that is not the user."""
+        if self.acting:
+            detail = {**(detail or {}), "by": self.acting}
+        self.emit(time_ns, EventKind.USER_ACTION, detail=detail, **fields)
 
     def emit(self, time_ns: int, kind: EventKind, **fields: Any) -> None:
         """Emit one event; `fields` are those of `Event`."""

@@ -68,14 +68,20 @@ class TopicView(msgspec.Struct, frozen=True):
     gate: GateView | None
     schema: str = ""
 
+    @property
+    def messages_count(self) -> int:
+        """Messages that are stored now."""
+        return sum(each.messages_count for each in self.partitions)
+
 
 class OffsetView(msgspec.Struct, frozen=True, gc=False):
     """The offsets of a group in one partition.
 
-    `committed` is None where nothing is committed. `position` is the next offset of the owner. `lag` is the end offset
-    minus the committed one, `lag_ns` the age of the oldest uncommitted message; both are None for unknown. `in_flight`
-    counts messages delivered to the owner since the assignment that are not committed; they begin at
-    `in_flight_from`, which is None where none were delivered.
+    `committed` is None where nothing is committed; then `start` is where the group began to read, None where that is
+    not known. `position` is the next offset of the owner. `lag` counts messages from the committed offset, or else from
+    `start`, up to the end; `lag_ns` is the age of the first of them; both are None for unknown. `in_flight` counts
+    messages delivered to the owner since the assignment that are not committed; they begin at `in_flight_from`, which
+    is None where none were delivered.
     """
 
     topic: str
@@ -88,6 +94,7 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
     lag_ns: int | None
     in_flight: int = 0
     in_flight_from: int | None = None
+    start: int | None = None
 
 
 class MemberView(msgspec.Struct, frozen=True):
@@ -117,21 +124,19 @@ class GroupView(msgspec.Struct, frozen=True):
 
     @property
     def lag(self) -> int | None:
-        """Messages; see `total_lag`."""
-        return total_lag((at.lag, at.end_offset) for at in self.offsets)
+        """The sum of the lags that are known, in messages; None where none is."""
+        return total_lag(at.lag for at in self.offsets)
+
+    @property
+    def lag_unknown(self) -> int:
+        """How many partitions, of topics that its members read, have a lag that is not known."""
+        return sum(1 for at in self.offsets if at.lag is None and at.topic in self.topics)
 
 
-def total_lag(partitions: Iterable[tuple[int | None, int]]) -> int | None:
-    """The lag of a group, in messages, from the (lag, end offset) of each partition that it reads.
-
-    It is the sum over the partitions in which the group has committed an offset; None where it has committed none,
-    unless all of them are empty.
-    """
-    behind = list(partitions)
-    known = [lag for lag, _end_offset in behind if lag is not None]
-    if known:
-        return sum(known)
-    return 0 if behind and not any(end_offset for _lag, end_offset in behind) else None
+def total_lag(lags: Iterable[int | None]) -> int | None:
+    """The sum of the lags of partitions that are known, in messages; None where none is."""
+    known = [lag for lag in lags if lag is not None]
+    return sum(known) if known else None
 
 
 class LeaseView(msgspec.Struct, frozen=True, gc=False):
@@ -310,7 +315,8 @@ class FaultView(msgspec.Struct, frozen=True):
 class Totals(msgspec.Struct, frozen=True, gc=False):
     """The broker's own counts, in messages, since the session began.
 
-    `delivered` counts all deliveries, `redelivered` those that were not the first to a group or queue.
+    `delivered` counts all deliveries; of those `redelivered` what a group or queue handed out again, `fetched_again`
+    what a client only fetched once more.
     """
 
     published: int = 0
@@ -325,6 +331,7 @@ class Totals(msgspec.Struct, frozen=True, gc=False):
     evicted: int = 0
     purged: int = 0
     rebalances: int = 0
+    fetched_again: int = 0
 
     def plus(self, other: Totals) -> Totals:
         """The sums, field by field."""
@@ -333,6 +340,52 @@ class Totals(msgspec.Struct, frozen=True, gc=False):
     def minus(self, other: Totals) -> Totals:
         """The differences, field by field."""
         return Totals(*map(sub, msgspec.structs.astuple(self), msgspec.structs.astuple(other)))
+
+
+class SlowReader(msgspec.Struct, frozen=True):
+    """A group or a queue that is behind in one partition, and, of a group, the client that reads it.
+
+    `lag_ns` is the age of the oldest waiting message.
+    """
+
+    reader: str
+    client: str
+    topic: str
+    partition: int
+    lag: int
+    lag_ns: int
+
+
+class ConnectionView(msgspec.Struct, frozen=True):
+    """One connection at one moment. Times are session nanoseconds; sizes are bytes sent and received.
+
+    `client` is what it calls itself, `software` what it runs and `group` the last group that it named ("" while it has
+    not said so), `principal` who its token says it is. Rates are per second, over the last second or two. Of one that
+    has ended, `last_error` says who cut it, and why.
+    """
+
+    id: int
+    listener: str
+    peer: str
+    client: str
+    principal: str
+    opened_ns: int
+    heard_ns: int
+    requests: int
+    messages_in: int
+    messages_out: int
+    bytes_in: int
+    bytes_out: int
+    requests_per_s: float
+    messages_in_per_s: float
+    messages_out_per_s: float
+    bytes_in_per_s: float
+    bytes_out_per_s: float
+    errors: int
+    last_error: str
+    ended_ns: int | None = None  # while it is open
+    software: str = ""
+    group: str = ""
 
 
 class Snapshot(msgspec.Struct, frozen=True):

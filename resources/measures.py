@@ -8,6 +8,7 @@ Unit = Literal["count", "duration", "rate", "size"]
 Verdict = Literal["", "same", "noise", "better", "worse", "different"]
 
 SAME = 0.02  # of the value: closer together is the same
+LEAST: dict[str, float] = {"duration": 1_000_000, "rate": 0.1}  # by unit: a smaller difference is none
 TELLING = 0.1  # of the value: what differs by less is not judged
 CHANCE = 2.0  # standard errors: what differs by less may be chance
 AS_LONG = 0.1  # of the length: sums of sessions that are closer together may be compared
@@ -70,9 +71,11 @@ def unlike(length_ns: float, base_ns: float) -> bool:
 
 def noise(measure: Measure, value: float, base: float, error: float = 0.0) -> float:
     """The difference up to which nothing is judged: a tenth of `base`, or what chance does. Counts of messages vary by
-    their square roots; of other figures `error` is the standard error of the difference, where one is known.
+    their square roots, what waits too; of other figures `error` is the standard error of the difference, where one is
+    known.
     """
-    varies = (value + base) ** 0.5 if (measure.unit, measure.section) == ("count", "Messages") else error
+    of_messages = measure.unit == "count" and measure.section in {"Messages", "Waiting"}
+    varies = (value + base) ** 0.5 if of_messages else error
     return max(abs(base) * TELLING, varies * CHANCE)
 
 
@@ -85,7 +88,7 @@ def verdict(
     if value is None or base is None:
         return ""
     difference = value - base
-    if abs(difference) <= abs(base) * SAME:
+    if abs(difference) <= max(abs(base) * SAME, LEAST.get(measure.unit, 0)):
         return "same"
     if abs(difference) <= noise(measure, value, base, error):
         return "noise"

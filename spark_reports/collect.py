@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spark_reports.bounds import bring, local
-from spark_reports.frames import PASSES, read_frames
-from spark_reports.parts import EVERY, figures_of, made_for, passes_of, tables_of, weights
+from spark_reports.errors import reason
+from spark_reports.frames import PASSES, Frames, read_frames
+from spark_reports.parts import EVERY, PARTS, figures_of, in_order, made_for, passes_of, tables_of, weights
 from spark_reports.passes import runs as runs_pass
 from spark_reports.scale import Scale
 from spark_reports.tables import TABLES, latency, runs
@@ -28,7 +30,7 @@ PARALLEL = 2  # while Spark plans one pass, it reads for another
 #: What asks for nothing; what asks those; what asks those.
 _WAVES = (
     ("rollup", "control", "broken_numbers", "hot_keys"),
-    ("broken", "latency_buckets", "slots", "dead_letters", "read_on"),
+    ("broken", "latency_buckets", "slots", "dead_letters", "read_on", "held"),
     ("published_in_pauses", "happened"),
 )
 
@@ -42,6 +44,7 @@ class Made:
     whole: bool = True  # False for a part of the session
     parts: frozenset[str] = EVERY
     notes: tuple[str, ...] = ()  # sentences for the reader: what had to be put together
+    failed: tuple[str, ...] = ()  # which parts are left out, and why
 
     def written(self) -> dict[str, pa.Table]:
         """The tables that were asked for."""
@@ -87,9 +90,29 @@ def make_tables(
     finally:
         pool.shutdown(cancel_futures=True)
     with progress.step(prefix + "tables", "Making the tables"):
-        tables = {table.name: arrow(table.build(frames), table.schema) for table in TABLES if table.name in names}
+        tables, failed = _tables(frames, names)
+    lost = {part for part in parts if tables_of([part]) & failed.keys()}
+    told = tuple(
+        f"The part {PARTS[part].title} is left out: {failed[name]}."
+        for part in in_order(lost)
+        for name in sorted(tables_of([part]) & failed.keys())[:1]
+    )
     whole = from_ns is None and to_ns is None
-    return Made(tables, frames.scale, whole, parts, tuple(frames.notes))
+    return Made(tables, frames.scale, whole, frozenset(parts) - lost, tuple(frames.notes), told)
+
+
+def _tables(frames: Frames, names: Collection[str]) -> tuple[dict[str, pa.Table], dict[str, str]]:
+    """The tables, and why others could not be made: an error in one costs only the parts that show it."""
+    made: dict[str, pa.Table] = {}
+    failed: dict[str, str] = {}
+    for table in TABLES:
+        if table.name in names:
+            try:
+                made[table.name] = arrow(table.build(frames), table.schema)
+            except Exception as error:
+                traceback.print_exc()  # into the report's log
+                failed[table.name] = f"its table {table.name} could not be made ({reason(error)})"
+    return made, failed
 
 
 def make_runs(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark_reports.errors import ReportError
+from spark_reports.errors import Busy, ReportError
 from spark_reports.leftovers import clear
 
 if TYPE_CHECKING:
@@ -31,21 +32,45 @@ _MARKS = {
 }
 
 
-@contextlib.contextmanager
-def local_delivery(out: Path) -> Iterator[Path]:
-    """A folder beside `out` to be filled. It takes the place of `out` if everything went well, and is gone if not.
+class Delivery:
+    """`folder`, beside `out`, is to be filled. `publish` puts what it holds into the place of `out`; called again, what
+    has come since joins that.
+    """
 
-    Raises `ReportError` where `out` holds something that is not a report, and OSError.
+    def __init__(self, folder: Path, out: Path) -> None:
+        self.folder, self.out = folder, out
+        self.published = False
+        (folder / TABLES).mkdir(parents=True)
+
+    def publish(self) -> None:
+        """Raises OSError."""
+        if not self.published:
+            _publish(self.folder, self.out)
+            self.published = True
+            self.folder.mkdir()
+            return
+        for path in sorted(self.folder.iterdir()):
+            path.replace(self.out / path.name)
+
+
+@contextlib.contextmanager
+def local_delivery(out: Path) -> Iterator[Delivery]:
+    """What is filled takes the place of `out` if everything went well, and is gone if not, but for what was published
+    before.
+
+    Raises `ReportError` if `out` holds something that is not a report, `Busy` if another report is being made
+    there, and OSError.
     """
     _check(out)
     out = out.resolve()
     partial = out.with_name(f"{out.name}.partial-{os.getpid()}")
     partial.parent.mkdir(parents=True, exist_ok=True)
     clear(partial.parent, f"{out.name}.partial-")
-    (partial / TABLES).mkdir(parents=True)
     try:
-        yield partial
-        _publish(partial, out)
+        delivery = Delivery(partial, out)
+        _check_alone(partial, out)
+        yield delivery
+        delivery.publish()
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -57,6 +82,16 @@ def _check(out: Path) -> None:
         if not _is_of_report(path, out):
             found = path.relative_to(out)
             raise ReportError(f"{out} holds something else than a report, {found}: choose another folder.")
+
+
+def _check_alone(partial: Path, out: Path) -> None:
+    """`clear` has removed the folders of jobs that are gone; one that is left belongs to a job that goes on."""
+    for other in out.parent.glob(f"{glob.escape(out.name)}.partial-[0-9]*"):
+        if other != partial:
+            raise Busy(
+                f"Another report is being made in {out} (its files are in {other.name}): wait until it is done, or "
+                f"choose another folder."
+            )
 
 
 def _is_of_report(path: Path, out: Path) -> bool:

@@ -20,6 +20,10 @@ class NotFound(ReportError):
     """What is to be reported on is not there."""
 
 
+class Busy(ReportError):
+    """Another report is being made where this one was to be put."""
+
+
 class Cancelled(ReportError):
     """The job was cancelled, or the reader of its progress has gone."""
 
@@ -32,13 +36,15 @@ class TooMany(ReportError):
 
 
 def told(error: Exception) -> dict[str, object]:
-    """The last line of a job that `error` has ended, but for its log: {"error": sentence}, with "not_found" where what
-    it names is not there.
+    """The last line of a job that `error` has ended, but for its log: {"error": sentence}, with "not_found" if what it
+    names is not there, and "refused" if the disk, or another report, is in its way.
     """
     sentence = str(error)
     if isinstance(error, OSError):
         sentence = f"The report cannot be written: {error.strerror or error} ({error.filename or 'no file'})."
-    return {"error": sentence, **({"not_found": True} if isinstance(error, NotFound) else {})}
+    if isinstance(error, NotFound):
+        return {"error": sentence, "not_found": True}
+    return {"error": sentence, **({"refused": True} if isinstance(error, OSError | Busy) else {})}
 
 
 def reason(error: Exception) -> str:

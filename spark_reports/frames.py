@@ -20,6 +20,7 @@ from spark_reports.passes import latency as latency_pass
 from spark_reports.passes import recording as recording_pass
 from spark_reports.passes import rollup as rollup_pass
 from spark_reports.passes import suspects as suspects_pass
+from spark_reports.passes import transactions as transactions_pass
 from spark_reports.passes import unserved as unserved_pass
 from spark_reports.passes import utilisation as utilisation_pass
 from spark_reports.scale import Scale, scale_of
@@ -35,12 +36,14 @@ from spark_reports.tables import (
     keys,
     lag,
     latency,
+    lives,
     ownership,
     queues,
     rebalances,
     recording,
     throughput,
     totals,
+    transactions,
     unserved,
     utilisation,
 )
@@ -49,6 +52,9 @@ from spark_reports.tuning import is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from broker_core.events import Event
+    from broker_core.recording.ownership import Ownership
 
 #: Steps that read the session, with the text of the progress bar, in order of use.
 PASSES = {
@@ -61,6 +67,7 @@ PASSES = {
     "hot_keys": "Counting keys",
     "dead_letters": "Following dead letters",
     "read_on": "Looking who read last and first",
+    "held": "Following transactions",
     "published_in_pauses": "Counting what nobody read",
     "happened": "Following what broke a rule",
 }
@@ -134,16 +141,16 @@ class Frames:
         """The words of offsets in which a check of the audit is broken; without judging them one by one where their
         sums are sound. Markers of transactions are in no sum.
         """
-        offsets = bring(audit_pass.offsets(self.messages))
-        markers = details.markers(self.detailed)
-        if not markers.height and audit.is_sound(offsets):
+        offsets = audit.with_starts(bring(audit_pass.offsets(self.messages)), details.deletions(self.control))
+        passed = details.passed(self.detailed)
+        if not passed.height and audit.is_sound(offsets):
             return rows(audit.BROKEN_SCHEMA, [])
         reach = audit.reach(offsets)
         return bring(
             audit_pass.broken(
                 self.messages,
                 self._local(reach) if reach.height else None,
-                self._local(markers) if markers.height else None,
+                self._local(passed) if passed.height else None,
             )
         )
 
@@ -172,7 +179,7 @@ class Frames:
 
     @cached_property
     def hot_keys(self) -> pl.DataFrame:
-        """The keys that most messages have."""
+        """The keys that most messages have, and how many have keys that are not known."""
         return bring(keys_pass.hot_keys(self.messages, self.scale))
 
     @cached_property
@@ -191,13 +198,21 @@ class Frames:
 
     @cached_property
     def read_on(self) -> pl.DataFrame:
-        """What owners were given last before they heard that they own no longer, by pause, and what the next ones
-        were given first, by assignment; without asking where nobody could be.
+        """What owners were given last before they heard that they own no longer, and what the next ones were given
+        first; without asking where nobody could be.
         """
-        asked = unserved.asked(self._taken, self.detailed, self.rollup)
+        asked = unserved.asked(self._moves, self.rollup)
         if not asked.height:
             return rows(unserved.READ_ON_SCHEMA, [])
         return bring(unserved_pass.read_on(self.messages, self._local(asked), unserved.windows(asked)))
+
+    @cached_property
+    def held(self) -> pl.DataFrame:
+        """What happened in the partitions of the transactions that were open longest; no query without one."""
+        asked = transactions.asked(self.transactions, self.scale)
+        if not asked.height:
+            return rows(transactions.HELD_SCHEMA, [])
+        return bring(transactions_pass.held(self.messages, self._local(asked), unserved.windows(asked)))
 
     @cached_property
     def published_in_pauses(self) -> pl.DataFrame:
@@ -255,14 +270,35 @@ class Frames:
         return audit.explained(self.broken, self.control)
 
     @cached_property
+    def lives(self) -> pl.DataFrame:
+        """When each reader was there."""
+        return lives.lives(self.rollup, self.detailed, self.scale)
+
+    @cached_property
     def spans(self) -> pl.DataFrame:
         """What each client had in flight, in spans."""
-        return utilisation.spans(self.slots, self.detailed, self.scale, self._slot_ns)
+        return utilisation.spans(self.slots, self.detailed, self.lives, self.scale, self._slot_ns)
+
+    @cached_property
+    def spans_there(self) -> pl.DataFrame:
+        """The same while it was there."""
+        return utilisation.within(self.spans, self.lives, self._slot_ns)
+
+    @cached_property
+    def transactions(self) -> pl.DataFrame:
+        """Every transaction."""
+        return transactions.each(self.detailed, self.scale)
+
+    @cached_property
+    def stable_waits(self) -> pl.DataFrame:
+        """Who waited at the last stable offset."""
+        passed = details.passed(self.detailed)
+        return transactions.waits(self.transactions, self.held, self.rollup, passed, self.scale)
 
     @cached_property
     def ownership(self) -> pl.DataFrame:
         """Who owned which partition."""
-        return ownership.ownership(self.detailed, self.scale)
+        return ownership.ownership(self._owners, self._moves, self.scale)
 
     @cached_property
     def rebalances(self) -> pl.DataFrame:
@@ -270,24 +306,29 @@ class Frames:
         return rebalances.rebalances(self.detailed, self.scale)
 
     @cached_property
-    def _taken(self) -> pl.DataFrame:
-        """Partitions that a rebalance took from their owners."""
-        return unserved.taken(self.detailed, self.rebalances, self.ownership, self.scale)
+    def _moves(self) -> list[Event]:
+        """The events by which partitions get and lose their readers."""
+        return unserved.told(self.control)
+
+    @cached_property
+    def _owners(self) -> Ownership:
+        """Owners and gaps, as the window has them."""
+        return unserved.reduced(self._moves, self.read_on)
 
     @cached_property
     def pauses(self) -> pl.DataFrame:
-        """The same, each from the last read before to the first read after."""
-        return unserved.pauses(self._taken, self.read_on)
+        """Partitions that nobody read, each from the last read before to the first read after."""
+        return unserved.pauses(self._owners, self.rebalances, self.scale)
 
     @cached_property
     def consumers(self) -> pl.DataFrame:
         """Every consumer."""
-        return consumers.consumers(self.rollup, self.detailed, self.ownership, self.spans, self.scale)
+        return consumers.consumers(self.rollup, self.detailed, self.lives, self.ownership, self.spans_there, self.scale)
 
     @cached_property
     def partitions(self) -> pl.DataFrame:
         """The load of each partition."""
-        return keys.partitions(self.counted)
+        return keys.partitions(self.counted, self.hot_keys)
 
     @cached_property
     def blocks(self) -> pl.DataFrame:

@@ -112,12 +112,12 @@ def _run(
     if is_remote(str(request.out)):
         folder = work / "report"
         (folder / TABLES).mkdir(parents=True)
-        outcome = making.fill(folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
+        outcome = making.fill(folder, deliver=lambda spark: deliver_remote(spark, folder, str(request.out)))
         return f"{str(request.out).rstrip('/')}{page}", outcome
-    with local_delivery(Path(request.out)) as folder:
-        outcome = making.fill(folder)
+    with local_delivery(Path(request.out)) as delivery:
+        outcome = making.fill(delivery.folder, progress.telling(delivery.publish, f"{delivery.out}{page}"))
         cancellation.check()
-    return f"{Path(request.out).resolve()}{page}", outcome
+    return f"{delivery.out}{page}", outcome
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING
 from spark_reports.assertions import judge, verdicts_table
 from spark_reports.collect import Made, make_runs, make_tables, steps
 from spark_reports.dataset import about, read_all
-from spark_reports.delivery import JUNIT, PDF, PICTURES, SCHEMA
+from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES
+from spark_reports.errors import Cancelled
 from spark_reports.exports import dated, write_table
 from spark_reports.junit import junit
 from spark_reports.outcome import Outcome
@@ -43,33 +45,44 @@ class Report:
     outcome: Outcome
     junit: bytes = b""
 
-    def write(self, page: Path, tables: Path, formats: frozenset[str]) -> None:
-        """Write `page`, into the folder `tables` a file for each table and format, and beside it what their columns
-        mean and the verdicts on what was asserted. Raises OSError.
+    def write(self, folder: Path, formats: frozenset[str], publish: Callable[[], None] = lambda: None) -> Outcome:
+        """Write the page, a file for each table and format, beside them what their columns mean, and the verdicts on
+        what was asserted. Then call `publish`, after which `folder` is empty, and draw for paper. If that fails, the
+        outcome says so, and the rest stays. Raises OSError.
         """
         with self.progress.step("page", "Writing the files"):
+            tables = folder / TABLES
             for name, table in self.tables.items():
                 write_table(table, tables, name, formats)
             if formats & {"csv", "parquet"}:
-                (page.parent / SCHEMA).write_text(document(self.tables), encoding="utf-8")
+                (folder / SCHEMA).write_text(document(self.tables), encoding="utf-8")
             else:
                 tables.rmdir()
             if self.junit:
-                (page.parent / JUNIT).write_bytes(self.junit)
+                (folder / JUNIT).write_bytes(self.junit)
             if "html" in formats:
-                page.write_text(self.page(), encoding="utf-8")
-        if formats & {"pdf", "png"}:
-            self._print(page.parent, formats)
+                (folder / REPORT).write_text(self.page(), encoding="utf-8")
+        if not formats & {"pdf", "png"}:
+            return self.outcome
+        if "html" in formats:
+            publish()
+        with self.progress.step("prints", "Drawing for paper"):
+            return self._print(folder, formats)
 
-    def _print(self, folder: Path, formats: frozenset[str]) -> None:
+    def _print(self, folder: Path, formats: frozenset[str]) -> Outcome:
         from spark_reports.paper.paper import write_pdf, write_pictures
 
-        with self.progress.step("prints", "Drawing for paper"):
+        try:
             paper = self.paper()
-            if "pdf" in formats:
-                write_pdf(paper, folder / PDF)
+            failed = write_pdf(paper, folder / PDF) if "pdf" in formats else []
             if "png" in formats:
                 write_pictures(paper, folder / PICTURES)
+        except (OSError, Cancelled):
+            raise
+        except Exception as error:
+            traceback.print_exc()  # into the report's log
+            failed = [f"The report on paper could not be made: {error}. The rest is there."]
+        return self.outcome._replace(failed=(*self.outcome.failed, *failed))
 
 
 def make_kind(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
@@ -90,7 +103,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     progress.plan(steps(request.parts))
     made = make_tables(spark, info, progress, request.from_ns, request.to_ns, parts=request.parts)
     progress.close()
-    info = replace(info, notes=(*info.notes, *made.notes))
+    info = replace(info, notes=(*info.notes, *made.notes, *made.failed))
     rows = {name: table.to_pylist() for name, table in made.tables.items()}
     settings = Settings(info.scenario)
     findings = find(rows, made.scale, whole=made.whole, parts=made.parts, settings=settings)
@@ -101,7 +114,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
         lambda: render(info, made, rows, findings, _files(request), verdicts),
         lambda: _papers().session_paper(info, made, rows, findings, verdicts),
         progress,
-        Outcome(info.problems, not_hold, held),
+        Outcome(info.problems, not_hold, held, made.failed),
         junit(str(info.metadata.get("scenario") or info.location), info.problems, verdicts) if verdicts else b"",
     )
 

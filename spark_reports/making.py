@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 from broker_core.recording.schema import MESSAGES
 from spark_reports.cancellation import Cancellation
-from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError, reason
 from spark_reports.java import find_java, home_for_executors
 from spark_reports.jvm import Jvm
-from spark_reports.libraries import use_libraries
 from spark_reports.outcome import Outcome
 from spark_reports.parts import weights
 from spark_reports.progress import AHEAD, Progress
@@ -30,12 +28,64 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_reports.kinds import Report
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+#: What the code that Spark generates is made of.
+_SOURCE = """
+public Object generate(Object[] references) { return new Rows(references); }
+static class Rows {
+  private Object[] references;
+  private long[] sums = new long[2];
+  public Rows(Object[] references) { this.references = references; }
+  public void next(int count) throws java.io.IOException {
+    for (int i = 0; i < count; i++) {
+      boolean isNull = references[i] == null;
+      long value = isNull ? -1L : ((Long) references[i]).longValue();
+      if (!isNull && value >= 0) { sums[i % 2] = sums[i % 2] + value; } else { continue; }
+      do { if (value > 3) { break; } value++; } while (true);
+    }
+  }
+}
+"""
+
+
+def use_libraries(spark: SparkSession, files: Sequence[str]) -> None:
+    """Read a row group of the first of these Parquet files with Parquet, compile with Janino, run a task, and fill a
+    vector of Arrow. What Java raises, goes through: a report does not depend on any of it.
+    """
+    jvm, context = spark._jvm, spark.sparkContext._jsc
+    assert jvm is not None
+    for file in files[:1]:
+        parquet = jvm.org.apache.parquet.hadoop
+        path = jvm.org.apache.hadoop.fs.Path(file)
+        reader = parquet.ParquetFileReader.open(
+            parquet.util.HadoopInputFile.fromPath(path, context.hadoopConfiguration())
+        )
+        reader.readNextRowGroup()
+        reader.close()
+    jvm.org.codehaus.janino.ClassBodyEvaluator().cook("", jvm.java.io.StringReader(_SOURCE))
+    numbers = jvm.java.util.ArrayList()
+    numbers.add(1)
+    context.parallelize(numbers, 1).count()
+    allocator = jvm.org.apache.arrow.memory.RootAllocator()
+    vector = jvm.org.apache.arrow.vector.BigIntVector("number", allocator)
+    vector.allocateNew()
+    vector.close()
+    allocator.close()
+
 
 #: What takes half a second to load, and is loaded while Java starts.
 _AHEAD = (
     *("pyspark.sql.session", "pyspark.sql.functions", "pyarrow.compute"),
     *("spark_reports.kinds", "spark_reports.findings.find", "spark_reports.page.page"),
 )
+
+_PAPER_AHEAD = ("spark_reports.paper.contents",)
 
 
 class Making:
@@ -65,8 +115,14 @@ class Making:
         """How Spark is started for what is to be made."""
         return tuning(_events(self._found))
 
-    def fill(self, folder: Path, deliver: Callable[[SparkSession], object] | None = None) -> Outcome:
-        """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes.
+    def fill(
+        self,
+        folder: Path,
+        publish: Callable[[], None] = lambda: None,
+        deliver: Callable[[SparkSession], object] | None = None,
+    ) -> Outcome:
+        """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes. `publish` is
+        called when the page is there and the drawing for paper is not.
 
         Raises `ReportError`, OSError and `Cancelled`; the log then says more.
         """
@@ -93,12 +149,12 @@ class Making:
                 alone = deliver is None and is_local
                 if alone:
                     jvm.close()  # stopping Spark takes half a second, and puts away what is in `work`
-                self._write(report, folder)
+                outcome = report.write(folder, self._request.formats, publish)
                 if deliver is not None:
                     deliver(spark)
                 if not alone:
                     spark.stop()
-                return report.outcome
+                return outcome
         except Exception as error:
             self._cancellation.check()
             if isinstance(error, ReportError | OSError):
@@ -110,18 +166,12 @@ class Making:
             self._progress.close()
             jvm.close()
 
-    def fill_on(
-        self, spark: SparkSession, folder: Path, deliver: Callable[[SparkSession], object] | None = None
-    ) -> Outcome:
+    def fill_on(self, spark: SparkSession, folder: Path, publish: Callable[[], None] = lambda: None) -> Outcome:
         """The same on a Spark that runs already, and goes on running. What Spark raises, goes through."""
-        report = self._asked(spark)
-        self._write(report, folder)
-        if deliver is not None:
-            deliver(spark)
-        return report.outcome
+        return self._asked(spark).write(folder, self._request.formats, publish)
 
     def _load_ahead(self) -> None:
-        for name in _AHEAD:
+        for name in (*_AHEAD, *(_PAPER_AHEAD if self._request.formats & {"pdf", "png"} else ())):
             importlib.import_module(name)
         if "html" in self._request.formats:
             from spark_reports.page.document import compile_templates
@@ -137,9 +187,6 @@ class Making:
         _tune(spark, found)
         self._progress.watch(spark.sparkContext)
         return make_kind(spark, self._request, found, self._progress)
-
-    def _write(self, report: Report, folder: Path) -> None:
-        report.write(folder / REPORT, folder / TABLES, self._request.formats)
 
     def _files(self) -> list[str]:
         """The files of messages that are known before Spark looks."""
@@ -171,8 +218,8 @@ def _check_part(info: SessionInfo, from_ns: int | None) -> None:
 
 def _events(found: Found | None) -> int | None:
     """The number of events in all; None where it is unknown."""
-    counted = [info.metadata.get("events") for info in found.infos] if found else [None]
-    known = [count for count in counted if isinstance(count, int)]
+    counted = [info.events for info in found.infos] if found else [None]
+    known = [count for count in counted if count is not None]
     return sum(known) if len(known) == len(counted) else None
 
 

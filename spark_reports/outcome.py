@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+PARTLY_CODE: Final = 1
 NOT_WHOLE_CODE: Final = 3
 NOT_HELD_CODE: Final = 4
 
 
 class Outcome(NamedTuple):
-    """Sentences: `problems` of the sessions, and what was asserted and `held` or does `not_hold`."""
+    """Sentences: `problems` of the sessions, what was asserted and `held` or does `not_hold`, and what `failed` of the
+    report itself.
+    """
 
     problems: tuple[str, ...] = ()
     not_hold: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Outcome:
@@ -24,7 +28,9 @@ class Outcome(NamedTuple):
     @property
     def code(self) -> int:
         """The exit code. Figures of a session that is not whole prove nothing, so that comes first."""
-        return NOT_WHOLE_CODE if self.problems else NOT_HELD_CODE if self.not_hold else 0
+        return (
+            NOT_WHOLE_CODE if self.problems else NOT_HELD_CODE if self.not_hold else PARTLY_CODE if self.failed else 0
+        )
 
     def told(self) -> dict[str, list[str]]:
         """For the last line of a job: only what there is."""
@@ -32,4 +38,4 @@ class Outcome(NamedTuple):
 
     def lines(self) -> list[str]:
         """For people."""
-        return [*self.problems, *self.held, *self.not_hold]
+        return [*self.problems, *self.failed, *self.held, *self.not_hold]

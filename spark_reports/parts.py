@@ -35,7 +35,7 @@ PARTS: Final = {
         ("control", "latency_buckets"),
         ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns"),
     ),
-    "lag": Part("Lag", ("lag", "lag_series"), ("control", "rollup")),
+    "lag": Part("Lag", ("lag", "lag_series"), ("control", "rollup", "held"), asks=("stable_waits",)),
     "rebalances": Part(
         "Rebalances",
         ("rebalances", "unserved", "ownership"),
@@ -52,9 +52,13 @@ PARTS: Final = {
     "queues": Part(
         "Queues", ("queues", "leases", "redeliveries"), ("control", "rollup", "slots"), ("redelivered",), ("hues",)
     ),
+    "share-groups": Part("Share groups", ("share_groups", "leases"), ("control", "rollup", "slots")),
+    "transactions": Part(
+        "Transactions", ("transactions", "transaction_list", "stable_waits"), ("control", "rollup", "held")
+    ),
     "dead-letters": Part(
         "Dead letters",
-        ("dead_letters", "dead_letter_keys", "dead_letter_list"),
+        ("dead_letters", "dead_letter_keys", "dead_letter_list", "dead_letters_over_time"),
         ("rollup", "dead_letters"),
         ("dead_lettered",),
     ),
@@ -75,7 +79,7 @@ PARTS: Final = {
         # Fewer deliveries because of fewer messages are no effect of a change.
         asks=("throughput", "redeliveries"),
     ),
-    "audit": Part("Audit", ("audit", "audit_list"), ("control", "broken", "happened")),
+    "audit": Part("Audit", ("audit", "audit_list", "deleted_unread"), ("control", "broken", "happened")),
     "recording": Part("Recording", ("recording",), ("broken_numbers",)),
     "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("control", "rollup")),
 }

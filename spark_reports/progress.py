@@ -21,8 +21,9 @@ AHEAD = "ahead"
 class Progress:
     """Counts weighted steps. While a step runs its Spark tasks move the fraction on.
 
-    A line is {"stage": what is made now, "done": steps done, "total": steps, "fraction": 0 to 1}; the last
-    one has "report" or "error" instead. `on_broken` is called once when the reader has gone.
+    A line is {"stage": what is made now, "done": steps done, "total": steps, "fraction": 0 to 1}, with "page" once the
+    page is there and more is made; the last one has "report" or "error" instead. `on_broken` is called once when the
+    reader has gone.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Progress:
         self._poller: threading.Thread | None = None
         self._broken = False
         self._fraction = 0.0
+        self._page = ""
 
     def plan(self, weights: dict[str, float]) -> None:
         """More steps to come. A step named `AHEAD` stands for those that are not known yet, until they are."""
@@ -61,6 +63,16 @@ class Progress:
             self._running.pop(name)
             self._done.add(name)
         self._say()
+
+    def telling(self, publish: Callable[[], None], page: str) -> Callable[[], None]:
+        """`publish`, after which `page` can be opened, and a line says so."""
+
+        def told() -> None:
+            publish()
+            self._page = page
+            self._say()
+
+        return told
 
     def watch(self, context: SparkContext) -> None:
         """Ask Spark for its tasks until `close`. A step's job group has the step's name."""
@@ -104,6 +116,8 @@ class Progress:
                 "total": len(self._weights),
                 "fraction": round(self._fraction, 4),
             }
+            if self._page:
+                line["page"] = self._page
             text = json.dumps(line) if self._json else f"{line['fraction']:4.0%}  {self._stage}"
             if text != self._last:
                 self._last = text

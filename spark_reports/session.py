@@ -35,7 +35,7 @@ class NotASession(NotFound):
 class SessionInfo:
     """What is known before an event is read. `problems` say why it is not whole, `notes` what is to be known besides,
     both in sentences; `parts` are the files to read, or the folders; `scenario` is the text of the scenario, ""
-    where it cannot be read.
+    where it cannot be read; `events` is how many there are, None if nobody knows before Spark reads.
     """
 
     location: str
@@ -44,6 +44,7 @@ class SessionInfo:
     parts: dict[str, list[str]] = field(default_factory=dict)
     scenario: str = ""
     notes: tuple[str, ...] = ()
+    events: int | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -73,8 +74,9 @@ def inspect(location: str) -> SessionInfo:
         )
     judged = {name: corruption.judged(folder, name) for name in schema.FOLDERS}
     wrong = [problem for one in judged.values() for problem in one.problems]
+    events = sum(part.events for one in judged.values() for part in one.parts)
     if not problems and not wrong:
-        wrong += corruption.counted(sum(part.events for one in judged.values() for part in one.parts), metadata)
+        wrong += corruption.counted(events, metadata)
     problems += wrong
     ended = metadata.get("ended")
     died = "The program died while recording; at most the last second was lost."
@@ -83,7 +85,7 @@ def inspect(location: str) -> SessionInfo:
     # Plain paths: Spark decodes no %20.
     parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
     notes = (died,) if ended == "crashed" else ()
-    return SessionInfo(location, metadata, tuple(problems), parts, _scenario(folder), notes)
+    return SessionInfo(location, metadata, tuple(problems), parts, _scenario(folder), notes, events)
 
 
 def _scenario(folder: Path) -> str:
@@ -128,7 +130,8 @@ def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
 def remote_info(location: str, metadata: dict[str, Any]) -> SessionInfo:
     """What is known of a session elsewhere, whose parts Spark alone can judge: their pages, while it reads them."""
     parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
-    return SessionInfo(location, corruption.believed(metadata), tuple(corruption.untrue(metadata)), parts)
+    believed = corruption.believed(metadata)
+    return SessionInfo(location, believed, tuple(corruption.untrue(metadata)), parts, events=believed.get("events"))
 
 
 def parse_metadata(location: str, text: str) -> dict[str, Any]:
@@ -140,13 +143,14 @@ def parse_metadata(location: str, text: str) -> dict[str, Any]:
     if not isinstance(metadata, dict) or metadata.get("format") != schema.FORMAT:
         raise NotASession(f"{location} is not a session: its {schema.SESSION_FILE} describes something else.")
     version = metadata.get("format_version")
-    if version in schema.READABLE_VERSIONS or schema.metadata_problem(metadata):
+    if version == schema.FORMAT_VERSION or schema.metadata_problem(metadata):
         return metadata  # what is damaged may tell any version
     told = f"The session {location} has format version {str(version)[:40]}, "
-    known = " and ".join(map(str, schema.READABLE_VERSIONS))
     if isinstance(version, int) and version > schema.FORMAT_VERSION:
-        raise ReportError(f"{told}and this program reads {known}: update Brokerscope.")
-    raise ReportError(f"{told}which no program writes: there are {known}. Its {schema.SESSION_FILE} was changed.")
+        raise ReportError(f"{told}and this program reads {schema.FORMAT_VERSION}: update Brokerscope.")
+    raise ReportError(
+        f"{told}which no program writes: there is {schema.FORMAT_VERSION}. Its {schema.SESSION_FILE} was changed."
+    )
 
 
 def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFrame:

@@ -59,10 +59,11 @@ def _run(request: Request, work: Path) -> Outcome:
         if is_remote(str(request.out)):
             folder = work / "report"
             (folder / TABLES).mkdir(parents=True)
-            return making.fill_on(spark, folder, lambda spark: deliver_remote(spark, folder, str(request.out)))
-        else:
-            with local_delivery(Path(request.out)) as folder:
-                return making.fill_on(spark, folder)
+            outcome = making.fill_on(spark, folder)
+            deliver_remote(spark, folder, str(request.out))
+            return outcome
+        with local_delivery(Path(request.out)) as delivery:
+            return making.fill_on(spark, delivery.folder, delivery.publish)
     finally:
         spark.stop()
 

@@ -13,7 +13,7 @@ from spark_reports.session import SessionInfo
 _S = 1_000_000_000
 _EMPTY: dict[str, Any] = {
     **dict.fromkeys(schema.EVENT_SCHEMA.names),
-    **dict.fromkeys(("topic", "client", "group", "cause", "to_topic"), ""),
+    **dict.fromkeys(("topic", "client", "group", "cause", "to_topic", "member"), ""),
     "size_bytes": 0,
 }
 _AT = {"topic": "t", "partition": 0, "offset": 0, "count": 1, "group": "g", "client": "c", "published_ns": 0}

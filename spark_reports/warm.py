@@ -4,6 +4,9 @@ A line is a JSON list, the arguments of `spark_reports.job`; what it writes for 
 line with "report" or "error". An empty list asks it to be ready: it starts Spark, makes the tables of a tiny session
 once, and says nothing. A line "cancel", or the end of its input, ends it with whatever it does; so does a quarter of
 an hour without a request. It runs with low priority.
+
+With `--listen SOCKET` the lines come over connections to that Unix socket, one connection after the other. Then it ends
+only where a connection ends before its report does, or after a quarter of an hour without one.
 """
 
 from __future__ import annotations
@@ -15,11 +18,13 @@ import json
 import os
 import queue
 import shutil
+import socket
 import sys
 import tempfile
 import threading
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -44,6 +49,7 @@ _WORK = "brokerscope-warm-"
 READY = "[]"
 _LINE_BYTES = 1_048_576
 IDLE_S = 900.0
+POLL_S = 0.5
 NICENESS = 10
 MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is a small part of it
 
@@ -51,8 +57,9 @@ MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is
 class WarmSpark:
     """One JVM, started with the first report, and gone with this process."""
 
-    def __init__(self, work: Path, output: TextIO, cancellation: Cancellation) -> None:
-        self._work, self._output, self._cancellation = work, output, cancellation
+    def __init__(self, work: Path, cancellation: Cancellation) -> None:
+        self._work, self._cancellation = work, cancellation
+        self.making = False  # up to its last line, after which whoever asked may go
         self._log = work / "spark.log"
         self._jvm: Jvm | None = None
         self._spark: SparkSession | None = None
@@ -66,9 +73,10 @@ class WarmSpark:
             make_tables(self._session(progress, SMALL), info, progress)
         self._cancellation.check()
 
-    def make(self, line: str) -> None:
-        """The report that a line asks for; its last line is the outcome."""
-        progress = Progress(self._output, True, {}, self._cancellation.request)
+    def make(self, line: str, output: TextIO) -> None:
+        """The report that a line asks for; the last line of `output` is the outcome."""
+        progress = Progress(output, True, {}, self._cancellation.request)
+        self.making = True
         try:
             request = _request(line)
             report, found = self._report(request, progress)
@@ -79,13 +87,15 @@ class WarmSpark:
             outcome = told(error)
         progress.close()
         self._cancellation.check()
+        self.making = False
         progress.end(**outcome)
 
     def _report(self, request: Request, progress: Progress) -> tuple[str, Outcome]:
         making = Making(request, self._work, self._log, progress, self._cancellation)
-        with local_delivery(Path(request.out)) as folder, self._noise():
+        with local_delivery(Path(request.out)) as delivery, self._noise():
+            publish = progress.telling(delivery.publish, str(delivery.out / REPORT))
             try:
-                found = making.fill_on(self._session(progress, making.setup), folder)
+                found = making.fill_on(self._session(progress, making.setup), delivery.folder, publish)
             except (ReportError, OSError):
                 raise
             except Exception as error:
@@ -149,46 +159,101 @@ def _request(line: str) -> Request:
     return request
 
 
-def _read_lines(lines: queue.Queue[str | None], cancellation: Cancellation) -> None:
-    """Standard input, line by line; its end, and "cancel", end everything."""
-    pending = b""
-    while True:
-        try:
-            # Not sys.stdin: its lock would be held by this thread while the interpreter shuts down.
-            piece = os.read(0, 65_536)
-        except OSError:
-            piece = b""
-        pending += piece
-        *whole, pending = pending.split(b"\n")
-        for line in whole:
-            if line.strip() == b"cancel":
+class Requests:
+    """Lines of a file descriptor. Its end, and a line "cancel", cancel what is being made, or end the lines."""
+
+    def __init__(self, source: int, cancellation: Cancellation, *, ends_all: bool) -> None:
+        """With `ends_all` the end cancels even where nothing is being made."""
+        self._source, self._cancellation, self._ends_all = source, cancellation, ends_all
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._warm: WarmSpark | None = None
+        threading.Thread(target=self._read, name="requests", daemon=True).start()
+
+    def serve(self, warm: WarmSpark, output: TextIO) -> None:
+        """Make what they ask for. Raises `queue.Empty` after a quarter of an hour without a line."""
+        self._warm = warm
+        while not self._cancellation.requested and (line := self._lines.get(timeout=IDLE_S)) is not None:
+            if line.strip() == READY:
+                warm.be_ready()
+            else:
+                warm.make(line, output)
+
+    def _read(self) -> None:
+        pending = b""
+        while True:
+            try:
+                # Not sys.stdin: its lock would be held by this thread while the interpreter shuts down.
+                piece = os.read(self._source, 65_536)
+            except OSError:
                 piece = b""
-            elif line.strip():
-                lines.put(line.decode(errors="replace"))
-        if not piece or len(pending) > _LINE_BYTES:
-            cancellation.request()
-            lines.put(None)
-            return
+            pending += piece
+            *whole, pending = pending.split(b"\n")
+            for line in whole:
+                if line.strip() == b"cancel":
+                    piece = b""
+                elif line.strip():
+                    self._lines.put(line.decode(errors="replace"))
+            if not piece or len(pending) > _LINE_BYTES:
+                if self._ends_all or (self._warm is not None and self._warm.making):
+                    self._cancellation.request()
+                self._lines.put(None)
+                return
 
 
-def main() -> int:
-    """Make reports until the input ends; the exit code."""
+def _bound(path: Path) -> socket.socket | None:
+    """A socket at `path`, which only its user may open; None where another process serves it already."""
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        server.bind(str(path))
+    except OSError:
+        with socket.socket(socket.AF_UNIX) as other:
+            if other.connect_ex(str(path)) == 0:
+                return None
+        path.unlink(missing_ok=True)  # of a process that was killed
+        server.bind(str(path))
+    path.chmod(0o600)
+    server.listen()
+    server.settimeout(POLL_S)  # so that a signal is seen
+    return server
+
+
+def _serve_connections(path: Path, warm: WarmSpark, cancellation: Cancellation) -> None:
+    """Until nobody has asked for a quarter of an hour."""
+    server = _bound(path)
+    if server is None:
+        return
+    ends = time.monotonic() + IDLE_S
+    try:
+        while not cancellation.requested and time.monotonic() < ends:
+            try:
+                connection, _ = server.accept()
+            except TimeoutError:
+                continue
+            with connection, connection.makefile("w", encoding="utf-8") as output:
+                Requests(connection.fileno(), cancellation, ends_all=False).serve(warm, output)
+            ends = time.monotonic() + IDLE_S
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make reports until nobody asks for any; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m spark_reports.warm", description="Keep a Spark for reports.")
+    parser.add_argument("--listen", type=Path, metavar="SOCKET", help="requests come over this Unix socket")
+    listen = parser.parse_args(argv).listen
     output = private_stdout()
     silence_libraries()
     if hasattr(os, "nice"):
         os.nice(NICENESS)  # Java gets it from us
     cancellation = Cancellation()
     cancellation.listen_to_signals()
-    lines: queue.Queue[str | None] = queue.Queue()
-    threading.Thread(target=_read_lines, args=(lines, cancellation), name="requests", daemon=True).start()
     work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
-    warm = WarmSpark(work, output, cancellation)
+    warm = WarmSpark(work, cancellation)
     try:
-        while not cancellation.requested and (line := lines.get(timeout=IDLE_S)) is not None:
-            if line.strip() == READY:
-                warm.be_ready()
-            else:
-                warm.make(line)
+        if listen is not None:
+            _serve_connections(listen, warm, cancellation)
+        else:
+            Requests(0, cancellation, ends_all=True).serve(warm, output)
     except queue.Empty:
         pass
     except Cancelled:

@@ -1,28 +1,98 @@
 """What every test shares."""
 
+from __future__ import annotations
+
+import gc
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 # Before anything imports Qt: tests open no windows on the screen of whoever runs them.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+from tests import long_form, processes
+
+_CI = bool(os.environ.get("CI"))
+settings.register_profile("short", deadline=None, derandomize=_CI, max_examples=30)
+settings.register_profile("long", deadline=None, derandomize=_CI, print_blob=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What has a long form has it where tests that are marked so run."""
+    long_form.on = "not long" not in config.option.markexpr
+    settings.load_profile("long" if long_form.on else "short")
+
+
+ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
+# Their tests are long, and share no more than a window.
+SPREAD = ("tests/figures/test_figures.py::",)
+LONGEST = ("tests/spark_reports/", "tests/figures/", "tests/test_commands.py", "tests/app/", "tests/crash/")
+WITHOUT_SPARK = tuple(f"tests/spark_reports/{name}/" for name in ("findings", "page", "paper"))
+
+
+class Files(LoadScopeScheduling):
+    """A file after the other on each processor; all that shares the one Spark on one of them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(SPREAD):
+            return nodeid
+        if nodeid.startswith("tests/spark_reports/") and not nodeid.startswith(WITHOUT_SPARK):
+            return "Spark"
+        return nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for a window or a Spark is marked by that, so that `make quick` can leave it out.
+
+    Whatever Hypothesis tries has a long form, of more examples. What takes long as a whole begins first, so that no
+    processor has it left at the end.
+    """
+    items.sort(key=lambda item: next((n for n, folder in enumerate(LONGEST) if item.nodeid.startswith(folder)), 99))
+    for item in items:
+        test = getattr(item, "obj", None)
+        if long_form.on and getattr(test, "is_hypothesis_test", False) and item.get_closest_marker("soak") is None:
+            item.add_marker("long")
+        for fixture, mark in (("open_workbench", "window"), ("spark", "spark")):
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded stays: each collection of garbage would look through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    config.option.loadscopereorder = False  # by how many tests a file has
+    return Files(config, log)
 
 
 @pytest.fixture(autouse=True, scope="session")
-def interrupts_reach_children() -> Iterator[None]:
-    """A script's background ignores Ctrl+C, and so would whatever tests start in order to interrupt it."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+def signals_reach_children() -> Iterator[None]:
+    """What nohup, a script's background or CI ignores would be ignored by whatever tests start in order to end it.
+
+    A handler is no handler in a child; this process goes on as it was told to.
+    """
+    ignored = [each for each in (signal.SIGINT, *ENDING) if signal.getsignal(each) is signal.SIG_IGN]
+    for each in ignored:
+        signal.signal(each, signal.default_int_handler if each is signal.SIGINT else lambda *_: None)
     yield
-    signal.signal(signal.SIGINT, before)
+    for each in ignored:
+        signal.signal(each, signal.SIG_IGN)
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    """Whatever became of the test that started it."""
+    yield
+    processes.end_all()
 
 
 @pytest.fixture

@@ -9,29 +9,59 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+
+from app.cli.main import main
+from tests import long_form, processes
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def call(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def call(
+    *arguments: object, start: Callable[..., subprocess.CompletedProcess[str]] = processes.run, **options: object
+) -> subprocess.CompletedProcess[str]:
+    return start(
         [sys.executable, str(ROOT / "main.py"), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-        **options,  # type: ignore[call-overload]
+        **{"capture_output": True, "text": True, "timeout": 280, "check": False, **options},
     )
 
 
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def say(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Said]:
+    """Calls the command in this process: a process for each sentence would cost a second."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Said:
+        try:
+            code = main(list(map(str, arguments)))
+        except SystemExit as end:
+            code = int(end.code or 0)
+        told = capsys.readouterr()
+        return Said(code, told.out, told.err)
+
+    return run
+
+
+def test_a_process_says_what_main_says(say: Callable[..., Said], tmp_path: Path) -> None:
+    done = call("run", "no-such-scenario", cwd=tmp_path, start=subprocess.run)
+    assert (done.returncode, done.stdout, done.stderr) == say("run", "no-such-scenario")
+
+
 @pytest.mark.parametrize("command", [[], ["run"], ["report"], ["shot"]])
-def test_every_command_has_help(command: list[str]) -> None:
-    done = call(*command, "--help")
-    assert done.returncode == 0
-    assert done.stdout.startswith("usage: brokerscope")
+def test_every_command_has_help(say: Callable[..., Said], command: list[str]) -> None:
+    done = say(*command, "--help")
+    assert done.code == 0
+    assert done.out.startswith("usage: brokerscope")
 
 
 def test_run_ends_with_a_summary_as_json(tmp_path: Path) -> None:
@@ -51,7 +81,9 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
     def run(name: str, seed: int, hash_seed: str) -> dict[str, object]:
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         done = call(
-            "run", "first-session", "--until", 20, "--seed", seed, "--session", tmp_path / name, env=environment
+            *("run", "first-session", "--until", 20, "--seed", seed, "--session", tmp_path / name),
+            env=environment,
+            start=subprocess.run if hash_seed else processes.run,
         )
         assert done.returncode == 0, done.stderr
         summary = json.loads(done.stdout.splitlines()[-1])
@@ -59,13 +91,13 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
 
     first = run("first", 3, "1")
     assert run("again", 3, "2") == first
-    assert run("other", 4, "1") != first
+    assert run("other", 4, "") != first
 
 
-def start_paced_run(folder: Path) -> subprocess.Popen[str]:
+def start_paced_run(folder: Path) -> processes.Process:
     """A run at the speed of the wall clock that has been recording for a second."""
     command = [sys.executable, str(ROOT / "main.py"), "run", "first-session", "--speed", "1", "--session", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = processes.Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline_s = time.monotonic() + 60
     while not (folder / "session.json").exists():
         assert time.monotonic() < deadline_s
@@ -89,7 +121,7 @@ def test_a_paced_run_takes_its_time_and_ends_well_when_it_is_told_to(tmp_path: P
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "kill"])
 def test_a_window_that_is_told_to_end_seals_its_recording(tmp_path: Path, how: signal.Signals) -> None:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    process = subprocess.Popen(
+    process = processes.Process(
         [sys.executable, str(ROOT / "main.py")], env=environment, stderr=subprocess.PIPE, text=True
     )
     deadline_s = time.monotonic() + 60
@@ -105,6 +137,7 @@ def test_a_window_that_is_told_to_end_seals_its_recording(tmp_path: Path, how: s
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> None:
     process = start_paced_run(tmp_path / "s")
     process.kill()
@@ -134,45 +167,46 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
         (("shot", "first-session", "--at", "9999", "out.png"), "first-session ends at 300 s"),
     ],
 )
-def test_a_wrong_call_is_one_clear_sentence(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = call(*arguments, cwd=tmp_path)
-    assert done.returncode != 0
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr + done.stdout
+def test_a_wrong_call_is_one_clear_sentence(say: Callable[..., Said], arguments: tuple[str, ...], words: str) -> None:
+    done = say(*arguments)
+    assert done.code != 0
+    assert words in done.err
+    assert "Traceback" not in done.err + done.out
 
 
-def test_a_wrong_key_in_a_scenario_names_its_line(tmp_path: Path) -> None:
+def test_a_wrong_key_in_a_scenario_names_its_line(say: Callable[..., Said], tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text("title: Mine\nabout: x\nuntil_s: 1\ntopcis: []\n")
-    done = call("run", scenario)
-    assert done.returncode != 0
-    assert done.stderr.strip() == (
+    done = say("run", scenario)
+    assert done.code != 0
+    assert done.err.strip() == (
         "brokerscope: mine.yaml, line 4: the key 'topcis' is not known here; did you mean 'topics'?"
     )
 
 
-def test_a_session_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:
+def test_a_session_folder_that_is_in_use_is_refused(say: Callable[..., Said], tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "thing.txt").write_text("keep")
-    done = call("run", "first-session", "--until", 1, "--session", tmp_path / "precious")
-    assert done.returncode != 0
-    assert "The folder is not empty, and nothing in it is overwritten" in done.stderr
+    done = say("run", "first-session", "--until", 1, "--session", tmp_path / "precious")
+    assert done.code != 0
+    assert "The folder is not empty, and nothing in it is overwritten" in done.err
     assert (tmp_path / "precious" / "thing.txt").read_text() == "keep"
 
 
-def test_a_broken_data_file_is_named(tmp_path: Path) -> None:
+def test_a_broken_data_file_is_named(say: Callable[..., Said], tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text('{"time": 1}\nbroken\n')
     (tmp_path / "mine.yaml").write_text(
         "title: Mine\nabout: x\nuntil_s: 1\ntopics: [{name: t}]\n"
         "producers: [{name: p, to: t, arrivals: {kind: file, file: rows.jsonl}}]\n"
     )
-    done = call("run", tmp_path / "mine.yaml", "--session", tmp_path / "s")
-    assert done.returncode != 0
-    assert "rows.jsonl, line 2: this is not JSON" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = say("run", tmp_path / "mine.yaml", "--session", tmp_path / "s")
+    assert done.code != 0
+    assert "rows.jsonl, line 2: this is not JSON" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_report_of_a_run_is_a_page_and_tables_that_agree_with_the_summary(tmp_path: Path) -> None:
     done = call("run", "first-session", "--until", 30, "--session", tmp_path / "s")
     summary = json.loads(done.stdout.splitlines()[-1])
@@ -188,21 +222,23 @@ def test_report_of_a_run_is_a_page_and_tables_that_agree_with_the_summary(tmp_pa
     assert not (tmp_path / "s" / "spark-warehouse").exists()
 
 
-@pytest.mark.parametrize(("size", "theme"), [("1600x1000", "light"), ("1000x700", "dark")])
-def test_shot_draws_the_window_at_a_second(tmp_path: Path, size: str, theme: str) -> None:
-    out = tmp_path / "deep" / "window.png"
-    done = call("shot", "first-session", "--at", 12, "--size", size, "--theme", theme, out)
-    assert done.returncode == 0, done.stderr
-    width, height = struct.unpack(">II", out.read_bytes()[16:24])
-    assert (width, height) == tuple(map(int, size.split("x")))
+def test_shot_draws_the_window_at_a_second_the_same_twice(tmp_path: Path) -> None:
+    def shot(name: str, second: int) -> bytes:
+        out = tmp_path / "deep" / f"{name}.png"
+        done = call("shot", "first-session", "--at", second, "--size", "1000x700", "--theme", "dark", out)
+        assert done.returncode == 0, done.stderr
+        return out.read_bytes()
+
+    first = shot("a", 12)
+    assert struct.unpack(">II", first[16:24]) == (1000, 700)
+    assert shot("b", 12) == first
+    assert not long_form.on or shot("c", 13) != first
 
 
-def test_shot_is_the_same_picture_twice_and_another_at_another_second(tmp_path: Path) -> None:
-    for name, second in (("a", 20), ("b", 20), ("c", 21)):
-        assert call("shot", "first-session", "--at", second, tmp_path / f"{name}.png").returncode == 0
-    first, again, other = ((tmp_path / f"{name}.png").read_bytes() for name in "abc")
-    assert first == again
-    assert first != other
+@pytest.mark.long
+def test_shot_draws_the_window_as_it_is_by_default(tmp_path: Path) -> None:
+    assert call("shot", "first-session", "--at", 12, tmp_path / "window.png").returncode == 0
+    assert struct.unpack(">II", (tmp_path / "window.png").read_bytes()[16:24]) == (1600, 1000)
 
 
 def test_the_window_without_a_display_says_how_to_go_on() -> None:

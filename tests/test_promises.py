@@ -1,4 +1,4 @@
-"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 37).
+"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 40).
 
 Not every test of a row stands here, only those that show it best. Rows of listeners and window have their tests
 named beside them.
@@ -168,7 +168,7 @@ ROWS: dict[str, str] = {
     "D5 storage, priorities, several": "clients/test_simple_queue.py test_d5_priorities_and_several_consumers",
     # promises
     "1 the death of the process": """
-        ../crash/test_kill_nine.py test_nothing_acknowledged_is_lost_in_200_kills
+        ../crash/test_kill_nine.py test_nothing_acknowledged_is_lost_in_many_kills
         ../crash/test_host_kill_nine.py test_whatever_was_acknowledged_is_there_after_each_kill
         listeners/http/test_kill.py test_what_was_acknowledged_with_fsync_survives_kill_9
         ../app/cli/test_elsewhere.py test_a_broker_that_is_killed_while_messages_are_published_is_one_sentence""",
@@ -189,7 +189,7 @@ ROWS: dict[str, str] = {
         test_files.py test_short_writes_are_noticed""",
     "6 a failed fsync": "log/test_power_cut.py test_a_failed_fsync_makes_the_log_read_only_for_good",
     "7 one value per offset": """
-        recording/test_checker.py test_every_scenario_keeps_every_promise
+        simulation/test_scenarios.py test_the_same_seed_gives_the_same_digest
         simulation/test_any_actions.py test_a_user_who_tries_everything_breaks_no_promise
         recording/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
     "8 at least once": """
@@ -219,7 +219,8 @@ ROWS: dict[str, str] = {
         groups/test_many_members.py test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_owner
         groups/test_group_model.py TestGroupModel""",
     "15 slow consumers": """
-        simulation/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_and_holds_at_most_its_limit""",
+        simulation/test_subscriptions.py test_promise_15_a_slow_consumer_slows_nobody_and_holds_at_most_its_limit
+        listeners/kafka/test_floods.py test_promise_15_answers_that_nobody_reads_are_counted_and_others_are_served""",
     "16 depths and sums": """
         flow/test_gate.py test_depth_stays_below_the_limit_and_the_counters_add_up
         recording/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
@@ -227,6 +228,12 @@ ROWS: dict[str, str] = {
         engine/test_host.py test_a_jump_of_the_wall_clock_moves_no_deadline
         simulation/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock""",
     "18 the same run": "simulation/test_replay.py test_two_hash_seeds_give_the_same_events_and_the_same_recording",
+    "21 silent and slow connections": """
+        listeners/kafka/test_floods.py test_strangers_hold_four_kilobytes_each_until_they_are_gone
+        listeners/kafka/test_floods.py test_who_holds_the_most_bytes_is_cut_and_nobody_else
+        listeners/http/test_slow_clients.py test_promise_21_silent_and_partial_connections_cost_nobody_else_and_are_cut
+        listeners/http/test_slow_clients.py test_promise_21_streams_of_events_have_a_share_of_their_own
+        listeners/http/test_slow_clients.py test_who_asks_for_nothing_gives_way_where_there_are_too_many""",
     "23 names": """
         test_names.py test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made
         test_names.py test_names_that_differ_only_in_case_clash
@@ -236,7 +243,12 @@ ROWS: dict[str, str] = {
         clients/test_serializers.py test_a_pickle_that_would_run_code_is_only_bytes""",
     "28 a damaged SQLite file": """
         groups/test_offsets.py test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss
-        groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset""",
+        groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset
+        groups/test_offsets.py test_promise_28_a_cut_write_ahead_log_loses_no_commit_and_is_said
+        engine/test_host.py test_promise_28_a_catalog_that_is_gone_is_read_from_its_copy_and_said
+        engine/test_host.py test_promise_28_messages_without_an_entry_are_told_and_no_new_topic_takes_them_over
+        engine/test_host.py test_promise_28_a_segment_that_is_gone_is_said
+        engine/test_host.py test_promise_28_messages_that_were_handed_out_and_are_gone_are_said""",
     "29 schemas": """
         schemas/test_never_fetches_never_hangs.py test_a_remote_reference_is_refused_wherever_it_stands
         schemas/test_never_fetches_never_hangs.py test_an_evil_pattern_on_50_000_characters_is_bounded_work""",
@@ -266,13 +278,27 @@ ROWS: dict[str, str] = {
     "37 what is opened for one is closed to others": """
         engine/test_private.py test_a_data_directory_is_its_owners_alone
         ../app/cli/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_nothing_written""",
+    "38 the work of a request is bounded": """
+        listeners/kafka/test_floods.py test_promise_38_a_request_of_too_many_elements_is_not_begun
+        listeners/kafka/test_floods.py test_promise_38_no_api_takes_more_elements_than_it_serves_in_a_second
+        listeners/kafka/test_floods.py test_promise_38_a_topic_that_is_named_a_hundred_times_is_described_once
+        listeners/kafka/test_floods.py test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer""",
+    "39 what is not asked for costs nothing": """
+        listeners/kafka/test_cost.py test_a_request_for_one_topic_costs_the_same_beside_many
+        transactions/test_coordinator.py test_promise_39_an_id_costs_the_same_however_many_there_are
+        groups/test_reconciling.py test_promise_39_a_large_group_gathers_its_changes_and_then_everybody_reads""",
+    "40 what may not be read is not named": """
+        listeners/test_names.py test_every_api_stands_in_the_table
+        listeners/test_names.py test_no_api_names_what_may_not_be_read
+        listeners/test_names.py test_no_route_names_what_may_not_be_read
+        listeners/test_names.py test_no_request_names_what_may_not_be_read""",
 }
 
 WANTED = [
     *(f"A{number}" for number in range(1, 25) if number != 20),
     *(f"C{number}" for number in range(1, 9)),
     *(f"D{number}" for number in range(1, 6)),
-    *map(str, (*range(1, 19), 23, 24, 28, 29, 31, 32, 33, 34, 35, 36, 37)),
+    *map(str, (*range(1, 19), 21, 23, 24, 28, 29, *range(31, 41))),
 ]
 
 

@@ -89,7 +89,11 @@ class MoveTable(QWidget):
         metrics = QFontMetricsF(tabular_font(12))
         longest = max((metrics.horizontalAdvance(move.place) for move in self._moves), default=0.0)
         place_width = min(longest + 14, self.width() * 0.4)
-        half = (self.width() - place_width - 22) / 2
+        room = self.width() - place_width - 22
+        olds, news = ((_party_width(party, metrics) for party in side) for side in self._sides())
+        old_w, new_w = max(olds, default=0.0), max(news, default=0.0)
+        if old_w + new_w > room:  # each what it needs, and the longer one what is left, or half
+            old_w = min(old_w, max(room / 2, room - new_w))
         for row in range(first, last):
             move, top = self._moves[row], row * px(MOVE_HEIGHT)
             _elided(painter, QRectF(0, top, place_width - 6, px(MOVE_HEIGHT)), move.place, theme.muted)
@@ -97,10 +101,15 @@ class MoveTable(QWidget):
             if move.old == move.new:
                 _draw_party(painter, QRectF(x, top, self.width() - x, px(MOVE_HEIGHT)), move.new, theme)
                 continue
-            _draw_party(painter, QRectF(x, top, half, px(MOVE_HEIGHT)), move.old, theme)
-            _arrow(painter, x + half + 4, top + px(MOVE_HEIGHT) / 2, theme)
-            _draw_party(painter, QRectF(x + half + 22, top, half, px(MOVE_HEIGHT)), move.new, theme)
+            _draw_party(painter, QRectF(x, top, old_w, px(MOVE_HEIGHT)), move.old, theme)
+            _arrow(painter, x + old_w + 4, top + px(MOVE_HEIGHT) / 2, theme)
+            where = QRectF(x + old_w + 22, top, room - old_w, px(MOVE_HEIGHT))
+            _draw_party(painter, where, move.new, theme)
         painter.end()
+
+    def _sides(self) -> tuple[list[Party], list[Party]]:
+        moved = [move for move in self._moves if move.old != move.new]
+        return [move.old for move in moved], [move.new for move in moved]
 
 
 def _said(move: Move) -> str:
@@ -120,11 +129,20 @@ def _elided(painter: QPainter, where: QRectF, text: str, colour: str) -> None:
     painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), cut)
 
 
+def _badge_width(party: Party) -> float:
+    return 16.0 if len(party.letter) < 2 else 22.0
+
+
+def _party_width(party: Party, metrics: QFontMetricsF) -> float:
+    badge = _badge_width(party) + 5 if party.name else 0.0
+    return badge + metrics.horizontalAdvance(party.name or tr("nobody")) + 2
+
+
 def _draw_party(painter: QPainter, where: QRectF, party: Party, theme: Theme) -> None:
     if not party.name:
-        _elided(painter, where, "nobody", theme.muted)
+        _elided(painter, where, tr("nobody"), theme.muted)
         return
-    width = 16.0 if len(party.letter) < 2 else 22.0
+    width = _badge_width(party)
     draw_badge(painter, QRectF(where.x(), where.center().y() - 8, width, 16), party.hue, party.letter, theme)
     _elided(painter, where.adjusted(width + 5, 0, 0, 0), party.name, theme.text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
 from resources.units import byte_size
@@ -41,14 +42,27 @@ def duration(length_ns: int) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
-def sentence(text: str) -> str:
-    """`text` as one: with a capital, and a stop behind where it has none."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".") if text else ""
+def sentence(text: str, names: Container[str] = ()) -> str:
+    """`text` as one: with a capital, and a stop behind where it has none. A name that it begins with stays as it is:
+    one of `names`, or what can be no word.
+    """
+    first = text.partition(" ")[0].rstrip(".,:;")
+    if first not in names and first.replace("'", "").isalpha():
+        text = text[:1].upper() + text[1:]
+    return text + ("" if text.endswith((".", "?", "!")) else ".") if text else ""
 
 
 def count(number: int | None) -> str:
     """Digits with a comma every three; "n/a" for None."""
     return NOT_APPLICABLE if number is None else f"{number:,}"
+
+
+def with_unknown(figure: str, partitions: int) -> str:
+    """A sum over partitions, and how many of them it lacks because theirs is not known."""
+    if not partitions:
+        return figure
+    what = tr("1 partition not known") if partitions == 1 else tr("{count:,} partitions not known", count=partitions)
+    return f"{figure} + {what}"
 
 
 def byte_rate(bytes_per_s: float) -> str:

@@ -1,6 +1,7 @@
 """The window: toolbar, canvas between two sides, panels, timeline and status bar, composed of the parts it is given.
 
-The canvas has the room: both sides, the panels and the timeline fold to strips, and come back as they were.
+The canvas has the room: both sides, the panels and the timeline fold to strips, and come back as they were. A panel
+takes room of the canvas alone, so lesson and inspector stay as they are.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QVBoxLayout, QWidget
 
+from widgets.centre import Centre
 from widgets.hint_bar import HintBar
 from widgets.i18n import tr
 from widgets.navigator import Navigator
+from widgets.next_step import NextStep
 from widgets.panel_tabs import PanelTabs
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.lesson import LessonPanel
@@ -95,8 +98,8 @@ class MainWindow(QMainWindow):
         self.tabs.currentChanged.connect(lambda _name: self._on_tab())
         self.tabs.openWanted.connect(self.toggle_bottom)
         self.tabs.maximiseWanted.connect(self.maximise)
+        self.tabs.besideWanted.connect(self.put_beside)
         self._focused = self._maximised = self._shown_once = False
-        self._bottom_height = 0
         self._kept: WindowLayout | None = None
         self._compose()
         self.set_menus(menus)
@@ -112,28 +115,29 @@ class MainWindow(QMainWindow):
         self.right_dock = SideDock(tr("Inspector"), self.right, inspector.title_row, left=False, width=RIGHT_WIDTH)
         self.left_dock.foldWanted.connect(self.toggle_left)
         self.right_dock.foldWanted.connect(self.toggle_right)
-        self.top = QSplitter(Qt.Orientation.Horizontal)
-        for part in (self.left_dock, self.parts.canvas, self.right_dock):
+        self.centre = Centre(self.parts.canvas, self.tabs.area)
+        self.centre.placeWanted.connect(self.put_beside)
+        self.next_step = NextStep(self)
+        self.next_step.lessonWanted.connect(self.show_lesson)
+        self.right.arranged.connect(self._show_next_step)
+        middle, self.top = QWidget(self), QSplitter(Qt.Orientation.Horizontal)
+        for part in (self.left_dock, middle, self.right_dock):
             self.top.addWidget(part)
         self.top.setStretchFactor(1, 1)
-        self.whole = QSplitter(Qt.Orientation.Vertical)
-        self.whole.addWidget(self.top)
-        self.whole.addWidget(self.tabs)
-        self.whole.setStretchFactor(0, 1)
-        for split in (self.whole, self.top):
-            split.setChildrenCollapsible(False)
-        for split in (self.whole, self.top):
-            split.splitterMoved.connect(lambda _at, _place: self._note_sizes())
-        self.parts.canvas.setMinimumSize(320, 160)
+        self.top.setChildrenCollapsible(False)
+        self.top.splitterMoved.connect(lambda _at, _place: self._note_sizes())
         content = QWidget(self)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.hint = HintBar(content)
         self.hint.answered.connect(self.parts.canvas.setFocus)
-        column.addWidget(self.hint)
-        column.addWidget(self.whole, 1)
-        column.addWidget(self.timeline)
+        for holder, stacked in (
+            (middle, (self.next_step, self.centre)),
+            (content, (self.hint, self.top, self.tabs, self.timeline)),
+        ):
+            column = QVBoxLayout(holder)
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(0)
+            for widget in stacked:
+                column.addWidget(widget, 1 if widget in (self.centre, self.top) else 0)
         self.setCentralWidget(content)
         self.tint = FrameTint(self, content)
         self.ring = Ring(self)
@@ -184,7 +188,7 @@ class MainWindow(QMainWindow):
 
     def place_of_tab(self, name: str) -> QRect:
         """Where the tab of a panel is, in the window; KeyError if unknown, empty while the tabs are hidden."""
-        tab = self.tabs.tab(name)
+        tab = self.tabs.place(name)
         return QRect(tab.mapTo(self, QPoint(0, 0)), tab.size()) if tab.isVisible() else QRect()
 
     def place_of_action(self, action: QAction) -> QRect:
@@ -230,12 +234,33 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def toggle_bottom(self, on: bool) -> None:
-        """Open the panels, at a height that shows ten rows or that they had, or fold them to their tabs."""
+        """Open the panels, as large as they were, or fold them to their tabs."""
         self._end_focus()
         if not on:
             self._give_back_the_height()
         self.tabs.set_open(on)
         self._settle()
+
+    def put_beside(self, on: bool) -> None:
+        """Open the panels beside the canvas, or below it."""
+        self._end_focus()
+        self._give_back_the_height()
+        self.centre.set_beside(on)
+        self.tabs.set_beside(on)
+        self.tabs.set_open(True)
+        self._settle()
+
+    def show_lesson(self) -> None:
+        """Open the lesson, whatever hides it."""
+        self.toggle_right(True)
+        self.parts.lesson.set_folded(False)
+        self.right.bring(self.parts.lesson, by_hand=True)
+
+    def _show_next_step(self) -> None:
+        """The lesson's next step is in sight also while the lesson is not."""
+        lesson = self.parts.lesson
+        has_lesson = self.right.has_lesson and (self._focused or not self.right_dock.is_open or lesson.is_title_alone)
+        self.next_step.set_facts(lesson.facts() if has_lesson else None)
 
     def toggle_timeline(self, on: bool) -> None:
         """Open the timeline, or fold it to one line."""
@@ -257,7 +282,6 @@ class MainWindow(QMainWindow):
         """Give the panels the height of the canvas; and take it back."""
         self._end_focus()
         self._maximised = on
-        self.top.setVisible(not on)
         self.tabs.set_maximised(on)
         if on:
             self.tabs.set_open(True)
@@ -275,17 +299,13 @@ class MainWindow(QMainWindow):
         """Sizes that were given by hand are those of the next time."""
         for dock in (self.left_dock, self.right_dock):
             dock.note_width()
-        if self.tabs.is_open and not self._maximised:
-            self._bottom_height = self.tabs.height()
 
     def _settle(self) -> None:
         """Give every part the room that it has now, and tell which are open."""
         left, right = (0 if dock.isHidden() else dock.room for dock in (self.left_dock, self.right_dock))
         self.top.setSizes([left, max(1, self.top.width() - left - right), right])
-        height = self.tabs.head_height
-        if self.tabs.is_open:
-            height = self._bottom_height or self.tabs.height_at_first
-        self.whole.setSizes([max(1, self.whole.height() - height), height])
+        self.centre.set_shown(self.shows_panels, maximised=self._maximised)
+        self._show_next_step()
         focus = QApplication.focusWidget()
         if focus is not None and self.isAncestorOf(focus) and not focus.isVisibleTo(self):
             self.parts.canvas.setFocus()
@@ -300,6 +320,7 @@ class MainWindow(QMainWindow):
             "toggle_timeline": self.timeline.is_open,
             "focus": self._focused,
             "maximise": self._maximised,
+            "beside": self.centre.is_beside,
         }
 
     # -- layouts
@@ -307,7 +328,6 @@ class MainWindow(QMainWindow):
     def present_layout(self) -> WindowLayout:
         """What is shown now, and how large what is folded will be."""
         left, right = (dock.open_width / max(1, self.top.width()) for dock in (self.left_dock, self.right_dock))
-        bottom = self._bottom_height / max(1, self.whole.height())
         return WindowLayout(
             left=self.left_dock.is_open,
             right_side=self.right_dock.is_open,
@@ -316,7 +336,8 @@ class MainWindow(QMainWindow):
             tab=self.shown_tab(),
             top=_rounded(left, max(0.0, 1 - left - right), right),
             right=self.right.shares,
-            whole=_rounded(1 - bottom, bottom),
+            whole=_rounded(1 - self.centre.share, self.centre.share),
+            beside=self.centre.is_beside,
         )
 
     def set_layout(self, layout: WindowLayout) -> None:
@@ -329,7 +350,9 @@ class MainWindow(QMainWindow):
         ):
             dock.set_open_width(round(self.top.width() * share) or px(width))
             dock.set_open(on)
-        self._bottom_height = round(self.whole.height() * layout.whole[1])
+        self.centre.set_beside(layout.beside)
+        self.tabs.set_beside(layout.beside)
+        self.centre.set_share(layout.whole[1])
         self.tabs.set_open(layout.bottom)
         self.timeline.set_open(layout.timeline)
         if layout.tab in self._named:
@@ -371,6 +394,12 @@ class MainWindow(QMainWindow):
             self.set_layout(self._kept)
         else:
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of type needs other widths."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and getattr(self, "_shown_once", False):
+            self._settle()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the layout and emit `closing`; ignored while `may_close()` is False."""

@@ -1,47 +1,44 @@
-"""The panels below the canvas: their tabs in groups, the panel in front, and how much of the height they take."""
+"""The tabs of the panels, in groups: they stand where they are, whatever is open; what does not fit is in a menu."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
     QHBoxLayout,
+    QMenu,
     QSizePolicy,
-    QStackedWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from widgets.centre import PanelArea
 from widgets.facts import plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
-from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import ROW_HEIGHT, tabular_font
+from widgets.icons import icon
+from widgets.panels.cell_painter import tabular_font
 from widgets.panels.panel import Panel
 from widgets.theme import current_theme, px, qcolour, ui_font
 
-# The panel opens at a height that shows so many rows of a table, with its title and its header.
-ROWS_AT_FIRST = 10
-TITLE_AND_HEADER = 78
-PAD, GAP, ICON, DIGIT = 4, 8, 16, 8
-_NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
+PAD, GAP, DIGIT = 4, 6, 8
 _CENTRE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class PanelTab(QAbstractButton):
-    """The tab of a panel: its title, or its icon alone, and a count that has its room before there is one."""
+    """The tab of a panel: its title, and a count that has its room before there is one."""
 
     def __init__(self, panel: Panel, parent: QWidget) -> None:
         super().__init__(parent)
         self.info = panel.info
         self.count = 0
         self._title = panel.title
-        self._short = False
         self._is_open = True
         self.setText(panel.title)
         self.setCheckable(True)
@@ -57,13 +54,6 @@ class PanelTab(QAbstractButton):
             self._describe()
             self.update()
 
-    def set_short(self, short: bool) -> None:
-        """The icon alone, or the title."""
-        if short != self._short:
-            self._short = short
-            self.updateGeometry()
-            self.update()
-
     def set_open(self, on: bool) -> None:
         """Whether a panel is shown at all: where none is, no tab is in front."""
         self._is_open = on
@@ -75,32 +65,23 @@ class PanelTab(QAbstractButton):
         key = f" ({self.info.shortcut})" if self.info.shortcut else ""
         set_plain_tip(self, "\n".join(line for line in (said + key, tr(self.info.hint)) if line))
 
-    def width_as(self, short: bool) -> int:
-        """How wide it is with the icon alone, or with the title."""
-        words = px(ICON) if short else QFontMetrics(ui_font(13, QFont.Weight.DemiBold)).horizontalAdvance(self._title)
-        return words + 2 * px(PAD) + px(DIGIT) * self.info.counted
-
     def sizeHint(self) -> QSize:
         """The same whether it is in front or not, with and without a count."""
-        return QSize(self.width_as(self._short), px(26))
+        words = QFontMetrics(ui_font(13, QFont.Weight.DemiBold)).horizontalAdvance(self._title)
+        return QSize(words + 2 * px(PAD) + px(DIGIT) * self.info.counted, px(26))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Title or icon, count, and a line under the panel in front."""
+        """Title, count, and a line under the panel in front."""
         theme, front = current_theme(), self.isChecked() and self._is_open
         ink = theme.text if front or self.underMouse() else theme.muted
-        pixmap = icon_pixmap(self.info.icon, ink, px(ICON), self.devicePixelRatioF()) if self._short else None
         painter = QPainter(self)
         whole, left = QRectF(self.rect()), px(PAD)
         if self.underMouse():
             painter.fillRect(whole, qcolour(theme.hover))
         painter.setPen(qcolour(ink))
-        if pixmap is not None:
-            painter.drawPixmap(QPointF(left, (self.height() - px(ICON)) / 2), pixmap)
-            left += px(ICON)
-        else:
-            painter.setFont(ui_font(13, QFont.Weight.DemiBold if front else QFont.Weight.Normal))
-            painter.drawText(whole.adjusted(left, 0, 0, 0), _CENTRE_LEFT, self._title)
-            left += painter.fontMetrics().horizontalAdvance(self._title)
+        painter.setFont(ui_font(13, QFont.Weight.DemiBold if front else QFont.Weight.Normal))
+        painter.drawText(whole.adjusted(left, 0, 0, 0), _CENTRE_LEFT, self._title)
+        left += painter.fontMetrics().horizontalAdvance(self._title)
         if self.count:
             painter.setFont(tabular_font(12))
             painter.setPen(qcolour(theme.muted))
@@ -115,7 +96,7 @@ class PanelTab(QAbstractButton):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and Right go to the tab beside it."""
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            tabs = self.group().buttons()
+            tabs = [tab for tab in self.group().buttons() if tab.isVisible()]
             step = 1 if event.key() == Qt.Key.Key_Right else -1
             beside = tabs[(tabs.index(self) + step) % len(tabs)]
             beside.click()
@@ -132,70 +113,78 @@ def brief(count: int) -> str:
 
 
 class PanelTabs(QWidget):
-    """The panels, one of them in front; folded, only the tabs are left.
+    """The row of tabs over the timeline; `area` shows the panel in front, wherever the window puts it.
 
-    `currentChanged(name)` when another panel is in front. `openWanted(on)` and `maximiseWanted(on)` when its buttons
-    ask for it, `openWanted(True)` when a tab is pressed while it is folded.
+    `currentChanged(name)` when another panel is in front. `openWanted(on)`, `maximiseWanted(on)` and `besideWanted(on)`
+    when its buttons ask for it, `openWanted(True)` when a tab is pressed while no panel is shown.
     """
 
     currentChanged = Signal(str)
     openWanted = Signal(bool)
     maximiseWanted = Signal(bool)
+    besideWanted = Signal(bool)
 
     def __init__(self, panels: Sequence[Panel], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._panels = {panel.info.name: panel for panel in panels}
         self._tabs = {name: PanelTab(panel, self) for name, panel in self._panels.items()}
-        self._open, self._maximised = True, False
+        self._open, self._maximised, self._beside = True, False, False
         self._group = QButtonGroup(self)
-        self.stack = QStackedWidget(self)
-        self.fold_button = FoldButton("chevron-down", "", self)
+        self.area = PanelArea(self)
+        self.fold_button, self.maximise_button, self.beside_button = (FoldButton("close", "", self) for _ in range(3))
         self.fold_button.clicked.connect(lambda: self.openWanted.emit(not self._open))
-        self.maximise_button = FoldButton("maximise", "", self)
         self.maximise_button.clicked.connect(lambda: self.maximiseWanted.emit(not self._maximised))
-        self._head = QWidget(self)
-        self._head.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._fill_head()
+        self.beside_button.clicked.connect(lambda: self.besideWanted.emit(not self._beside))
+        self.more = QToolButton(self)
+        self.more.setProperty("role", "muted")
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more.setMenu(QMenu(self.more))
+        self.more.menu().aboutToShow.connect(self._fill_more)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._columns: list[tuple[QWidget, list[PanelTab]]] = []  # of each group, its caption and its tabs
+        self._fill()
         for name, panel in self._panels.items():
-            self.stack.addWidget(panel)
+            self.area.addWidget(panel)
             self._tabs[name].clicked.connect(lambda _on, name=name: self._press(name))
-        self.stack.currentChanged.connect(lambda _place: self.currentChanged.emit(self.current))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._head)
-        column.addWidget(self.stack, 1)
+        self.area.currentChanged.connect(lambda _place: self.currentChanged.emit(self.current))
         self.show_panel(next(iter(self._panels)))
         self._show_signs()
 
-    def _fill_head(self) -> None:
-        row = QHBoxLayout(self._head)
+    def _fill(self) -> None:
+        row = QHBoxLayout(self)
         row.setContentsMargins(px(4), 2, px(4), 0)
         row.setSpacing(px(GAP))
         for title, panels in groupby(self._panels.values(), key=lambda panel: panel.info.group):
             column, tabs = QVBoxLayout(), QHBoxLayout()
             column.setSpacing(0)
             tabs.setSpacing(0)
-            caption = plain_label(tr(title), "caption", self._head)
+            caption = plain_label(tr(title), "caption", self)
             caption.setContentsMargins(px(PAD), 0, 0, 0)
-            for panel in panels:
-                tab = self._tabs[panel.info.name]
+            members = [self._tabs[panel.info.name] for panel in panels]
+            for tab in members:
                 self._group.addButton(tab)
                 tabs.addWidget(tab)
+            tabs.addStretch(1)
             column.addWidget(caption)
             column.addLayout(tabs)
             row.addLayout(column)
+            self._columns.append((caption, members))
+        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignBottom)
         row.addStretch(1)
-        for button in (self.maximise_button, self.fold_button):
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-        row.setSpacing(px(GAP))
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(0)
+        for button in (self.beside_button, self.maximise_button, self.fold_button):
+            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(self._buttons)
 
     # -- the panel in front
 
     @property
     def current(self) -> str:
         """The name of the panel in front."""
-        front = self.stack.currentWidget()
+        front = self.area.currentWidget()
         return next((name for name, panel in self._panels.items() if panel is front), "")
 
     @property
@@ -207,23 +196,26 @@ class PanelTabs(QWidget):
         """The tab of a panel; KeyError if unknown."""
         return self._tabs[name]
 
+    def place(self, name: str) -> QWidget:
+        """Where a panel is picked: its tab, or the menu of those that do not fit; KeyError if unknown."""
+        return self.more if self._tabs[name].isHidden() else self._tabs[name]
+
     def show_panel(self, name: str) -> None:
         """Bring a panel to the front; KeyError if unknown."""
         self._tabs[name].setChecked(True)
-        self.stack.setCurrentWidget(self._panels[name])
-        self._shorten()
+        self.area.setCurrentWidget(self._panels[name])
+        self._name_more()
 
     def _press(self, name: str) -> None:
         self.show_panel(name)
         if not self._open:
             self.openWanted.emit(True)
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """On the empty part of the row of tabs: all of the height, and back."""
-        if self._head.geometry().contains(event.position().toPoint()):
-            self.maximiseWanted.emit(not self._maximised)
+    def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
+        """On the empty part of the row: all of the height, and back."""
+        self.maximiseWanted.emit(not self._maximised)
 
-    # -- its height
+    # -- how it is shown
 
     @property
     def is_open(self) -> bool:
@@ -231,13 +223,10 @@ class PanelTabs(QWidget):
         return self._open
 
     def set_open(self, on: bool) -> None:
-        """Show the panel in front, or the tabs alone."""
+        """Whether the panel in front is shown."""
         self._open = on
         for tab in self._tabs.values():
             tab.set_open(on)
-        self.stack.setVisible(on)
-        self.setMinimumHeight(self.head_height + (px(120) if on else 0))
-        self.setMaximumHeight(_NO_LIMIT if on else self.head_height)
         self._show_signs()
 
     def set_maximised(self, on: bool) -> None:
@@ -245,52 +234,71 @@ class PanelTabs(QWidget):
         self._maximised = on
         self._show_signs()
 
-    @property
-    def head_height(self) -> int:
-        """Of the tabs alone, in pixels."""
-        return self._head.sizeHint().height()
-
-    @property
-    def height_at_first(self) -> int:
-        """So high that ten rows of a table are seen, in pixels."""
-        return self.head_height + px(TITLE_AND_HEADER) + ROWS_AT_FIRST * px(ROW_HEIGHT)
+    def set_beside(self, on: bool) -> None:
+        """Tell which way the button goes."""
+        self._beside = on
+        self._show_signs()
 
     def _show_signs(self) -> None:
-        if self._open:
-            self.fold_button.set_sign("chevron-down", tr("Fold the panels"))
-        else:
-            self.fold_button.set_sign("chevron-up", tr("Show the panels"))
-        if self._maximised:
-            self.maximise_button.set_sign("restore", tr("As high as before"))
-        else:
-            self.maximise_button.set_sign("maximise", tr("All of the height"))
+        fold = ("chevron-down", tr("Fold the panels")) if self._open else ("chevron-up", tr("Show the panels"))
+        full = ("restore", tr("As high as before")) if self._maximised else ("maximise", tr("All of the height"))
+        below, beside = ("panel-below", tr("Panel below the canvas")), ("panel-beside", tr("Panel beside the canvas"))
+        self.fold_button.set_sign(*fold)
+        self.maximise_button.set_sign(*full)
+        self.beside_button.set_sign(*(below if self._beside else beside))
+        self._name_more()
 
     # -- narrow windows
 
-    def _shorten(self) -> None:
-        """Icons stand for titles where there is no room: in one group after the other, from the right, but in that of
-        the front last; then for all but the front.
-        """
-        front = self._panels[self.current].info if self.current else None
+    def _hide_what_does_not_fit(self) -> None:
+        """From the right, whichever is in front, so that no tab ever moves; the menu has them under their names."""
         tabs = list(self._tabs.values())
-        groups = list(dict.fromkeys(tab.info.group for tab in tabs))
-        room = self.width() - (len(groups) + 2) * px(GAP) - 2 * self.fold_button.sizeHint().width() - px(8)
-        others = [group for group in reversed(groups) if front is None or group != front.group]
-        ways = [{tab for tab in tabs if tab.info.group in others[:count]} for count in range(len(others) + 1)]
-        ways.append({tab for tab in tabs if tab.info is not front})
-        fits = (way for way in ways if sum(tab.width_as(tab in way) for tab in tabs) <= room)
-        short = next(fits, ways[-1])
-        for tab in tabs:
-            tab.set_short(tab in short)
+        room, left, fitting = self.width() - self._buttons.sizeHint().width() - 2 * px(GAP), 0, 0
+        ends: list[int] = []
+        for caption, members in self._columns:
+            widths = [tab.sizeHint().width() for tab in members]
+            start, left = left, left + max(sum(widths), caption.sizeHint().width()) + px(GAP)
+            ends += [start + max(sum(widths[: at + 1]), caption.sizeHint().width()) for at in range(len(members))]
+        if ends and ends[-1] > room:
+            self.more.setFixedWidth(max(tab.sizeHint().width() for tab in tabs) + px(24))
+            fitting = sum(end <= room - self.more.width() - px(GAP) for end in ends)
+        else:
+            fitting = len(tabs)
+        for place, tab in enumerate(tabs):
+            tab.setVisible(place < fitting)
+        for caption, members in self._columns:
+            caption.setVisible(not members[0].isHidden())
+        self.more.setVisible(fitting < len(tabs))
+        self._name_more()
+
+    def _name_more(self) -> None:
+        """The menu has the name of the panel in front where that is one of its own."""
+        hidden = bool(self.current) and self._tabs[self.current].isHidden()
+        self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
+        self.more.setProperty("front", hidden and self._open)
+        self.more.style().unpolish(self.more)
+        self.more.style().polish(self.more)
+
+    def _fill_more(self) -> None:
+        menu = self.more.menu()
+        menu.clear()
+        hidden = [(name, tab) for name, tab in self._tabs.items() if tab.isHidden()]
+        for _title, group in groupby(hidden, key=lambda item: item[1].info.group):
+            menu.addSeparator()
+            for name, tab in group:
+                action = menu.addAction(icon(tab.info.icon, current_theme()), tab.accessibleName())
+                action.triggered.connect(lambda _on, name=name: self._press(name))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other titles."""
+        """Another width, other tabs."""
         super().resizeEvent(event)
-        self._shorten()
+        self._hide_what_does_not_fit()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another size of type."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "stack"):
-            self._shorten()
-            self.set_open(self._open)
+        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_columns"):
+            for tab in self._tabs.values():
+                tab.updateGeometry()
+            # Later: captions and buttons get the other style after this widget.
+            QTimer.singleShot(0, self, self._hide_what_does_not_fit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSplitter, QWidget
 
@@ -17,20 +17,24 @@ from widgets.window_layout import Shares
 
 # The lesson takes what it needs of the height, but leaves this part to what is below it, where it has as many pixels.
 LEFT_TO_THE_REST = 0.42
-LEAST_FOR_THE_LESSON = 280
+LEAST_FOR_THE_LESSON = 180
 # Below these heights, in pixels at the designed size of type, only one of inspector and rebalances is open beside the
-# lesson, and only one of all three.
-LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE = 280, 420
+# lesson, and the lesson alone.
+LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE = 280, 340
 _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class RightSide(QWidget):
     """Gives the lesson the height that its steps need now, and the two panels below it all else.
 
-    Rebalances have their title alone until there is one. Where there is too little for all, one keeps the room and the
-    others their titles: the one that was asked for last, by `bring` or by a click on its title. It places them itself:
-    a layout would keep for the lesson the height that all of its wrapped texts ask for.
+    Rebalances have their title alone until there is one. Where there is too little for both below the lesson, one keeps
+    the room and the other its title: the one that was asked for last, by `bring` or by a click on its title. Only such
+    a click takes the lesson's room. It places them itself: a layout would keep for the lesson the height that all of
+    its wrapped texts ask for.
     """
+
+    arranged = Signal()
+    """Who has the room may have changed, or what the lesson says."""
 
     def __init__(
         self,
@@ -42,6 +46,7 @@ class RightSide(QWidget):
         super().__init__(parent)
         self._lesson, self._inspector, self._rebalances = lesson, inspector, rebalances
         self._asked: Panel | None = None
+        self._by_hand = False
         self._steps_done = 0
         self._line = QFrame(self)
         self._line.setProperty("role", "line")
@@ -54,7 +59,7 @@ class RightSide(QWidget):
         for panel in (inspector, rebalances):
             self._below.addWidget(panel)
             opener = self._openers[panel] = FoldButton("chevron-down", tr("Show: {title}", title=panel.title), panel)
-            opener.clicked.connect(lambda _on, panel=panel: self.bring(panel))
+            opener.clicked.connect(lambda _on, panel=panel: self.bring(panel, by_hand=True))
             opener.hide()
             panel.title_row.addWidget(opener)
         for each in (lesson, inspector, rebalances):
@@ -70,10 +75,15 @@ class RightSide(QWidget):
             self._lesson.setVisible(shown)
             self._fit()
 
-    def bring(self, panel: Panel | None) -> None:
-        """Give a panel the room where there is too little for all; None where nothing is asked for any more."""
-        if panel is not self._asked:
-            self._asked = panel
+    @property
+    def has_lesson(self) -> bool:
+        """Whether there is a lesson at all, shown or folded."""
+        return not self._lesson.isHidden()
+
+    def bring(self, panel: Panel | None, *, by_hand: bool = False) -> None:
+        """Give a panel the room where there is too little for all, also the lesson's where `by_hand`; None for none."""
+        if (panel, by_hand) != (self._asked, self._by_hand):
+            self._asked, self._by_hand = panel, by_hand
             self._fit()
 
     # -- shares
@@ -97,15 +107,18 @@ class RightSide(QWidget):
     # -- what is asked for
 
     def _press(self, panel: Panel) -> None:
-        if panel.is_title_alone:
+        if panel.is_title_alone and panel is not self._lesson:
+            self.bring(panel, by_hand=True)
+        elif panel.is_title_alone:
+            self._lesson.set_folded(False)
             self.bring(panel)
 
     def _follow_lesson(self) -> None:
         """A step that was done is to be read."""
         facts = self._lesson.facts()
         done = 0 if facts is None else facts.done
-        if done > self._steps_done and not self._lesson.is_folded:
-            self._asked = self._lesson if self._lesson.is_title_alone else self._asked
+        if done > self._steps_done and self._lesson.is_title_alone and not self._lesson.is_folded:
+            self._asked, self._by_hand = self._lesson, False
         self._steps_done = done
         self._fit()
 
@@ -132,9 +145,9 @@ class RightSide(QWidget):
     def _open_ones(self, left_below: int) -> set[Panel]:
         """The panels that there is room for; of those that share it, the one that was asked for last."""
         lesson, inspector, rebalances = self._lesson, self._inspector, self._rebalances
-        has_lesson = not lesson.isHidden() and not lesson.is_folded
+        has_lesson = self.has_lesson and not lesson.is_folded
         if has_lesson and self.height() < px(LEAST_FOR_LESSON_AND_ONE):
-            return {self._asked or lesson}
+            return {self._asked if self._by_hand and self._asked is not None else lesson}
         empty = not rebalances.cards() and self._asked is not rebalances
         if left_below >= px(LEAST_FOR_BOTH):
             return {lesson, inspector} if empty else {lesson, inspector, rebalances}
@@ -150,15 +163,15 @@ class RightSide(QWidget):
         open_ones = self._open_ones(height - wanted)
         was_shared = not any(panel.is_title_alone for panel in self._openers)
         # First what is shown: it decides how high a title is.
-        lesson.set_title_alone(lesson not in open_ones)
+        lesson.set_title_alone(lesson.is_folded or lesson not in open_ones)
         for panel, opener in self._openers.items():
             panel.set_title_alone(panel not in open_ones)
             opener.setVisible(panel not in open_ones)
         titles = [panel.title_height for panel in self._openers if panel not in open_ones]
         taken = 0
         if not lesson.isHidden():
-            taken = wanted if lesson in open_ones else lesson.title_height
-            if len(titles) == len(self._openers):
+            taken = lesson.title_height if lesson.is_title_alone else wanted
+            if len(titles) == len(self._openers) and not lesson.is_title_alone:
                 taken = height - sum(titles) - self._below.handleWidth() - 1
             lesson.setGeometry(0, 0, width, taken)
             self._line.setGeometry(0, taken, width, 1)
@@ -175,3 +188,4 @@ class RightSide(QWidget):
             self._below.setSizes([panel.title_height if panel.is_title_alone else room for panel in self._openers])
         elif shared_anew or not was_shared:
             self._below.setSizes([round(1000 * share) for share in self._shares])
+        self.arranged.emit()

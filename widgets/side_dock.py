@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QHBoxLayout, QSizePol
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.theme import current_theme, px, qcolour, ui_font
+from widgets.theme import current_theme, px, qcolour, scale, ui_font
 
 STRIP_WIDTH = 26
 _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
@@ -65,7 +65,7 @@ class SideDock(QWidget):
         super().__init__()
         inward, outward = ("chevron-left", "chevron-right") if left else ("chevron-right", "chevron-left")
         self.body = body
-        self._width = px(width)
+        self._width = float(width)  # at the designed size of type
         self._open = True
         self.strip = _Strip(title, outward, self)
         self.strip.clicked.connect(lambda: self.foldWanted.emit(True))
@@ -88,7 +88,9 @@ class SideDock(QWidget):
     @property
     def open_width(self) -> int:
         """How wide it is in pixels, or will be once it opens."""
-        return max(self._width, self.body.minimumWidth())
+        # Larger type needs more, but leaves the canvas two thirds.
+        wide = min(self._width * scale(), max(self._width, self.window().width() / 3))
+        return max(round(wide), self.body.minimumWidth())
 
     @property
     def room(self) -> int:
@@ -97,12 +99,12 @@ class SideDock(QWidget):
 
     def set_open_width(self, width: int) -> None:
         """Stand so wide, now or once it opens."""
-        self._width = width
+        self._width = width / scale()
 
     def note_width(self) -> None:
         """Open as wide as it stands now the next time, too."""
         if self._open:
-            self._width = self.width()
+            self._width = self.width() / scale()
 
     def set_open(self, on: bool) -> None:
         """Open, or fold to the strip."""

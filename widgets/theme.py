@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +40,7 @@ __all__ = [
     "scale",
     "state_style",
     "style_sheet",
+    "styled_at_end",
     "ui_font",
 ]
 
@@ -45,7 +48,7 @@ RESOURCE_FOLDER = Path(resources.__file__).parent
 UI_FAMILY = "Inter"
 MONO_FAMILY = "JetBrains Mono"
 BASE_PIXELS = 13
-SCALES = (0.9, 1.0, 1.15, 1.3, 1.5, 1.75)
+SCALES = (0.9, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 _LENGTH = re.compile(r"\b(\d+)px")
@@ -162,6 +165,8 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     """
     if factor is not None:
         app.setProperty("brokerscopeScale", factor)
+    # Qt needs four times as long to replace a style sheet as to take it off and put another on.
+    app.setStyleSheet("")
     if app.style().objectName().lower() != "fusion":
         app.setStyle("Fusion")
     app.setFont(ui_font())
@@ -169,6 +174,17 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     # Before the style sheet, whose change makes widgets ask for the theme of now.
     app.setProperty("brokerscopeTheme", theme.name)
     app.setStyleSheet(style_sheet(theme, scale()))
+
+
+@contextmanager
+def styled_at_end(app: QApplication) -> Iterator[None]:
+    """Styles widgets that are made inside once, at the end, not whenever what holds them is put into something else."""
+    sheet = app.styleSheet()
+    app.setStyleSheet("")
+    try:
+        yield
+    finally:
+        app.setStyleSheet(sheet)
 
 
 def current_theme() -> Theme:

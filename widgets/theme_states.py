@@ -88,6 +88,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("failure", "warning", "Alert"),
         StateStyle("stable", "check", "Alert over"),
         StateStyle("active", "command", "My action"),
+        StateStyle("idle", "clock", "Scheduled"),
         StateStyle("rebalancing", "undo", "Offsets reset"),
         StateStyle("idle", "redo", "Read again"),
         # segments

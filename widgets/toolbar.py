@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.bytes_text import contained
 from widgets.facts import plain_label, set_plain_tip
@@ -19,10 +19,14 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 # What the style sheet leaves free at both sides of the name, and some.
 SCENARIO_PADDING = 16
 SCENARIO_WIDTH = 280
+LEAST_SCENARIO = 110
 WIDTH_OF_THE_REST = 1080
 WORDS_FROM_WIDTH = 1150
 _PAST = ("branch", "follow_live")
 _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
+_END = ("export_report", "palette", "focus", "theme")
+# Where there is no room these go into a menu, in this order; clock and badge never do.
+_SPARED = ("theme", "focus", "export_report", "run_until", "express", "step", "restart", "fast", "palette", "stop")
 
 
 class ElidedLabel(QLabel):
@@ -153,8 +157,17 @@ class Toolbar(QToolBar):
         self._fit()
         self.clock.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.clock.setAccessibleName(tr("Session clock"))
+        self.more = QToolButton(self)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.more.setText("»")
+        self.more.setAccessibleName(tr("More commands"))
+        self.more.setToolTip(tr("What has no room in the toolbar"))
+        self.more.setMenu(QMenu(self.more))
+        self._spared: dict[str, QAction] = {}  # the places of what may go into the menu
         self.badge = plain_label(tr("LIVE"), "badge", self)
         self.badge.setProperty("mode", "live")
+        self._commands = actions
         self._fill(actions)
         self.set_recording(False)
 
@@ -165,13 +178,14 @@ class Toolbar(QToolBar):
             if name in actions:
                 button.clicked.connect(actions[name].trigger)
         self.addSeparator()
-        for name in _SESSION:
-            if name in actions:
-                self.addAction(actions[name])
-        self.addWidget(self.speed)
-        if "run_until" in actions:
-            self.addAction(actions["run_until"])
-        self._of_the_past = [self._past_button(actions[name]) for name in _PAST if name in actions]
+        for name in (*_SESSION, "", "run_until"):
+            if not name:
+                self.addWidget(self.speed)
+            elif name in actions:
+                self._spared[name] = self._button(actions[name])
+        self._of_the_past = [self._button(actions[name]) for name in _PAST if name in actions]
+        for placed in self._of_the_past:
+            placed.setVisible(False)
         spring = QWidget(self)
         spring.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spring)
@@ -181,24 +195,29 @@ class Toolbar(QToolBar):
         self.addWidget(gap)
         self.addWidget(self.badge)
         self.addSeparator()
-        for name in ("export_report", "palette", "focus", "theme"):
+        for name in _END:
             if name in actions:
-                self.addAction(actions[name])
+                self._spared[name] = self._button(actions[name])
+        self._more_place = self.addWidget(self.more)
 
     def button(self, action: QAction) -> QToolButton | None:
-        """The button of an action, also of one that is shown in the past alone."""
+        """The button of an action, also of one that is shown in the past alone; the menu's where it is in there."""
+        if action in self.more.menu().actions():
+            return self.more
         return next((button for button in self.findChildren(QToolButton) if button.defaultAction() is action), None)
 
     def set_scenario(self, name: str) -> None:
         """The name of the scenario."""
         self.scenario.set_whole(name)
         self.scenario.updateGeometry()
+        self._squeeze()
 
     def set_recording(self, on: bool) -> None:
         """Whether the session is being recorded."""
         if on != self._recording:
             self._recording = on
             self._restyle()
+            self._squeeze()
 
     def _restyle(self) -> None:
         theme, on = current_theme(), bool(self._recording)
@@ -215,12 +234,13 @@ class Toolbar(QToolBar):
     def _fit(self) -> None:
         """Lengths for the size of type of now."""
         self.setIconSize(QSize(px(18), px(18)))
-        self.speed.setFixedWidth(px(80))
+        self.speed.setFixedWidth(px(72))
         self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))
         sheet = f"font-size: {px(22)}px;"
         if self.clock.styleSheet() != sheet:
             self.clock.setStyleSheet(sheet)
-        self.clock.setMinimumWidth(self.clock.fontMetrics().horizontalAdvance("00:00.000") + 8)
+        digits = QFontMetrics(tabular_font(22, QFont.Weight.DemiBold))
+        self.clock.setMinimumWidth(digits.horizontalAdvance("00:00.000") + px(10))
 
     def set_clock(self, text: str, wall: str = "") -> None:
         """The session time, and the wall time for its tool tip."""
@@ -233,6 +253,7 @@ class Toolbar(QToolBar):
         set_plain_tip(self.badge, tip)
         if self.badge.text() != text:
             self.badge.setText(text)
+            self._squeeze()
         if self.badge.property("mode") != mode:
             self.badge.setProperty("mode", mode)
             self.badge.style().unpolish(self.badge)
@@ -247,15 +268,48 @@ class Toolbar(QToolBar):
                 widget.style().polish(widget)
             for action in self._of_the_past:
                 action.setVisible(mode == "replay")
+            self._squeeze()
 
-    def _past_button(self, action: QAction) -> QAction:
-        """Of what can be done in the past alone."""
+    def _button(self, action: QAction) -> QAction:
+        """A button in a place of its own, that can be hidden while the action stays where else it is."""
         button = QToolButton(self)
         button.setDefaultAction(action)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        placed = self.addWidget(button)
-        placed.setVisible(False)
-        return placed
+        return self.addWidget(button)
+
+    def _squeeze(self) -> None:
+        """What there is no room for goes into the menu at the end, with its words."""
+        layout = self.layout()
+        assert layout is not None
+        margins, each = layout.contentsMargins(), max(0, layout.spacing())
+
+        def width(placed: QAction) -> int:
+            widget = self.widgetForAction(placed)
+            if widget is self.scenario:
+                return min(widget.sizeHint().width(), px(LEAST_SCENARIO)) + each
+            return min(max(widget.sizeHint().width(), widget.minimumWidth()), widget.maximumWidth()) + each
+
+        lines = [place for place in self.actions() if place.isSeparator()]
+        spared = {*self._spared.values(), *lines, self._more_place}
+        always = [place for place in self.actions() if place.isVisible() and place not in spared]
+        room = self.width() - margins.left() - margins.right()
+        room -= sum(width(place) for place in always)
+        kept = {name: width(place) for name, place in self._spared.items()}
+        lines_width, menu_width, gone = sum(width(place) for place in lines), width(self._more_place), list[str]()
+        for name in (name for name in _SPARED if name in kept):
+            if sum(kept.values()) + (menu_width if gone else lines_width) <= room:
+                break
+            gone.append(name)
+            del kept[name]
+        for name, place in self._spared.items():
+            place.setVisible(name not in gone)
+        for place in lines:
+            place.setVisible(not gone)
+        self._more_place.setVisible(bool(gone))
+        hidden = [self._commands[name] for name in self._spared if name in gone]
+        if hidden != self.more.menu().actions():
+            self.more.menu().clear()
+            self.more.menu().addActions(hidden)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The name of the scenario needs the room more than the word beside the record sign does."""
@@ -264,6 +318,7 @@ class Toolbar(QToolBar):
         narrow = self.width() < px(WORDS_FROM_WIDTH)
         self.scenario.setMaximumWidth(max(px(SCENARIO_WIDTH), self.width() - px(WIDTH_OF_THE_REST)))
         self.record.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
+        self._squeeze()
 
     def changeEvent(self, event: QEvent) -> None:
         """Another theme, other colours."""
@@ -271,3 +326,4 @@ class Toolbar(QToolBar):
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "badge"):
             self._fit()
             self._restyle()
+            self._squeeze()

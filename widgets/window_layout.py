@@ -14,8 +14,9 @@ Shares = tuple[float, ...]
 class WindowLayout:
     """Which sides are open, which tab is in front, and the shares (they add up to 1) of each splitter.
 
-    `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is canvas and panels. The share of
-    a side that is folded is the one it opens with, 0 for the width or height that it was designed with.
+    `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is canvas and panels, one below
+    the other or `beside` it. The share of a side that is folded is the one it opens with, 0 for the width or height
+    that it was designed with.
     """
 
     left: bool = True
@@ -26,6 +27,7 @@ class WindowLayout:
     top: Shares = (0.0, 1.0, 0.0)
     right: Shares = (0.6, 0.4)
     whole: Shares = (1.0, 0.0)
+    beside: bool = False
 
     def to_text(self) -> str:
         """As it is kept."""
@@ -45,6 +47,7 @@ class WindowLayout:
                 top=_shares(plain["top"], 3),
                 right=_shares(plain["right"], 2),
                 whole=_shares(plain["whole"], 2),
+                beside=bool(plain.get("beside", False)),
             )
         except (ValueError, TypeError, KeyError):
             return None
@@ -65,5 +68,5 @@ PRESENTATION = WindowLayout(left=False, bottom=False, top=(0.0, 0.79, 0.21), rig
 SHIPPED: dict[str, WindowLayout] = {
     mark("Teach"): WindowLayout(left=False, bottom=False, top=(0.0, 0.74, 0.26), right=(0.5, 0.5)),
     mark("Debug"): WindowLayout(bottom=True, tab="events", whole=(0.6, 0.4)),
-    mark("Dead letters"): WindowLayout(bottom=True, tab="dead_letters", whole=(0.42, 0.58), right=(0.75, 0.25)),
+    mark("Dead letters"): WindowLayout(bottom=True, tab="dead_letters", whole=(0.5, 0.5), right=(0.75, 0.25)),
 }

@@ -22,8 +22,9 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.operations.messages import ReadMessages
 from broker_core.operations.queues import DescribeQueue, ListQueues
-from broker_core.operations.topics import DescribeTopic, TopicAnswer
+from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
+from broker_core.snapshots import TopicView
 
 _POLL_S = 0.5
 _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID}
@@ -129,7 +130,7 @@ def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None 
     return shown
 
 
-def _read(broker: Broker, topic: TopicAnswer, options: argparse.Namespace) -> Iterator[StoredMessage]:
+def _read(broker: Broker, topic: TopicView, options: argparse.Namespace) -> Iterator[StoredMessage]:
     """Messages of a topic without a group; nothing is counted as delivered."""
     quiet = Quiet(lambda: f"messages of {topic.name}", options.timeout, as_json=options.json)
     connection = Connection(as_json=options.json)

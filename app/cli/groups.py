@@ -12,6 +12,7 @@ from app.cli.output import print_facts, print_rows, say
 from app.cli.target import Broker
 from app.cli.verbs import Command, Verbs
 from app.environment.exits import Exit
+from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.groups import (
     DeleteGroup,
@@ -69,15 +70,14 @@ def _add_group(parser: argparse.ArgumentParser) -> None:
 def _list(broker: Broker, options: argparse.Namespace) -> None:
     rows = []
     for group in broker.ask(ListGroups()).groups:
-        lags = [offset.lag for offset in group.offsets if offset.lag is not None]
-        rows.append((group.name, group.state, group.generation, len(group.members), sum(lags) if lags else None))
+        rows.append((group.name, group.state, group.generation, len(group.members), group.lag, group.lag_unknown))
     shared = [
         (group.name, group.state, group.epoch, len(group.members), sum(at.lag for at in group.offsets))
         for group in broker.ask(ListShareGroups()).groups
     ]
     if rows or not shared:
         print_rows(
-            ("Group", "State", "Generation", "Members", "Lag"),
+            ("Group", "State", "Generation", "Members", "Lag", "Lag not known"),
             rows,
             as_json=options.json,
             none=_NO_GROUP,
@@ -150,7 +150,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
             at.committed,
             at.end_offset,
             at.lag,
-            None if at.lag_ms is None else at.lag_ms / 1_000,
+            None if at.lag_ns is None else at.lag_ns // NS_PER_MS / 1_000,
         )
         for at in group.offsets
     ]

@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,11 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
         return Exit.REFUSED
     with _ended_by_interrupts():
         try:
-            from app.shell.workbench import open_window  # Qt is loaded by the commands that draw, and no other
+            # Qt is loaded by the commands that draw, and no other; first what is quick, so that something is seen.
+            from app.shell.opening import show_opening
+
+            opening = show_opening()
+            from app.shell.workbench import open_window
         except ImportError as error:
             print(
                 f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
@@ -226,7 +231,7 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
                 file=sys.stderr,
             )
             return Exit.REFUSED
-        return call(open_window)
+        return call(partial(open_window, shown=opening.close))
 
 
 @contextlib.contextmanager
@@ -284,10 +289,14 @@ def _report_command() -> Command:
         ),
     )
     add_arguments(parser)
+    parser.add_argument(
+        "--warm", action="store_true", help="keep Spark for 15 minutes, so that the next report need not start it"
+    )
     complete_lists(parser, LISTS)
 
     def run(options: argparse.Namespace) -> int:
         from app.cli.report import local, make_report
+        from app.reports.warm_spark import SharedSpark
 
         try:
             request = request_of(options)
@@ -295,7 +304,8 @@ def _report_command() -> Command:
             print(f"brokerscope: {error}", file=sys.stderr)
             return 2
         places = tuple(map(local, request.sessions))
-        return make_report(request._replace(sessions=places, out=local(str(request.out))))
+        wanted = request._replace(sessions=places, out=local(str(request.out)))
+        return make_report(wanted, SharedSpark() if options.warm else None)
 
     return parser, run
 

@@ -12,6 +12,7 @@ from app.cli.output import print_facts, print_rows
 from app.cli.request_options import add_field
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Command, Verbs
+from broker_core.clock import NS_PER_MS
 from broker_core.operations.groups import ListGroups
 from broker_core.operations.observe import DescribeBroker, ListDamage, ListSlowReaders
 from broker_core.operations.queues import ListQueues
@@ -35,7 +36,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         ("Topics", len(topics)),
         ("Queues", len(queues)),
         ("Groups", len(broker.ask(ListGroups()).groups)),
-        ("Messages in topics", sum(topic.messages for topic in topics)),
+        ("Messages in topics", sum(topic.messages_count for topic in topics)),
         ("Messages in queues", sum(queue.ready + queue.delayed + queue.in_flight for queue in queues)),
         ("Dead letters", sum(queue.dead for queue in queues)),
     ]
@@ -56,7 +57,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
 def _slow(broker: Broker, options: argparse.Namespace) -> None:
     max_lag_ms = None if options.max_lag_s is None else round(options.max_lag_s * 1_000)
     rows = [
-        (one.reader, one.client or None, f"{one.topic}/{one.partition}", one.lag, one.lag_ms / 1_000)
+        (one.reader, one.client or None, f"{one.topic}/{one.partition}", one.lag, one.lag_ns // NS_PER_MS / 1_000)
         for one in broker.ask(ListSlowReaders(max_lag=options.max_lag, max_lag_ms=max_lag_ms)).slow_readers
     ]
     columns = ("Reader", "Client", "Partition", "Lag", "Lag s")

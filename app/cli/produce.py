@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
+import select
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,10 +18,37 @@ from app.cli.output import say
 from app.cli.parser import Parser, with_exits
 from app.cli.publishers import publisher
 from app.cli.target import Broker, add_target, opened
-from app.cli.typed import typed_lines
 from app.cli.verbs import Command
 from app.cli.waiting import tell_typist
 from broker_core.plurals import counted
+
+_CHUNK_BYTES = 1 << 16
+
+
+def typed_lines(before_waiting: Callable[[], object]) -> Iterator[bytes]:
+    """Each line, without its end. `before_waiting()` whenever nothing has come yet that could be read."""
+    source = sys.stdin.buffer
+    try:
+        descriptor = source.fileno()
+    except io.UnsupportedOperation:
+        yield from (line.rstrip(b"\r\n") for line in source)
+        return
+    begun = bytearray()
+    while True:
+        # Python's own iteration does not say when it is about to wait.
+        if not select.select([descriptor], [], [], 0)[0]:
+            before_waiting()
+        data = os.read(descriptor, _CHUNK_BYTES)
+        begun += data
+        if b"\n" in data or (begun and not data):
+            *lines, rest = bytes(begun).split(b"\n")
+            if not data:
+                lines, rest = [*lines, rest], b""
+            begun = bytearray(rest)
+            yield from (line.rstrip(b"\r") for line in lines)
+        if not data:
+            return
+
 
 _TIMEOUT_S = 120.0
 

@@ -24,7 +24,7 @@ from broker_core.operations.queues import (
     RetrySettings,
     UndoPurgeQueue,
 )
-from broker_core.operations.topics import LogSettings
+from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.plurals import counted
 
 _RETRY_FLAGS = {
@@ -107,7 +107,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Max attempts", queue.max_attempts or "none"),
         ("Balancing", settings.balancing),
         *((f"Retry {name}".lower().capitalize(), value) for name, value in struct_facts(settings.retry)),
-        ("Dead letter topic", settings.dead_letter_topic),
+        ("Dead letter topic", settings.dead_letter_topic or None),
         ("Ready", queue.ready),
         ("Delayed", queue.delayed),
         ("In flight", queue.in_flight),
@@ -118,7 +118,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Dead lettered", queue.dead_lettered),
         ("Redriven", queue.redriven),
     ]
-    facts += limit_facts(found.flow, found.gate, found.evicted, running=is_running(broker), as_json=options.json)
+    facts += limit_facts(found.flow, queue.gate, running=is_running(broker), as_json=options.json)
     columns = ("Holder", "Priority", "Offset", "Attempt", "Max attempts")
     most = queue.max_attempts or "none"
     rows = [(one.holder, one.partition, one.offset, one.attempt, most) for one in queue.leases]
@@ -167,7 +167,7 @@ def _configure(broker: Broker, options: argparse.Namespace) -> None:
             f"{options.queue} is a subscription: how messages are kept, and how many are accepted, is set at its topic "
             f"{found.topic}."
         )
-    configure(broker, options.queue, options, found.flow, "queues")
+    configure(broker, options.queue, options, FlowSettings.of(found.flow), "queues")
 
 
 def _delete_question(broker: Broker, options: argparse.Namespace) -> str:

@@ -10,22 +10,30 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.reports.process import ReportError, ReportProcess
+from app.reports.warm_spark import SharedSpark
 from spark_reports.request import Request
 from spark_reports.session import is_remote
 
 
-def make_report(request: Request) -> int:
-    """Make the report that `request` describes and print the path of its page; the exit code."""
-    job = ReportProcess(request)
+def make_report(request: Request, warm: SharedSpark | None = None) -> int:
+    """Make the report that `request` describes and print the path of its page; the exit code. `warm` is a Spark that
+    is kept for the next command.
+    """
+    job = ReportProcess(request, warm)
     replaces = _has_files(str(request.out))
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=Console(stderr=True))
     bar = progress.add_task("", total=1.0)
 
+    told: list[str] = []
+
     def show(said: dict[str, Any]) -> None:
         # Only now, so that the error of a wrong request comes without a progress bar.
         progress.start()
         progress.update(bar, completed=said["fraction"], description=said["stage"])
+        if "page" in said and not told:
+            told.append(said["page"])
+            progress.console.print(f"The page is there: {said['page']}", markup=False, highlight=False, soft_wrap=True)
 
     try:
         try:
@@ -35,7 +43,8 @@ def make_report(request: Request) -> int:
                 progress.stop()
     except KeyboardInterrupt:
         job.cancel()
-        print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
+        written = f"its page is there: {job.page}" if job.page else "nothing was written"
+        print(f"brokerscope: the report was cancelled; {written}.", file=sys.stderr)
         return 130
     except ReportError as error:
         print(f"brokerscope: {error}", file=sys.stderr)

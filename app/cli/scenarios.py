@@ -12,7 +12,7 @@ from app.environment.extras import why_missing
 from app.environment.paths import DataFiles, find_scenario, shipped_scenarios
 from broker_core.simulation.arrivals import FileArrivals
 from broker_core.simulation.lesson import WindowNames
-from broker_core.simulation.scenario import Scenario, load_scenario, old_words
+from broker_core.simulation.scenario import Scenario, load_scenario
 
 
 def command() -> Command:
@@ -98,10 +98,8 @@ def _window_names(scenario: Path) -> WindowNames | None:
 
 def _check(options: argparse.Namespace) -> None:
     path: Path = find_scenario(options.scenario)
-    scenario, text = load_scenario(path, _window_names(path))
+    scenario, _text = load_scenario(path, _window_names(path))
     for producer in scenario.producers:
         if isinstance(producer.arrivals, FileArrivals):
             DataFiles(path)(producer.arrivals.file)
-    hints = old_words(text)
-    sentences = [f"{options.scenario} is a scenario: {scenario.title}.", *(f"{path.name}, {hint}" for hint in hints)]
-    say("\n".join(sentences), as_json=options.json, title=scenario.title, hints=hints)
+    say(f"{options.scenario} is a scenario: {scenario.title}.", as_json=options.json, title=scenario.title)

@@ -32,6 +32,7 @@ from broker_core.operations.schemas import (
 )
 from broker_core.operations.topics import RemoveSchemaRule, Rule, SetSchemaRule, TopicDemands
 from broker_core.plurals import counted
+from broker_core.schemas.rule import SchemaRule
 
 _STDIN = "-"
 
@@ -123,7 +124,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Compatibility", subject.compatibility),
         ("Id", found.id),
         ("Kind", found.kind),
-        ("Text", found.schema),
+        ("Text", found.text),
     ]
     print_facts(facts, as_json=options.json)
 
@@ -172,7 +173,7 @@ def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
 def _rule(broker: Broker, options: argparse.Namespace) -> None:
     if options.mode is not None and options.subject is None:
         raise CommandError("--mode says what becomes of values that a schema refuses; name that with --subject.")
-    rule: Rule | None = None
+    rule: Rule | SchemaRule | None = None
     if options.none:
         broker.ask(RemoveSchemaRule(topic=options.topic))
     elif options.subject is not None:

@@ -13,6 +13,7 @@ from app.cli.output import print_facts, print_rows, say
 from app.cli.request_options import add_field, add_group, given
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Command, Verbs
+from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,
@@ -21,15 +22,14 @@ from broker_core.operations.topics import (
     DeleteTopic,
     DescribeTopic,
     FlowSettings,
-    GateAnswer,
     ListTopics,
     LogSettings,
     Rule,
-    TopicAnswer,
     TopicConfig,
     TopicDemands,
 )
 from broker_core.plurals import counted
+from broker_core.snapshots import GateView, TopicView
 from resources.outcomes import OUTCOMES
 
 PUBLISHED = "Published since start"
@@ -93,7 +93,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         (
             topic.name,
             len(topic.partitions),
-            topic.messages,
+            topic.messages_count,
             sum(part.size_bytes for part in topic.partitions),
             *((topic.published,) if running else ()),
         )
@@ -109,7 +109,7 @@ def struct_facts(config: msgspec.Struct) -> list[tuple[str, object]]:
 
 
 def limit_facts(
-    flow: FlowSettings | None, gate: GateAnswer | None, evicted: int, *, running: bool, as_json: bool
+    flow: FlowConfig | None, gate: GateView | None, *, running: bool, as_json: bool
 ) -> list[tuple[str, object]]:
     """The limits, and how often they were met, which a broker that is not `running` does not know."""
     if flow is None or gate is None:
@@ -120,7 +120,7 @@ def limit_facts(
         ("Blocked producers", len(gate.blocked)),
     ]
     if running:
-        counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": evicted}
+        counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
         now += [(f"{OUTCOMES[kind]} since start", number) for kind, number in counts.items()]
     if not as_json:
         return [*struct_facts(flow), *now]
@@ -133,16 +133,16 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     topic, demands = broker.ask(DescribeTopic(topic=name)), broker.ask(TopicDemands(topic=name))
     columns = ("Partition", "Start offset", "End offset", "Messages", "Bytes")
     rows = [
-        (part.partition, part.start_offset, part.end_offset, part.messages, part.size_bytes)
+        (part.partition, part.start_offset, part.end_offset, part.messages_count, part.size_bytes)
         for part in topic.partitions
     ]
     rule = demands.rule
-    facts: list[tuple[str, object]] = [("Topic", topic.name), ("Messages", topic.messages)]
+    facts: list[tuple[str, object]] = [("Topic", topic.name), ("Messages", topic.messages_count)]
     facts += [(PUBLISHED, topic.published)] if running else []
     facts += [("Partitioner", demands.partitioner)]
     facts += [("Schema", None if rule is None else rule.subject), ("Schema mode", None if rule is None else rule.mode)]
     facts += struct_facts(broker.ask(TopicConfig(topic=name)))
-    facts += limit_facts(demands.flow, demands.gate, demands.evicted, running=running, as_json=options.json)
+    facts += limit_facts(demands.flow, demands.gate, running=running, as_json=options.json)
     if options.json:
         keys = [column.lower().replace(" ", "_") for column in columns]
         facts.append(("Partitions", [dict(zip(keys, row, strict=True)) for row in rows]))
@@ -175,7 +175,7 @@ def _create(broker: Broker, options: argparse.Namespace) -> None:
 
 def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
     topic = broker.ask(DescribeTopic(topic=options.topic))
-    held = f"{counted(topic.messages, 'message')} in {counted(len(topic.partitions), 'partition')}"
+    held = f"{counted(topic.messages_count, 'message')} in {counted(len(topic.partitions), 'partition')}"
     return f"Delete {topic.name} with {held}"
 
 
@@ -196,7 +196,7 @@ def configure(
 
 
 def _configure(broker: Broker, options: argparse.Namespace) -> None:
-    present = broker.ask(TopicDemands(topic=options.topic)).flow
+    present = FlowSettings.of(broker.ask(TopicDemands(topic=options.topic)).flow)
     configure(broker, options.topic, options, present, "topics")
 
 
@@ -210,7 +210,7 @@ def _add_partitions(broker: Broker, options: argparse.Namespace) -> None:
     )
 
 
-def _before(topic: TopicAnswer, options: argparse.Namespace) -> dict[int, int]:
+def _before(topic: TopicView, options: argparse.Namespace) -> dict[int, int]:
     """The offset below which messages are deleted, by partition."""
     ends = {part.partition: part.end_offset for part in topic.partitions}
     chosen = list(ends) if options.partition is None else [options.partition]

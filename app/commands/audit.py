@@ -39,11 +39,11 @@ class AuditHandlers(QObject):
     def _ask(self) -> None:
         snapshot, scenario = self._controller.snapshot, self._controller.scenario
         assert scenario is not None
-        events = self._events(snapshot.events)
+        events, outside = self._events(snapshot.events), self._controller.outside_clients
         dialog = FactsTableDialog(tr("Was anything lost?"), tr("Accounting for every message..."), self._context.window)
         job = self._context.jobs.work(
             tr("Was anything lost?"),
-            lambda work: audit(events(work), snapshot, scenario, work),
+            lambda work: audit(events(work), snapshot, scenario, work, unseen_seeks=outside),
             lambda found: table_of(found).sentence,
         )
         show_when_done(job, dialog, lambda found: table_of(found) if isinstance(found, Audit) else None)

@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from functools import partial
+
+from PySide6.QtCore import QObject, QUrl
 
 import resources
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.presenters.help import CANVAS, FILTERS, about
 from widgets.dialogs.reading import ReadingDialog
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
+
+# Files of resources/guides. A name is translated: each language has its own file.
+GUIDES = {
+    mark("window.md"): Command(
+        "help_window", "The window", "Help", "", "help", "Canvas, panels, time, sessions, keys."
+    ),
+    mark("command-line.md"): Command(
+        "help_command_line", "The command line", "Help", "", "command", "Every command, reports, exit codes."
+    ),
+    mark("library.md"): Command(
+        "help_library", "The library", "Help", "", "layers", "A broker in your own process; actors; packages."
+    ),
+    mark("kafka.md"): Command(
+        "help_kafka", "Kafka clients", "Help", "", "group", "What they can do here, and what you can do to them."
+    ),
+    mark("http.md"): Command(
+        "help_http", "HTTP", "Help", "", "message", "The broker for any program that speaks HTTP."
+    ),
+    mark("testing.md"): Command(
+        "help_testing", "Testing programs", "Help", "", "check", "Recipes for tests with a broker."
+    ),
+    mark("testing-api.md"): Command(
+        "help_testing_api", "Classes for tests", "Help", "", "layers", "Every public class and method of the test kit."
+    ),
+}
+REFERENCE = "testing-reference.md"
 
 
 class HelpHandlers(QObject):
@@ -26,7 +54,7 @@ class HelpHandlers(QObject):
             "What the canvas shows, and how to use it.",
         ),
         Command("help_filters", "Filters", "Help", "", "filter", "The language that every filter speaks."),
-        Command("help_testing", "Testing programs", "Help", "", "check", "Ten recipes for tests with a broker."),
+        *GUIDES.values(),
         Command(
             "help_testing_reference",
             "Testing reference",
@@ -46,7 +74,8 @@ class HelpHandlers(QObject):
         bind("help_panel", self._help_panel)
         bind("help_canvas", self._help_canvas)
         bind("help_filters", lambda: self._read(tr("Filters"), tr(FILTERS)))
-        bind("help_testing", self._show_guide)
+        for guide, command in GUIDES.items():
+            bind(command.id, partial(self._show_guide, guide))
         bind("help_testing_reference", self._show_reference)
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
@@ -69,12 +98,18 @@ class HelpHandlers(QObject):
     def _read(self, title: str, markdown: str) -> None:
         ReadingDialog(title, f"## {title}\n\n{markdown}", self._context.window).open()
 
-    def _show_guide(self) -> None:
-        # The name of the file is translated: each language has its own.
-        guide = resources.path("guides", tr("testing.md")).read_text(encoding="utf-8")
-        dialog = ReadingDialog(tr("Testing programs"), guide, self._context.window, wide=True)
-        dialog.page.anchorClicked.connect(lambda _reference: self._show_reference())
+    def _show_guide(self, name: str) -> None:
+        text = resources.path("guides", tr(name)).read_text(encoding="utf-8")
+        dialog = ReadingDialog(tr(GUIDES[name].title), text, self._context.window, wide=True)
+        dialog.page.anchorClicked.connect(self._follow)
         dialog.open()
+
+    def _follow(self, link: QUrl) -> None:
+        """A guide leads to others only."""
+        if link.fileName() == REFERENCE:
+            self._show_reference()
+        else:
+            self._show_guide(link.fileName())
 
     def _show_reference(self) -> None:
         from app.commands.testing_reference import testing_reference  # loads the test kit

@@ -37,7 +37,7 @@ class InspectorHandlers(QObject):
         views, window = context.views, context.window
         self.answers = Answers(context.controller, self)
         message = MessageLookup(self.answers, context.history, views.times, self)
-        lane = LaneLookup(context.history, context.views.rates, self)
+        lane = LaneLookup(self.answers, context.history, context.views.rates, self)
         event = EventLookup(context.history, views.times, self)
         views.lookups |= {
             "message": message,

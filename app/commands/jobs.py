@@ -25,6 +25,7 @@ class ReportJob(QObject):
     """A report that is being made. `changed` is emitted in the window's thread; `page` opens it, once it exists."""
 
     changed = Signal()
+    written = Signal()  # the page is there; more may be made
     _progressed = Signal(dict)
     _ended = Signal(str, str)
 
@@ -73,10 +74,18 @@ class ReportJob(QObject):
     def _show_progress(self, progress: dict[str, Any]) -> None:
         if not self._cancelling:
             self._show(message=str(progress["stage"]), progress=float(progress["fraction"]))
+        if "page" in progress:
+            self._show_page(str(progress["page"]))
+
+    def _show_page(self, page: str) -> None:
+        if self.page is None:
+            self.page = Path(page)
+            self._show(result=page)
+            self.written.emit()
 
     def _show_end(self, state: str, message: str) -> None:
         if state == "Done":
-            self.page = Path(message)
+            self._show_page(message)
             self._show(
                 state=state,
                 message=_written(message, self._process.outcome),
@@ -96,6 +105,8 @@ def _written(page: str, outcome: Outcome) -> str:
     """The path of the report, with its notes."""
     if outcome.problems:
         return tr("Written to {page}; the recording is not whole: {problem}", page=page, problem=outcome.problems[0])
+    if outcome.failed:
+        return tr("Written to {page}; {problem}", page=page, problem=outcome.failed[0])
     if outcome.not_hold:
         count = len(outcome.not_hold)
         words = tr("1 assertion does not hold") if count == 1 else tr("{count} assertions do not hold", count=count)
@@ -175,10 +186,13 @@ Job = ReportJob | WorkJob
 
 
 class Jobs(QObject):
-    """All jobs of this window, the newest first. `changed` when any of them does, `done(job)` at a good end."""
+    """All jobs of this window, the newest first. `changed` when any of them does, `done(job)` at a good end,
+    `written(job)` when the page of a report is there.
+    """
 
     changed = Signal()
     done = Signal(object)
+    written = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -189,6 +203,7 @@ class Jobs(QObject):
     def report(self, request: Request, title: str) -> ReportJob:
         """Start the report that `request` describes."""
         job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self._warm, self)
+        job.written.connect(lambda: self.written.emit(job))
         self._begin(job)
         return job
 

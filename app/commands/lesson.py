@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,12 +11,19 @@ from PySide6.QtCore import QObject, QPoint, QRect
 from app.commands.context import CommandContext
 from app.commands.registry import Command
 from app.environment.paths import shipped_scenarios
-from app.presenters.lesson import done_texts, lesson_facts
+from app.presenters.lesson import done_steps, done_texts, lesson_facts
 from app.presenters.panels import PANELS
-from broker_core.simulation.lesson import PointAt, WindowNames
+from broker_core.clock import s_from_ns
+from broker_core.engine.runner import Mode
+from broker_core.simulation.actions.faults import HoldSchedule
+from broker_core.simulation.lesson import Lesson, PointAt, Step, WindowNames
 from broker_core.simulation.scenario import ScenarioError, load_scenario
 from widgets.i18n import tr
+from widgets.panels.table_panel import TablePanel
 from widgets.ring import Place
+
+# So long before something is due the schedule begins to wait for who is at a step, and waits at most so long.
+HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0
 
 
 class LessonHandlers(QObject):
@@ -35,6 +43,8 @@ class LessonHandlers(QObject):
         self._next_title = self._name = ""
         self._kept: frozenset[str] = frozenset()
         self._current = -1
+        self._held_at_s = self._late_s = 0.0  # since when the schedule waits; how much later it is for that
+        self._waited_for: set[Step | None] = set()  # each once
         bind = context.registry.bind
         bind("toggle_lesson", self._toggle, self._why_no_lesson)
         bind("next_lesson", self.open_next, self._why_no_next)
@@ -47,7 +57,7 @@ class LessonHandlers(QObject):
         self._panel.nextWanted.connect(lambda: context.registry.trigger("next_lesson"))
         self._panel.startOverWanted.connect(lambda: context.registry.trigger("lesson_over"))
         self._panel.folded.connect(self._folded)
-        self._panel.set_folded(context.settings.lesson_folded)
+        context.window.next_step.pointWanted.connect(self.point)
 
     # -- why not
 
@@ -71,6 +81,8 @@ class LessonHandlers(QObject):
         self._name = controller.path.stem if controller.path is not None else ""
         self._kept = context.settings.lesson_progress(self._name)
         self._next, self._next_title, self._current = None, "", -1
+        self._held_at_s = self._late_s = 0.0
+        self._waited_for = set()
         if lesson is not None and lesson.next:
             self._next = next((path for path in _beside(controller.path) if path.stem == lesson.next), None)
         if self._next is not None:
@@ -81,7 +93,7 @@ class LessonHandlers(QObject):
         context.window.ring.clear()
         self._panel.begin()
         context.window.right.show_lesson(lesson is not None)
-        context.registry.set_checked("toggle_lesson", lesson is not None and not self._panel.is_folded)
+        context.registry.set_checked("toggle_lesson", lesson is not None)
 
     def _refresh(self) -> None:
         """What the session has done since; live, it is kept, and the next thing to do is pointed at."""
@@ -97,6 +109,9 @@ class LessonHandlers(QObject):
                 collector.selected(context.views.selected, controller.end_ns)
             if context.window.shows_panels:  # however it was opened
                 collector.did(f"show_{context.window.shown_tab()}", controller.end_ns)
+                panel = context.window.panel(context.window.shown_tab())
+                if isinstance(panel, TablePanel) and panel.selected_count():
+                    collector.selected(f"row:{panel.info.name}", controller.end_ns)
             self._keep(self._kept | done_texts(lesson, collector))
         facts = lesson_facts(
             tr(scenario.title),
@@ -106,10 +121,32 @@ class LessonHandlers(QObject):
             next_title=self._next_title,
         )
         self._panel.set_facts(facts)
+        if live and facts is not None:
+            self._hold_schedule(lesson)
         current = next((number for number, step in enumerate(facts.steps) if step.current), -1) if facts else -1
         if current != self._current:
             self._current = current
             context.window.ring.clear()
+
+    def _hold_schedule(self, lesson: Lesson) -> None:
+        """What is scheduled waits a while for a reader who is at a step, and comes on time for who runs on or fast."""
+        controller = self._context.controller
+        now_s, scenario = s_from_ns(controller.end_ns), controller.scenario
+        assert scenario is not None
+        done = done_steps(lesson, controller.collectors.lesson)
+        at = next((step for number, step in enumerate(lesson.steps) if number not in done), None)
+        hurries = controller.fast or controller.status.mode is Mode.EXPRESS
+        waits = at is not None and bool(at.try_) and not hurries
+        due = (each.at_s + self._late_s for each in scenario.schedule if not each.after_events)
+        soon = next((at_s for at_s in sorted(due) if at_s > now_s), math.inf) - now_s < HOLD_AHEAD_S
+        if self._held_at_s == 0 and waits and soon and controller.moving and at not in self._waited_for:
+            self._held_at_s = now_s
+            self._waited_for.add(at)
+            controller.perform(HoldSchedule(True))
+        elif self._held_at_s > 0 and (not waits or now_s > self._held_at_s + HOLD_MOST_S):
+            self._late_s += max(0.0, now_s - self._held_at_s)
+            self._held_at_s = 0.0
+            controller.perform(HoldSchedule(False))
 
     def _keep(self, done: frozenset[str]) -> None:
         if done != self._kept:
@@ -134,7 +171,6 @@ class LessonHandlers(QObject):
             self._context.window.toggle_right(True)
 
     def _folded(self, on: bool) -> None:
-        self._context.settings.lesson_folded = on
         self._context.registry.set_checked("toggle_lesson", not on)
 
     def open_next(self) -> None:

@@ -70,6 +70,7 @@ class ActionRegistry(QObject):
         self._handlers: dict[str, Handler] = {}
         self._reasons: dict[str, Reason] = {}
         self._actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
+        self._window: QWidget | None = None
 
     def _make(self, command: Command) -> QAction:
         action = QAction(tr(command.title), self)
@@ -178,6 +179,7 @@ class ActionRegistry(QObject):
 
     def install(self, window: QWidget) -> None:
         """Make the shortcuts work in `window`, and keep what types for the text field that has the focus."""
+        self._window = window
         window.addActions(list(self._actions.values()))
         app = QApplication.instance()
         if isinstance(app, QApplication):
@@ -186,8 +188,14 @@ class ActionRegistry(QObject):
 
     def _watch(self, _old: QWidget | None, focused: QWidget | None) -> None:
         """Filter the events of what has the focus: those of the whole program are thousands a second."""
-        if focused is not None:
+        if focused is not None and self._is_ours(focused):
             focused.installEventFilter(self)
+
+    def _is_ours(self, widget: QWidget) -> bool:
+        """Whether it is in our window or in a dialog of it; another window has a registry of its own."""
+        while (above := widget.parentWidget()) is not None and widget is not self._window:
+            widget = above
+        return widget is self._window
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys that type are those of the text field that has the focus; Space presses the button that has it."""

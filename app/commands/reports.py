@@ -40,6 +40,7 @@ class ReportHandlers(QObject):
         self.reports = Reports(context.settings)
         context.registry.bind("export_report", self._ask_report, self._why_no_report)
         context.jobs.changed.connect(self._show_jobs)
+        context.jobs.written.connect(self._page_written)
         context.jobs.done.connect(self._report_done)
         self._controller.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
         jobs, panel = context.window.tab(JobsPanel), context.window.tab(ReportPanel)
@@ -110,13 +111,16 @@ class ReportHandlers(QObject):
             self._open_when_finished.add(job.facts.id)
         self._context.window.show_tab("jobs")
 
-    def _report_done(self, job: Job) -> None:
-        if not isinstance(job, ReportJob) or job.page is None:
-            return
+    def _page_written(self, job: ReportJob) -> None:
+        """The page can be read while what is left is drawn."""
         self.reports.add(job.folder, job.facts.title)
         self._context.show_message(tr("The report is written: {page}", page=job.page))
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
+
+    def _report_done(self, job: Job) -> None:
+        if isinstance(job, ReportJob):
+            self.reports.add(job.folder, job.facts.title)
 
     def _cancel_job(self, job_id: str) -> None:
         job = self._jobs.find(job_id)

@@ -15,6 +15,7 @@ from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scen
 from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
 from broker_core.simulation.scenario_completion import complete
+from broker_core.simulation.strict_yaml import Document
 from widgets.completion_list import Word
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
@@ -195,7 +196,15 @@ def scenario_commands() -> dict[str, tuple[Command, Path]]:
     """By the command's id: the command and the file that it opens."""
     found: dict[str, tuple[Command, Path]] = {}
     for path in shipped_scenarios():
-        scenario, _ = load_scenario(path)
-        command = Command(f"scenario_{path.stem}", scenario.title, CATEGORY, hint=" ".join(scenario.about.split()))
+        head = _head(path)
+        command = Command(f"scenario_{path.stem}", head["title"], CATEGORY, hint=" ".join(head["about"].split()))
         found[command.id] = (command, path)
     return found
+
+
+def _head(path: Path) -> dict[str, str]:
+    """Title and about of a shipped scenario, which begins with them: to read all of each takes long at the start."""
+    text = path.read_text("utf-8")
+    rest = re.search(r"^(?!title:|about:)\w+:", text, re.MULTILINE)
+    head: dict[str, str] = Document(text[: rest.start() if rest else None]).value
+    return head

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
@@ -31,6 +32,7 @@ TIMESTAMP_TYPES = {
     "CreateTime": mark("of the producer (CreateTime)"),
     "LogAppendTime": mark("of the broker (LogAppendTime)"),
 }
+COMPRESSION_TYPES = {"producer": mark("as the producer sends them"), "uncompressed": mark("none")}
 RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters")}
 
 
@@ -153,16 +155,7 @@ class TopicHandlers(QObject):
         if dialog is not None:
 
             def fill(config: LogConfig) -> None:
-                dialog.set_values(
-                    {
-                        "cleanup": config.cleanup,
-                        "retention_s": None if config.retention_ms is None else config.retention_ms // 1_000,
-                        "retention_kib": None if config.retention_bytes is None else config.retention_bytes // KIB,
-                        "segment_s": None if config.segment_ms is None else config.segment_ms // 1_000,
-                        "segment_kib": max(1, config.segment_bytes // KIB),
-                        "timestamp_type": config.timestamp_type,
-                    }
-                )
+                dialog.set_values({field: _shown(config, field) for field in _LOG})
 
             self._answers.drop()
             self._answers.ask(lambda simulation: simulation.broker.topics.config(name), fill)
@@ -271,24 +264,35 @@ def _log_fields() -> tuple[Field, ...]:
             suffix=tr(" KiB"),
         ),
         request_field(LogSettings, "timestamp_type", tr("Time of messages"), words=TIMESTAMP_TYPES),
+        request_field(LogSettings, "compression_type", tr("Compression"), words=COMPRESSION_TYPES),
     )
+
+
+#: By field of the form: the setting, and how many of its units one of the form's is; 0 for a word.
+_LOG = {
+    "cleanup": ("cleanup", 0),
+    "retention_s": ("retention_ms", 1_000),
+    "retention_kib": ("retention_bytes", KIB),
+    "segment_s": ("segment_ms", 1_000),
+    "segment_kib": ("segment_bytes", KIB),
+    "timestamp_type": ("timestamp_type", 0),
+    "compression_type": ("compression_type", 0),
+}
+
+
+def _shown(config: LogConfig, field: str) -> Any:
+    name, unit = _LOG[field]
+    value = getattr(config, name)
+    return max(1, value // unit) if unit and value is not None else value
 
 
 def _log(values: Values) -> LogSettings:
     """What `_log_fields` say."""
-
-    def times(name: str, factor: int) -> int | None:
-        value = values.get(name)
-        return None if value is None else value * factor
-
-    return LogSettings(
-        cleanup=values["cleanup"],
-        retention_ms=times("retention_s", 1_000),
-        retention_bytes=times("retention_kib", KIB),
-        segment_ms=times("segment_s", 1_000),
-        segment_bytes=values["segment_kib"] * KIB,
-        timestamp_type=values["timestamp_type"],
-    )
+    given: dict[str, Any] = {}
+    for field, (name, unit) in _LOG.items():
+        value = values.get(field)
+        given[name] = value * unit if unit and value is not None else value
+    return LogSettings(**given)
 
 
 def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:

@@ -11,6 +11,7 @@ from app.commands.registry import Command
 from app.commands.undo_stack import UndoStep
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.faults import HoldSchedule
 from broker_core.simulation.handlers import Performed
 from widgets.i18n import tr
 
@@ -66,6 +67,8 @@ class UndoHandlers(QObject):
                 step.inverse = performed.inverse
             else:
                 self._context.undo.drop(step.step)
+        elif isinstance(performed.action, HoldSchedule):
+            return  # the lesson's, not the user's
         elif performed.inverse is None:
             self._context.undo.note_final(performed.final)
         else:

@@ -61,6 +61,7 @@ class ViewHandlers(QObject):
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
         Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The panels below the canvas.", checkable=True),
         Command("toggle_timeline", "Timeline", "View", "Ctrl+Alt+I", "", "Its lanes, or one line.", checkable=True),
+        Command("beside", "Panel beside the canvas", "View", "", "panel-beside", "Not below it.", checkable=True),
         Command("focus", "Focus", "View", "F9", "focus", "Canvas and timeline alone.", checkable=True),
         Command("maximise", "Maximise the panel", "View", "Shift+F9", "maximise", "Full height.", checkable=True),
         Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
@@ -89,6 +90,7 @@ class ViewHandlers(QObject):
             ("toggle_right", window.toggle_right),
             ("toggle_bottom", window.toggle_bottom),
             ("toggle_timeline", window.toggle_timeline),
+            ("beside", window.put_beside),
             ("focus", window.focus_canvas),
             ("maximise", window.maximise),
         ):

@@ -1,4 +1,4 @@
-"""What a command's exit code says. This is the table; --help and the README show it."""
+"""What a command's exit code says. This is the table; --help and the guide show it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Exit(enum.IntEnum):
 
     about: str
 
-    DONE = (0, "it is done")
-    PARTLY = (1, "not all of it is done: some was refused or did not come, or you said no")
-    USAGE = (2, "the command line, a setting or a file asks for what makes no sense")
-    NOT_FOUND = (3, "what it names is not there")
-    REFUSED = (4, "the broker, the data directory or the disk refuses it")
+    DONE = (0, "done")
+    PARTLY = (1, "partly done: something was refused or never arrived, or you answered no")
+    USAGE = (2, "the command line, a setting or a file is wrong")
+    NOT_FOUND = (3, "what it names does not exist")
+    REFUSED = (4, "the broker, the data directory or the disk refused it")
     UNREACHABLE = (5, "there is no broker, or it did not answer in time")
     HUNG_UP = (129, "its terminal was closed")
-    INTERRUPTED = (130, "Ctrl+C has ended it")
+    INTERRUPTED = (130, "interrupted by Ctrl+C")
     BROKEN_PIPE = (141, "the reader of its output has ended")
-    TERMINATED = (143, "it was asked to end (SIGTERM)")
+    TERMINATED = (143, "ended by SIGTERM")
 
 
 _USAGE = {

@@ -175,15 +175,6 @@ class Settings:
     def reports(self, reports: tuple[tuple[str, str], ...]) -> None:
         self._set("reports", "\n".join(f"{folder}\t{title}" for folder, title in reports))
 
-    @property
-    def lesson_folded(self) -> bool:
-        """Whether the lesson shows its title alone."""
-        return self._get("window/lesson_folded", "0") == "1"
-
-    @lesson_folded.setter
-    def lesson_folded(self, on: bool) -> None:
-        self._set("window/lesson_folded", "1" if on else "0")
-
     def lesson_progress(self, scenario: str) -> frozenset[str]:
         """The texts of the steps of a scenario's lesson that were done once."""
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from broker_core.snapshots import FaultView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr
@@ -26,6 +28,16 @@ def state_of(fault: FaultView) -> str:
         return "Fault"
     state, _short = _WORDS.get(fault.fault, ("Fault" if fault.client else DISK_FULL, ""))
     return state
+
+
+def program_state(active: Iterable[FaultView], client: str, per_s: float) -> str:
+    """That of a client of another program, of which only its messages are seen: running while any come, else the fault
+    that its requests are under, else waiting.
+    """
+    if per_s:
+        return "running"
+    faults = (each for each in active if each.fault.startswith("fault ") and each.client in {"", client})
+    return next(map(state_of, faults), "waiting")
 
 
 def left_of(fault: FaultView, now_ns: int) -> str:

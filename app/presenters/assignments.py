@@ -118,6 +118,7 @@ class AssignmentsPresenter(TablePresenter):
 
     def restart(self) -> None:
         """Follow the owners of another session."""
+        super().restart()
         for model in (self.model, self.ownership):
             model.attach(self._controller.collectors.ownership)
 

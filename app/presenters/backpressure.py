@@ -212,8 +212,7 @@ def _slowest_member(snapshot: Snapshot, group: GroupView, topic: str) -> ActorVi
     lag: dict[str, int] = {}
     for at in group.offsets:
         if at.topic == topic and at.owner:
-            behind = at.end_offset if at.lag is None else at.lag
-            lag[at.owner] = lag.get(at.owner, 0) + behind
+            lag[at.owner] = lag.get(at.owner, 0) + (at.lag or 0)
     most = max(lag, key=lambda name: (lag[name], name), default="")
     return next((actor for actor in snapshot.actors if actor.name == most), None)
 

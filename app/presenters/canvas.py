@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.presenters.active_faults import DISK_FULL, marks, state_of
+from app.presenters.active_faults import DISK_FULL, marks, program_state, state_of
 from app.presenters.backpressure import (
     gate_of,
     gate_state,
@@ -18,7 +18,7 @@ from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received, sent
-from broker_core.snapshots import ActorView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
+from broker_core.snapshots import ActorView, FaultView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
 from widgets.canvas.view import (
     CanvasView,
     ConsumerCard,
@@ -52,6 +52,7 @@ class CanvasModel:
         self._window = ""
         self._marks: dict[str, str] = {}
         self._disk_full = False
+        self._faults: tuple[FaultView, ...] = ()
 
     def view(self, snapshot: Snapshot, running: bool = True, selected: str = "") -> CanvasView:
         """The picture of a snapshot; `running` while session time moves.
@@ -64,6 +65,7 @@ class CanvasModel:
         self._now_ns = snapshot.time_ns
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
+        self._faults = snapshot.faults
         self._disk_full = any(state_of(fault) == DISK_FULL for fault in snapshot.faults)
         others = other_producers(snapshot, self._rates)
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
@@ -167,12 +169,11 @@ class CanvasModel:
         # An actor that is on its way into the group is shown there before the coordinator knows it.
         names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
         names += [name for name in counts if name not in actors]
-        lag = group.lag
         return GroupBox(
             group.name,
             group.state,
             group.generation,
-            lag,
+            group.lag,
             lag_trend(self._rates, self._now_ns, group.name).word,
             tuple(self._consumer(name, actors.get(name), counts.get(name, 0)) for name in names),
             detail=tr(
@@ -180,17 +181,19 @@ class CanvasModel:
                 assignor=group.assignor,
                 topics=", ".join(group.topics) or tr("nothing"),
             ),
+            unknown=group.lag_unknown,
         )
 
     def _consumer(self, name: str, actor: ActorView | None, partitions: int) -> ConsumerCard:
         processed = actor.processed if actor is not None else 0
+        rate = self._rate(of_actor(actor) if actor is not None else received(name))
         return ConsumerCard(
             name,
-            actor.state if actor is not None else "running",
+            actor.state if actor is not None else program_state(self._faults, name, rate),
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             partitions,
-            self._rate(of_actor(actor) if actor is not None else received(name)),
+            rate,
             note=self._marks.get(name, ""),
             detail=tr("{processed:,} acknowledged", processed=processed)
             + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")

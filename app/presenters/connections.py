@@ -11,8 +11,8 @@ from app.presenters.columns import Column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.requests import latency
 from app.presenters.table import TableModel
-from broker_core.listeners.connections import ApiView, ConnectionView
-from broker_core.snapshots import Snapshot
+from broker_core.listeners.connections import ApiView
+from broker_core.snapshots import ConnectionView, Snapshot
 from resources.units import byte_size, per_second
 from widgets.formats import Times, count, duration, session_time
 from widgets.i18n import tr

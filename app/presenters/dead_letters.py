@@ -113,6 +113,11 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         seconds = max(0, self._now_ns - row.dead_ns) // 1_000_000_000
         return f"{seconds} s" if seconds < 60 else duration(seconds * 1_000_000_000)
 
+    def forget(self) -> None:
+        """Another session begins."""
+        self._bins, self.causes = (), []
+        self.causes_changed.emit([])
+
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """Show the dead letters of a snapshot; `whole` counts all of them, listed or not."""
         tick = snapshot.time_ns // 1_000_000_000 != self._now_ns // 1_000_000_000
@@ -214,6 +219,11 @@ class DeadLettersPresenter(TablePresenter):
         self.model.causes_changed.connect(self.panel.set_causes)
         self.panel.causeChosen.connect(self.model.set_cause)
         self.panel.currentChanged.connect(self._show_letter)
+
+    def restart(self) -> None:
+        """Letters that are the same in the session before are shown again."""
+        super().restart()
+        self.model.forget()
 
     def show_around(self, snapshot: Snapshot) -> None:
         """Totals of the session."""

@@ -10,11 +10,17 @@ from app.presenters.columns import Column, time_column
 from app.presenters.owners import Owners
 from app.presenters.paged import PagedModel
 from app.sessions.event_text import about, event_word, place_text
-from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.events import MESSAGE_KINDS, Event, EventKind, is_users
 from broker_core.filters import Field, Filter
 from widgets.formats import Times, plain_text
 from widgets.i18n import tr
 from widgets.roles import Role
+
+
+def _key_text(row: Event) -> str:
+    if row.key is None:
+        return tr("keys not read") if row.kind is EventKind.PUBLISHED and row.count > 1 else ""
+    return plain_text(row.key, 40)
 
 
 class EventsModel(PagedModel[Event]):
@@ -57,7 +63,7 @@ class EventsModel(PagedModel[Event]):
             Column[Event](tr("About"), about, hint=about, field="cause", about=tr("Cause and details.")),
             Column[Event](
                 tr("Key"),
-                lambda row: "" if row.key is None else plain_text(row.key, 40),
+                _key_text,
                 hint=lambda row: "" if row.key is None else plain_text(row.key, 400),
                 field="key",
                 kind="text",
@@ -82,7 +88,7 @@ _MORE: tuple[tuple[Field, Callable[[Event], object]], ...] = (
     (Field("offset", "number", "The first offset of the run."), lambda row: row.offset),
     (Field("size", "size"), lambda row: row.size_bytes),
     (Field("generation", "number"), lambda row: row.generation),
-    (Field("mine", "flag", "One of my own actions."), lambda row: row.kind is EventKind.USER_ACTION),
+    (Field("mine", "flag", "One of my own actions."), is_users),
     (
         Field("control", "flag", "No message event: groups, clients, faults."),
         lambda row: row.kind not in MESSAGE_KINDS,

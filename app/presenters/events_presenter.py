@@ -12,7 +12,7 @@ from app.filters.parsing import parsed
 from app.presenters.events import EventsModel
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.sessions.event_text import kinds_of
-from broker_core.events import MESSAGE_KINDS, Event, EventKind
+from broker_core.events import MESSAGE_KINDS, Event, EventKind, is_users
 from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
 from widgets.panels.events import EventsPanel
@@ -112,10 +112,12 @@ class EventsPresenter(PanelPresenter):
             return
         self._searching = True
         kinds, test = CHOICES[self.panel.choice()], self._test
+        mine = self.panel.choice() == "mine"
         first, end = self._searched, min(self._end, self._searched + SEARCH_EVENTS)
 
         def wanted(event: Event) -> bool:
-            return (kinds is None or event.kind in kinds) and (test is None or test(event))
+            chosen = is_users(event) if mine else kinds is None or event.kind in kinds
+            return chosen and (test is None or test(event))
 
         self._history.search(first, end, kinds, wanted, partial(self._found, self._round))
 

@@ -27,7 +27,7 @@ PARTS = (
     "jsonschema",
     "fastavro",
     "google-re2",
-    "fastapi",
+    "starlette",
     "uvicorn",
     "prometheus-client",
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.presenters.active_faults import left_of, state_of
+from app.presenters.active_faults import left_of, program_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.lag_trend import lag_words
 from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
@@ -179,23 +180,26 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
                 ),
             )
         )
+        state = actor.state
     else:  # another program's
+        state = program_state(snapshot.faults, name, rates.of(received(name), snapshot.time_ns))
         sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
     for group, member in seats:
-        lag = total_lag((at.lag, at.end_offset) for at in group.offsets if at.owner == name)
+        owned = [at for at in group.offsets if at.owner == name]
+        lag = lag_words(total_lag(at.lag for at in owned), sum(at.lag is None for at in owned))
         sections.append(
             (
                 tr("Member of {name}", name=group.name),
                 (
                     *_owned(group.name, member, ownership, snapshot),
-                    (tr("Lag"), NOT_APPLICABLE if lag is None else tr("{count:,} messages", count=lag)),
+                    (tr("Lag"), lag),
                     (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
                     (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
                     (tr("Member id"), member.member_id),
                 ),
             )
         )
-    return InspectorFacts(tr("Consumer"), name, actor.state if actor is not None else "", tuple(sections))
+    return InspectorFacts(tr("Consumer"), name, state, tuple(sections))
 
 
 def _owned(group: str, member: MemberView, ownership: Ownership, at: Snapshot) -> Facts:
@@ -349,7 +353,6 @@ def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | Non
 
 
 def _group_rows(group: GroupView, now_ns: int) -> Facts:
-    lag = group.lag
     return (
         (tr("Generation"), str(group.generation)),
         (
@@ -364,7 +367,7 @@ def _group_rows(group: GroupView, now_ns: int) -> Facts:
         (tr("Assignor"), group.assignor),
         (tr("Leader"), group.leader or tr("none")),
         (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
-        (tr("Lag"), NOT_APPLICABLE if lag is None else tr("{count:,} messages", count=lag)),
+        (tr("Lag"), lag_words(group.lag, group.lag_unknown)),
     )
 
 

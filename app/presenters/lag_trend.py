@@ -1,24 +1,37 @@
-"""Whether a reader catches up: its lag of now against that of two seconds before."""
+"""Whether a reader catches up: the slope of its lag over the last five seconds, for every place that tells of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from math import sqrt
 from typing import NamedTuple
 
 from app.presenters.rates import Rates
 from app.sessions.history.series import lag
 from broker_core.clock import NS_PER_S
+from widgets.formats import NOT_APPLICABLE, with_unknown
+from widgets.i18n import tr
 
 RISING, FALLING, STEADY = "rising", "falling", "steady"
-_FEW_LOOKS, _LEAST_DRIFT = 4, 10  # of each half; messages
+_FEWEST, _LEAST_DRIFT, _SWINGS = 4, 2.0, 3.0  # looks; messages; standard deviations around the line
 
 
 class LagTrend(NamedTuple):
-    """In a word, and in how many seconds nothing is left at this pace; None where the lag does not fall."""
+    """A word and messages/s, below 0 where the lag falls and 0.0 where it is steady, over `over_ns`; and in how many
+    seconds nothing is left at this pace, None where the lag does not fall.
+    """
 
     word: str
+    per_s: float
+    over_ns: int
     drains_s: int | None
+
+
+def lag_words(lag: int | None, unknown: int) -> str:
+    """A lag in messages, and of how many partitions it is not known."""
+    if lag is None:
+        return NOT_APPLICABLE
+    return with_unknown(tr("{count:,} messages", count=lag), unknown)
 
 
 def lag_trend(rates: Rates, time_ns: int, group: str, topic: str = "", partition: int = 0) -> LagTrend:
@@ -27,29 +40,22 @@ def lag_trend(rates: Rates, time_ns: int, group: str, topic: str = "", partition
 
 
 def trend_of(lags: Sequence[tuple[int, float]]) -> LagTrend:
-    """Of (ns, lag), oldest first. Steady without any, and where it moved by no more than a tenth or two messages.
+    """The line of least squares through (ns, lag), oldest first.
 
-    A large lag moves by less than a tenth for long: it counts, too, when it moves by more than it swings.
+    Steady where it moves by less than two messages in all, or by no more than three times what the lag swings around
+    it: a reader that commits every second goes up and down without a trend.
     """
-    if not lags:
-        return LagTrend(STEADY, None)
-    (first_ns, before), (last_ns, now) = lags[0], lags[-1]
-    moved = now - before
-    if abs(moved) <= max(2, before // 10):
-        moved = _drift([level for _ns, level in lags])
-    word = STEADY if not moved else RISING if moved > 0 else FALLING
-    if not now:
-        return LagTrend(word, 0)
-    if word != FALLING or now >= before:
-        return LagTrend(word, None)
-    return LagTrend(word, max(1, round(now * (last_ns - first_ns) / (before - now) / NS_PER_S)))
-
-
-def _drift(lags: Sequence[float]) -> float:
-    """How far the later half lies from the earlier one; 0 where no further than it swings."""
-    half = len(lags) // 2
-    if half < _FEW_LOOKS:
-        return 0
-    drift = sum(lags[-half:]) / half - sum(lags[:half]) / half
-    swing = sum(abs(b - a) for a, b in pairwise(lags)) / (len(lags) - 1)
-    return drift if abs(drift) > max(_LEAST_DRIFT, 2 * swing) else 0
+    looks, drains_s = len(lags), None if not lags or lags[-1][1] else 0
+    over_ns = lags[-1][0] - lags[0][0] if lags else 0
+    if looks < _FEWEST:
+        return LagTrend(STEADY, 0.0, over_ns, drains_s)
+    middle_ns, middle = sum(at for at, _ in lags) / looks, sum(level for _, level in lags) / looks
+    away = [((at - middle_ns) / NS_PER_S, level - middle) for at, level in lags]
+    per_s = sum(at * level for at, level in away) / sum(at * at for at, _ in away)
+    swing = sqrt(sum((level - per_s * at) ** 2 for at, level in away) / looks)
+    drift = abs(per_s) * over_ns / NS_PER_S
+    if drift < max(_LEAST_DRIFT, _SWINGS * swing):
+        return LagTrend(STEADY, 0.0, over_ns, drains_s)
+    if per_s > 0:
+        return LagTrend(RISING, per_s, over_ns, drains_s)
+    return LagTrend(FALLING, per_s, over_ns, max(1, round(lags[-1][1] / -per_s)) if lags[-1][1] else 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
@@ -18,6 +20,7 @@ from app.sessions.history.life import Life, Place, place_of, touching
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
+from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.facts import Fact
 from widgets.formats import Times, plain_text, session_time
@@ -26,6 +29,7 @@ from widgets.panels.inspector import MOMENT, InspectorFacts
 
 REFRESH_NS = NS_PER_S
 KEYS_SHOWN = 12
+KEYS_READ_AT_ONCE, BATCHES_READ = 2_000, 5_000
 
 
 class Lookup(Protocol):
@@ -108,15 +112,17 @@ class LaneLookup(QObject):
 
     changed = Signal()
 
-    def __init__(self, history: History, rates: Rates, parent: QObject | None = None) -> None:
+    def __init__(self, answers: Answers, history: History, rates: Rates, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._history, self._rates = history, rates
+        self._answers, self._history, self._rates = answers, history, rates
         self.restart()
 
     def restart(self) -> None:
         """Nothing is counted yet."""
         self._name = ""
         self._counts: KeyCounts | None = None
+        self._read: dict[int, Counter[bytes | None] | None] = {}  # keys of batches, by first offset
+        self._reads = False
         self._asked_ns = -1
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
@@ -136,7 +142,7 @@ class LaneLookup(QObject):
         if self._counts is None:
             rows: tuple[Fact, ...] = (("", tr("Counting...")),)
         else:
-            rows = key_facts(self._counts)
+            rows = key_facts(self._counts.with_read(self._read))
         return InspectorFacts(
             facts.kind, facts.name, facts.state, (facts.sections[0], browse, (title, rows), *facts.sections[1:])
         )
@@ -145,6 +151,52 @@ class LaneLookup(QObject):
         if name == self._name and counts != self._counts:
             self._counts = counts
             self.changed.emit()
+            self._read_more(name)
+
+    def _read_more(self, name: str) -> None:
+        """Read keys of batches from the log while somebody looks, the newest first, some at a time."""
+        if self._reads or name != self._name or self._counts is None:
+            return
+        place = place_of(f"{name}/0")
+        newest = (batch for batch in reversed(self._counts.batches) if batch[0] not in self._read)
+        wanted, most = [], KEYS_READ_AT_ONCE
+        for batch in newest:
+            if most <= 0 or len(self._read) >= BATCHES_READ:
+                break
+            wanted.append(batch)
+            most -= batch[1]
+        if place is None or not wanted:
+            return
+
+        def answered(found: dict[int, Counter[bytes | None] | None]) -> None:
+            self._reads = False
+            if name == self._name and found:
+                self._read.update(found)
+                self.changed.emit()
+                self._read_more(name)
+
+        def failed(_sentence: str) -> None:
+            self._reads = False
+
+        self._reads = True
+        self._answers.ask(lambda simulation: read_keys(simulation, place, wanted), answered, failed)
+
+
+def read_keys(
+    simulation: Simulation, place: Place, batches: Sequence[tuple[int, int]]
+) -> dict[int, Counter[bytes | None] | None]:
+    """How often each key is in each of these batches of a partition, (first offset, count); None for one that is not
+    stored whole any more. Those that are not durable yet are left out.
+    """
+    log = simulation.broker.logs.partition(place.topic, place.partition)
+    found: dict[int, Counter[bytes | None] | None] = {}
+    for first, count in batches:
+        if first < log.start_offset:
+            found[first] = None
+        elif first + count <= log.high_watermark:
+            stored = log.read(first, max_messages=count, max_bytes=sys.maxsize, end_offset=first + count)
+            found[first] = Counter(message.key for message in stored) if len(stored) == count else None
+    return found
 
 
 def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
@@ -167,8 +219,9 @@ def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
     if more > 0:
         rest = sum(number for _key, number in counts.keys[KEYS_SHOWN:])
         rows.append((tr("{count} more keys", count=f"{more:,}"), tr("{count} messages", count=f"{rest:,}")))
-    if counts.unnamed:
-        rows.append((tr("in batches"), tr("{count} messages, their keys are not counted", count=f"{counts.unnamed:,}")))
+    if counts.batches:
+        unread = f"{sum(count for _, count in counts.batches):,}"
+        rows.append((tr("keys not read"), tr("{count} messages, published in batches", count=unread)))
     if not counts.whole:
         rows.append(("", tr("Counted in the last events only: this session is not recorded.")))
     return tuple(rows)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
+from app.presenters.lag_trend import lag_words
 from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
@@ -184,8 +185,9 @@ class NavigatorModel:
         return self._rates.spark(key, self._now_ns, level=True)
 
     def _group(self, group: GroupView) -> NavRow:
-        figure = tr("lag {lag}", lag=count(group.lag))
-        return NavRow(f"group:{group.name}", group.name, group.state, figure, self._level(lag_key(group.name)))
+        figure = tr("lag {lag}", lag=count(group.lag)) + (" + ?" if group.lag_unknown else "")
+        tip = lag_words(group.lag, group.lag_unknown) if group.lag_unknown else ""
+        return NavRow(f"group:{group.name}", group.name, group.state, figure, self._level(lag_key(group.name)), tip)
 
     def _queue(self, queue: QueueView) -> NavRow:
         state = gate_state(queue.gate) or OPEN

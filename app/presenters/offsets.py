@@ -7,14 +7,15 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.lag_trend import FALLING, RISING, lag_trend
+from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, lag_trend
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
-from widgets.formats import NOT_APPLICABLE, count, duration
+from resources.units import per_second
+from widgets.formats import NOT_APPLICABLE, count, duration, with_unknown
 from widgets.i18n import mark, tr
 from widgets.panels.offsets import OffsetsPanel
 from widgets.roles import Role
@@ -35,8 +36,7 @@ class OffsetRow(NamedTuple):
     committed: int | None
     lag: int | None
     lag_ms: int | None
-    trend: str
-    drains_s: int | None = None
+    trend: LagTrend
 
 
 def _drained(row: OffsetRow) -> str:
@@ -44,9 +44,18 @@ def _drained(row: OffsetRow) -> str:
         return NOT_APPLICABLE
     if row.lag == 0:
         return tr("caught up")
-    if row.drains_s is None:
-        return tr("never so") if row.trend == RISING else tr("not falling")
-    return duration(row.drains_s * NS_PER_S)
+    if row.trend.drains_s is None:
+        return tr("never at this rate")
+    return duration(row.trend.drains_s * NS_PER_S)
+
+
+def _trend(row: OffsetRow) -> str:
+    word = tr(row.trend.word.capitalize())
+    return NOT_APPLICABLE if row.lag is None else word if row.trend.word == STEADY else f"{word} {_pace(row.trend)}/s"
+
+
+def _pace(trend: LagTrend) -> str:
+    return per_second(abs(trend.per_s))
 
 
 class OffsetsModel(TableModel[OffsetRow]):
@@ -89,8 +98,11 @@ class OffsetsModel(TableModel[OffsetRow]):
                 lambda row: count(row.lag),
                 lambda row: -1 if row.lag is None else row.lag,
                 numeric=True,
-                roles={Role.WARN: lambda row: _WARN.get(row.trend, "") if row.lag else ""},
-                about=tr("End offset less committed offset; n/a where nothing is committed."),
+                roles={Role.WARN: lambda row: _WARN.get(row.trend.word, "") if row.lag else ""},
+                about=tr(
+                    "Messages to the end from the committed offset, or where the group began; n/a if not known. "
+                    "In a compacted topic at most so many: offsets that compaction has emptied count."
+                ),
                 value=lambda row: row.lag,
             ),
             Column[OffsetRow](
@@ -105,21 +117,23 @@ class OffsetsModel(TableModel[OffsetRow]):
             ),
             Column[OffsetRow](
                 "Trend",
-                lambda row: row.trend.capitalize() if row.lag is not None else NOT_APPLICABLE,
+                _trend,
+                lambda row: row.trend.per_s,
                 roles={
-                    Role.STATE: lambda row: row.trend.capitalize() if row.lag is not None else None,
-                    Role.TREND: lambda row: row.trend,
+                    Role.STATE: lambda row: row.trend.word.capitalize() if row.lag is not None else None,
+                    Role.TREND: lambda row: row.trend.word,
                 },
-                about=tr("The lag of now against that of two seconds ago."),
+                about=tr("How fast the lag rises or falls, in messages/s: its slope over the last five seconds."),
+                value=lambda row: row.trend.word.capitalize() if row.lag is not None else None,
             ),
             Column[OffsetRow](
                 "Drained in",
                 _drained,
-                lambda row: 1 << 40 if row.drains_s is None else row.drains_s,
+                lambda row: 1 << 40 if row.trend.drains_s is None else row.trend.drains_s,
                 numeric=True,
-                about=tr("When nothing is left, at the pace of the last two seconds; n/a where nothing is committed."),
+                about=tr("When nothing is left, at the pace of the last five seconds; n/a if the lag is not known."),
                 kind="duration",
-                value=lambda row: None if row.drains_s is None else row.drains_s * NS_PER_S,
+                value=lambda row: None if row.trend.drains_s is None else row.trend.drains_s * NS_PER_S,
             ),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
@@ -135,14 +149,15 @@ class OffsetsModel(TableModel[OffsetRow]):
             if not lag:
                 continue
             trend = lag_trend(self._rates, snapshot.time_ns, group.name)
-            words = {"group": group.name, "lag": count(lag)}
-            if trend.drains_s:
-                in_time = duration(trend.drains_s * NS_PER_S)
-                told = tr("{group} is {lag} behind and catching up: drained in {time}.", time=in_time, **words)
+            words = {"group": group.name, "lag": with_unknown(count(lag), group.lag_unknown)}
+            words |= {"over": duration(trend.over_ns), "pace": _pace(trend)}
+            if trend.word == FALLING:
+                words["time"] = duration((trend.drains_s or 0) * NS_PER_S)
+                told = tr("{group} is {lag} behind, falling by {pace}/s over {over}: drained in {time}.", **words)
             elif trend.word == RISING:
-                told = tr("{group} is {lag} behind and falling further behind.", **words)
+                told = tr("{group} is {lag} behind, rising by {pace}/s over {over}.", **words)
             else:
-                told = tr("{group} is {lag} behind and stays so.", **words)
+                told = tr("{group} is {lag} behind, steady over {over}.", **words)
             self._summaries.append(told)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
@@ -166,8 +181,7 @@ class OffsetsModel(TableModel[OffsetRow]):
                         lag=at.lag,
                         # Tenths of a second are shown: finer steps would only redraw the cell.
                         lag_ms=None if at.lag_ns is None else at.lag_ns // 100_000_000 * 100,
-                        trend=trend.word,
-                        drains_s=trend.drains_s,
+                        trend=trend,
                     )
                 )
         self._sum_up(snapshot)

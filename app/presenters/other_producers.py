@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from app.presenters.active_faults import program_state
 from app.presenters.backpressure import gates
 from app.presenters.rates import Rates
 from app.sessions.history.series import sent
@@ -14,8 +15,8 @@ from broker_core.snapshots import Snapshot
 class OtherProducer(NamedTuple):
     """A producer of another program at one moment.
 
-    `state` is running, waiting or blocked, and stopped after the end of the session. `topics` are the topics and queues
-    it published to within the last seconds, or waits for. `published` is in messages, None for unknown.
+    `state` is blocked or that of `program_state`, and stopped after the end of the session. `topics` are the topics and
+    queues it published to within the last seconds, or waits for. `published` is in messages, None for unknown.
     """
 
     name: str
@@ -36,7 +37,7 @@ def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[OtherProducer, ..
                 blocked.setdefault(name, []).append(gate.target)
     ended, found = series.has_ended(now_ns), []
     for name in dict.fromkeys((*topics, *blocked)):
-        state = "running" if rates.of(sent(name), now_ns) else "waiting"
+        state = program_state(snapshot.faults, name, rates.of(sent(name), now_ns))
         (published,) = series.values(sent(name), (series.line(now_ns),))
         found.append(
             OtherProducer(

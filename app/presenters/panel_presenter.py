@@ -49,6 +49,9 @@ class SnapshotModel(FilteredModel, Protocol):
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """The rows as they stand."""
 
+    def set_rows(self, rows: tuple[()]) -> None:
+        """There are none."""
+
 
 class PanelPresenter(QObject):
     """Makes `panel`, of `panel_class`, and keeps it up to date."""
@@ -87,6 +90,10 @@ class TablePresenter(PanelPresenter):
         super().__init__(panel, parent)
         self._table = model
         connect_filter(panel, model)
+
+    def restart(self) -> None:
+        """Rows of another session hold no place."""
+        self._table.set_rows(())
 
     def show(self, snapshot: Snapshot) -> None:
         """Update the rows, then the rest of the panel."""

@@ -35,8 +35,9 @@ class RateRow(NamedTuple):
 def _behind(row: RateRow) -> str:
     if row.behind is None:
         return ""
-    age = f", {duration(row.behind_ns)}" if row.behind_ns else ""
-    return f"{count(row.behind)}{age}"
+    if not row.behind_ns:
+        return count(row.behind)
+    return tr("{count}, oldest {age}", count=count(row.behind), age=duration(row.behind_ns))
 
 
 def _verdict(row: RateRow) -> str:
@@ -119,7 +120,7 @@ def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | N
 
 def _behind_in_group(group: GroupView, client: str) -> tuple[int | None, int | None]:
     owned = [one for one in group.offsets if one.owner == client]
-    lag = total_lag((one.lag, one.end_offset) for one in owned)
+    lag = total_lag(one.lag for one in owned)
     return lag, None if lag is None else max(one.lag_ns or 0 for one in owned)
 
 

@@ -11,7 +11,7 @@ from widgets.i18n import tr
 
 SPARKS = 30
 SPARK_NS = NS_PER_S // 2
-TREND_NS = 2 * NS_PER_S
+TREND_NS = 5 * NS_PER_S
 
 
 class Rates:
@@ -46,7 +46,7 @@ class Rates:
         return found
 
     def levels(self, key: Key, time_ns: int) -> list[tuple[int, float]]:
-        """(ns, level) over the last two seconds, oldest first, as far back as it is known without a gap."""
+        """(ns, level) over the last `TREND_NS`, oldest first, as far back as it is known without a gap."""
         line, grid_ns = self.series.line(time_ns), self.series.grid_ns
         lines = range(max(0, line - TREND_NS // grid_ns), line + 1)
         known: list[tuple[int, float]] = []

@@ -29,7 +29,7 @@ def place_of(row: Redelivery) -> Place:
 
 def why_word(row: Redelivery) -> str:
     """What lay between the two deliveries, as a state word."""
-    return SOUGHT if row.why is None else kind_word(row.why.kind)
+    return SOUGHT if row.why is None or row.is_fetched else kind_word(row.why.kind)
 
 
 def _where(row: Redelivery) -> str:
@@ -53,7 +53,20 @@ class RedeliveriesModel(TableModel[Redelivery]):
             time_column(tr("Delivered (session)"), lambda row: row.delivered.time_ns, times, field="time"),
             Column[Redelivery](tr("Message"), _where, place_of, field="message", kind="text", value=_where),
             Column[Redelivery](
-                tr("Messages"), lambda row: f"{row.messages:,}", lambda row: row.messages, numeric=True, field="count"
+                tr("Delivered again"),
+                lambda row: "" if row.is_fetched else f"{row.messages:,}",
+                lambda row: 0 if row.is_fetched else row.messages,
+                numeric=True,
+                field="again",
+                about=tr("Messages that were acknowledged before, or whose reader had gone."),
+            ),
+            Column[Redelivery](
+                tr("Fetched again"),
+                lambda row: f"{row.messages:,}" if row.is_fetched else "",
+                lambda row: row.messages if row.is_fetched else 0,
+                numeric=True,
+                field="fetched",
+                about=tr("Messages that a client fetched once more: after a seek, a pause, or what it had discarded."),
             ),
             Column[Redelivery](
                 tr("Reader"), lambda row: row.delivered.group, field="reader", about=tr("The group or the queue.")
@@ -136,7 +149,7 @@ class RedeliveriesPresenter(PanelPresenter):
 
     def show(self, snapshot: Snapshot) -> None:
         """Up to the moment that is shown."""
-        count = snapshot.totals.redelivered
+        count = snapshot.totals.redelivered + snapshot.totals.fetched_again
         if count == self._count or self._asking:
             return
         self._asking = True

@@ -27,11 +27,13 @@ class TableModel(ColumnModel[Row]):
     """Rows under declared columns.
 
     `counted(shown, total)` comes when either changes, `filter_checked(sentence)` with the error of a filter, or "".
-    `filtering_changed(True)` comes when filtering or sorting takes more than a moment, `filtering_changed(False)` when
-    its rows are shown. `more` are fields of a filter that have no column, with what answers.
+    `waiting_changed(count)` tells how many new rows `hold` keeps back. `filtering_changed(True)` comes when filtering
+    or sorting takes more than a moment, `filtering_changed(False)` when its rows are shown. `more` are fields of a
+    filter that have no column, with what answers.
     """
 
     counted = Signal(int, int)
+    waiting_changed = Signal(int)
     filter_checked = Signal(str)
     filtering_changed = Signal(bool)
 
@@ -56,6 +58,10 @@ class TableModel(ColumnModel[Row]):
         self._sort_by: int | None = None
         self._sort_down = False
         self._counts = (0, 0)
+        self._hold = self._hold_gone = self._rearranged = False
+        self._latest: list[Row] = []  # as they would be shown if nothing were held
+        self._gone: set[Hashable] = set()
+        self.waiting = 0
         self._row_filter: RowFilter[Row] = RowFilter(self._show, self)
         self._row_filter.worked.connect(self.filtering_changed)
         self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
@@ -91,6 +97,7 @@ class TableModel(ColumnModel[Row]):
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column from now on; -1 for the order in which the rows are given."""
+        self._rearranged = True
         self._sort_by = column if 0 <= column < len(self.columns) else None
         self._sort_down = order == Qt.SortOrder.DescendingOrder
         self._arrange()
@@ -108,14 +115,28 @@ class TableModel(ColumnModel[Row]):
         """Show only rows that fit; a filter that cannot be read changes nothing, and `filter_checked` says why."""
         wanted = parsed(text, self.fields, self.filter_checked.emit)
         if wanted is not None and text != self._filter_text:
-            self._filter_text = text
+            self._filter_text, self._rearranged = text, True
             self._test = None if wanted.takes_all else wanted.tester(self.answers, self._folded)
             self._arrange()
 
     def set_only(self, wanted: Callable[[Row], bool] | None) -> None:
         """Show only rows that `wanted` accepts, beside the filter; None for all."""
-        self._only = wanted
+        self._only, self._rearranged = wanted, True
         self._arrange()
+
+    def hold(self, on: bool, *, gone: bool = False) -> None:
+        """Keep rows where they are: new ones wait, and none changes its place. `gone` keeps what is no more, too.
+
+        What the user asks for, another filter or order, is shown all the same.
+        """
+        if (on, gone) != (self._hold, self._hold_gone):
+            self._hold, self._hold_gone = on, gone
+            self._show(self._latest)
+
+    def let_in(self) -> None:
+        """Show what waits, and hold on from there."""
+        self._rearranged = True
+        self._show(self._latest)
 
     def touch_live(self) -> None:
         """The clock moved: columns marked as live are drawn again."""
@@ -176,7 +197,51 @@ class TableModel(ColumnModel[Row]):
         """True while many rows are being filtered or sorted; the rows before are shown until then."""
         return self._row_filter.busy
 
+    def _held(self, new: list[Row]) -> list[Row]:
+        """The rows that are shown, where they are, as they stand in `new`."""
+        old, key = self._shown, self._key
+        first = common_prefix(old, new)
+        tail = common_suffix(old, new, first)
+        between = new[first : len(new) - tail]
+        self._gone.clear()
+        self.waiting = len(between)
+        if len(between) > _MAX_COMPARED:  # too many to tell apart at once: they stay as they were
+            return old
+        found = {key(row): row for row in between}
+        kept: list[Row] = []
+        for row in old[first : len(old) - tail]:
+            now = found.pop(key(row), None)
+            if now is None and self._hold_gone:
+                self._gone.add(key(row))
+            if now is not None or self._hold_gone:
+                kept.append(row if now is None else now)
+        self.waiting = len(found)
+        return [*old[:first], *kept, *old[len(old) - tail :]]
+
     def _show(self, new: list[Row]) -> None:
+        self._latest = new
+        # Where there is no row, none is in its place.
+        held = self._hold and not self._rearranged and bool(self._shown and new)
+        waited, gone = self.waiting, set(self._gone)
+        self._rearranged = False
+        if held:
+            new = self._held(new)
+        else:
+            self.waiting = 0
+            self._gone.clear()
+        self._show_now(new)
+        if gone != self._gone and self._shown:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, len(self.columns) - 1))
+        if waited != self.waiting:
+            self.waiting_changed.emit(self.waiting)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """A row that is no more and is shown only to keep the others in their places cannot be chosen."""
+        if index.isValid() and self._gone and self._key(self._shown[index.row()]) in self._gone:
+            return Qt.ItemFlag.NoItemFlags
+        return super().flags(index)
+
+    def _show_now(self, new: list[Row]) -> None:
         old = self._shown
         first = common_prefix(old, new)
         if first < max(len(old), len(new)):

@@ -184,7 +184,7 @@ class Views(QObject):
             presenter.restart()
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
-        """Show a snapshot: canvas and clock always; with `panels`, whatever else is visible."""
+        """Show a snapshot: canvas, clock and status bar always; with `panels`, whatever else is visible."""
         window = self._window
         self.snapshot = snapshot
         self.owners.update_all(snapshot)
@@ -193,13 +193,13 @@ class Views(QObject):
         window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
         canvas: Any = window.parts.canvas
         canvas.set_view(self.canvas.view(snapshot, self.running, self.selected), current_theme())
+        window.status.set_facts(self.status.update(snapshot))
         if not panels:
             return
         if window.parts.navigator.isVisible():
             window.parts.navigator.set_sections(self.navigator.update(snapshot))
             canvas.set_dimmed(self.navigator.dimmed)
         window.timeline.set_facts(self.timeline.update(snapshot))
-        window.status.set_facts(self.status.update(snapshot))
         for name, presenter in self._presenters.items():
             if (count := presenter.tab_count(snapshot)) is not None:
                 window.set_tab_count(name, count)

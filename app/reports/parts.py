@@ -17,6 +17,8 @@ TITLES = {
     "rebalances": mark("Rebalances and owners"),
     "consumers": mark("Groups and consumers"),
     "queues": mark("Queues and redeliveries"),
+    "share-groups": mark("Share groups and subscriptions"),
+    "transactions": mark("Transactions"),
     "dead-letters": mark("Dead letters"),
     "backpressure": mark("Backpressure"),
     "schemas": mark("Schema refusals"),

@@ -14,7 +14,7 @@ from typing import Any
 from app.environment.exits import Exit, exit_of
 from app.environment.extras import why_missing
 from app.environment.paths import logs_folder
-from app.reports.warm_spark import JOB_FOLDER, WarmSpark
+from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
 from spark_reports.errors import ReportError as RequestError
@@ -41,7 +41,7 @@ class ReportError(Exception):
 class ReportProcess:
     """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
 
-    def __init__(self, request: Request, warm: WarmSpark | None = None) -> None:
+    def __init__(self, request: Request, warm: WarmSpark | SharedSpark | None = None) -> None:
         """With `warm` the report is made by a Spark that is kept, where that is free."""
         self._warm = warm
         self._arguments = [
@@ -51,6 +51,7 @@ class ReportProcess:
         self._request = request
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
+        self.page: Path | None = None  # once it is there, before the report is whole
         self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
@@ -101,20 +102,20 @@ class ReportProcess:
         """What came of it, by its last line, its exit code where it has one of its own, and its log."""
         tail = whole[-2_000:].strip()
         if self.cancelled:
-            raise ReportError("The report was cancelled; nothing was written.")
+            written = f"its page is there: {self.page}" if self.page else "nothing was written"
+            raise ReportError(f"The report was cancelled; {written}.")
         if "report" in last:
             self.outcome = Outcome.of(last)
         if "report" in last and code in (None, self.outcome.code):
             return Path(last["report"])
         if "error" in last:
-            ended = Exit.NOT_FOUND if last.get("not_found") else Exit.USAGE
+            ended = Exit.NOT_FOUND if last.get("not_found") else Exit.REFUSED if last.get("refused") else Exit.USAGE
             raise ReportError(str(last["error"]), _keep(_read(last["log"]) if last.get("log") else whole), ended)
         kept = _keep(whole)
         reason = tail.splitlines()[-1] if tail else f"exit code {code}"
         raise ReportError(f"The report job ended before it was done: {reason}", kept)
 
-    @staticmethod
-    def _follow(lines: Iterable[str], progress: Progress) -> dict[str, Any]:
+    def _follow(self, lines: Iterable[str], progress: Progress) -> dict[str, Any]:
         last: dict[str, Any] = {}
         for line in lines:
             try:
@@ -123,6 +124,8 @@ class ReportProcess:
                 continue
             if isinstance(said, dict):
                 last = said
+                if "page" in said:
+                    self.page = Path(said["page"])
                 if "fraction" in said:
                     progress(said)
         return last

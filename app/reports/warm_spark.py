@@ -1,24 +1,32 @@
-"""A Spark that is kept for the next report, in a process of its own; it costs about a gigabyte while it is there."""
+"""A Spark that is kept for the next report, in a process of its own; it costs about a gigabyte while it is there: the
+window's, which goes with the window, and one that commands share, which goes after a quarter of an hour.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+import platformdirs
+
 import spark_reports
+from broker_core.files import private
 from spark_reports.request import LOCAL, Request, arguments_of
 from spark_reports.session import is_remote
 
 JOB_FOLDER = Path(spark_reports.__file__).resolve().parents[1]  # from which its modules are found
 END_TIMEOUT_S = 10.0
+START_TIMEOUT_S = 30.0
 NEEDED_BYTES = 2_000_000_000  # what Spark and its Python take at most
 COMMAND = [sys.executable, "-m", "spark_reports.warm"]
 
@@ -35,6 +43,16 @@ def memory_allows() -> bool:
     return False
 
 
+def is_of_this_machine(request: Request) -> bool:
+    """Whether a Spark that is kept can make it."""
+    return request.master == LOCAL and not any(map(is_remote, (*request.sessions, str(request.out))))
+
+
+def _is_last(line: str) -> bool:
+    """Whether nothing more is said about this report."""
+    return '"report"' in line or '"error"' in line
+
+
 class WarmSpark:
     """One at most. A report takes it with `take` and gives it back; other reports get none until then."""
 
@@ -46,8 +64,7 @@ class WarmSpark:
 
     def take(self, request: Request) -> bool:
         """Whether this report can use it: it is free, and the report runs on this machine."""
-        places = (*request.sessions, str(request.out))
-        if request.master != LOCAL or any(map(is_remote, places)):
+        if not is_of_this_machine(request):
             return False
         with self._lock:
             taken, self._busy = not self._busy, True
@@ -80,7 +97,7 @@ class WarmSpark:
             process.stdin.flush()
             for line in process.stdout:
                 yield line
-                if '"report"' in line or '"error"' in line:
+                if _is_last(line):
                     return
         # It says nothing more, but may take a while to die: the next report must not find it still there.
         self.close()
@@ -116,3 +133,75 @@ class WarmSpark:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class SharedSpark:
+    """The Spark that commands share: the first starts it, and it stays a quarter of an hour for the next."""
+
+    def __init__(self) -> None:
+        self._connection: socket.socket | None = None
+        self._socket = Path(platformdirs.user_cache_dir("brokerscope")) / "spark.sock"
+
+    def take(self, request: Request) -> bool:
+        """Whether it is there, or could be started, and can make this report."""
+        if not is_of_this_machine(request) or not hasattr(socket, "AF_UNIX"):
+            return False
+        try:
+            private.make_directory(self._socket.parent)
+            self._connection = self._connected() or self._started()
+        except OSError:
+            return False
+        return self._connection is not None
+
+    def _connected(self) -> socket.socket | None:
+        connection = socket.socket(socket.AF_UNIX)
+        if connection.connect_ex(str(self._socket)) == 0:
+            return connection
+        connection.close()
+        return None
+
+    def _started(self) -> socket.socket | None:
+        """It outlives this command: it has a session, and no files, of its own."""
+        nothing = subprocess.DEVNULL
+        process = subprocess.Popen(
+            [*COMMAND, "--listen", str(self._socket)],
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            cwd=JOB_FOLDER,
+            start_new_session=True,
+        )
+        ends = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < ends and process.poll() in (None, 0):
+            if connection := self._connected():
+                return connection
+            time.sleep(0.05)
+        return None
+
+    def lines(self, request: Request) -> Iterator[str]:
+        """What it says about `request`, up to its last line; ends early where it dies, or is closed."""
+        connection = self._connection
+        assert connection is not None
+        with contextlib.suppress(OSError, ValueError):
+            connection.sendall(json.dumps(arguments_of(request)).encode() + b"\n")
+            with connection.makefile(encoding="utf-8") as said:
+                for line in said:
+                    yield line
+                    if _is_last(line):
+                        return
+
+    def log(self) -> str:
+        """Its log is named in its last line."""
+        return ""
+
+    def give_back(self) -> None:
+        """The report has ended."""
+        self.close()
+
+    def close(self) -> None:
+        """Hang up, which cancels a report that is not done."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()

@@ -41,10 +41,10 @@ _LOOKS: dict[Verdict, tuple[str, str]] = {"better": ("stable", "check"), "worse"
 
 Key = tuple[str, str]  # label of the figure, and what it is about: "" for all
 LENGTH = (MEASURES["length_ns"].label, "")
-_LAG_AT_END = Measure(mark("Lag at the end"), "count", "", "less")
-_WAITING_AT_END = Measure(mark("Waiting at the end"), "count", "", "less")
-_GREATEST_LAG = Measure(mark("Greatest lag"), "count", "", "less")
-_GREATEST_DEPTH = Measure(mark("Greatest depth"), "count", "", "less")
+_LAG_AT_END = Measure(mark("Lag at the end"), "count", "Waiting", "less")
+_WAITING_AT_END = Measure(mark("Waiting at the end"), "count", "Waiting", "less")
+_GREATEST_LAG = Measure(mark("Greatest lag"), "count", "Waiting", "less")
+_GREATEST_DEPTH = Measure(mark("Greatest depth"), "count", "Waiting", "less")
 _FORMATS: dict[Unit, Callable[[float], str]] = {
     "count": lambda value: f"{value:,.0f}",
     "duration": lambda value: duration(round(value)),
@@ -115,7 +115,7 @@ def _ends(found: Figures, end: Snapshot) -> None:
         if topic.gate is not None:
             _gate(found, topic.gate)
     for group in end.groups:
-        found.add(_LAG_AT_END, group.name, group.lag)
+        found.add(_LAG_AT_END, group.name, None if group.lag_unknown else group.lag)
     for queue in end.queues:
         found.add(MEASURES["acknowledged"], queue.name, queue.acknowledged)
         found.add(MEASURES["redelivered"], queue.name, queue.redelivered)
@@ -171,8 +171,9 @@ def comparison(one: Figures, other: Figures) -> FactsTable:
         notes.append(tr("The sessions lasted differently long: sums are not judged."))
     notes.append(
         tr(
-            "Figures that differ by no more than 2 % are the same. Up to a tenth, and counts up to what chance does to "
-            "them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second."
+            "Figures that differ by no more than 2 %, or by 1 ms, are the same. Up to a tenth, and counts up to what "
+            "chance does to them, are not judged. Greatest lag and depth are of the moments that "
+            "were kept, about one a second."
         )
     )
     return FactsTable(

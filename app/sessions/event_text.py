@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from broker_core.events import Event, EventKind
+from broker_core.events import Event, EventKind, is_users
 from broker_core.queues.purge_log import WITHDRAWN
 from resources.outcomes import OUTCOMES
 from widgets.formats import plain_text, session_time
@@ -29,6 +29,7 @@ KINDS: dict[EventKind, KindInfo] = {
     EventKind.PUBLISHED: KindInfo(mark("Published")),
     EventKind.DELIVERED: KindInfo(mark("Delivered")),
     EventKind.ACKNOWLEDGED: KindInfo(mark("Acknowledged")),
+    EventKind.PASSED_OVER: KindInfo(mark("Aborted, passed over")),
     EventKind.NACKED: KindInfo(mark("Nacked"), "failures"),
     EventKind.RELEASED: KindInfo(mark("Released")),
     EventKind.LEASE_EXTENDED: KindInfo(mark("Lease extended")),
@@ -55,6 +56,7 @@ KINDS: dict[EventKind, KindInfo] = {
     EventKind.PARTITIONS_REVOKED: KindInfo(mark("Partitions revoked"), "rebalances"),
     EventKind.PARTITIONS_ASSIGNED: KindInfo(mark("Partitions assigned"), "rebalances"),
     EventKind.REBALANCE_COMPLETED: KindInfo(mark("Rebalance completed"), "rebalances"),
+    EventKind.READING_BEGAN: KindInfo(mark("Reading began")),
     EventKind.OFFSETS_RESET: KindInfo(mark("Offsets reset")),
     EventKind.PRODUCER_BLOCKED: KindInfo(mark("Producer blocked"), "failures"),
     EventKind.PRODUCER_UNBLOCKED: KindInfo(mark("Producer unblocked")),
@@ -79,9 +81,13 @@ def kind_word(kind: EventKind) -> str:
 
 
 def event_word(event: Event) -> str:
-    """What happened, as a state word: a message that an undo took back was not purged by anybody."""
+    """What happened, as a state word: a message that an undo took back was not purged by anybody, and what the scenario
+    planned was not done by the user.
+    """
     if event.kind is EventKind.PURGED and event.cause == WITHDRAWN:
         return mark("Withdrawn")
+    if event.kind is EventKind.USER_ACTION and not is_users(event):
+        return mark("Scheduled")
     return kind_word(event.kind)
 
 

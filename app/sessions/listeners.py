@@ -11,8 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
-from broker_core.listeners.connections import ApiView, Connections, ConnectionView, RequestView
+from broker_core.listeners.connections import ApiView, Connections, RequestView
 from broker_core.operations.http_form import DEFAULT_PORT
+from broker_core.snapshots import ConnectionView
 from widgets.i18n import tr
 from widgets.panels.connections import ListenerFacts
 

@@ -15,7 +15,7 @@ from app.sessions.branching import branch_of, why_no_branch
 from app.sessions.event_text import event_line
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.shown import Collectors, ShownSession
-from app.sessions.stored import SCENARIO_PATH, StoredSession
+from app.sessions.stored import SCENARIO_PATH, StoredSession, had_outside_clients
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import BackgroundTask, Engine, Mode
@@ -23,7 +23,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
-from broker_core.simulation.scenario import Scenario, load_scenario, old_words
+from broker_core.simulation.scenario import Scenario, load_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.formats import sentence, session_time
@@ -81,8 +81,6 @@ class SessionController(ShownSession):
         """
         scenario, text = load_scenario(path)
         self._begin(scenario, text, path, seed, {})
-        for hint in old_words(text)[:1]:
-            self.reported.emit(f"{path.name}, {hint}")
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
         """A new session, paused at 0, in place of the one before."""
@@ -392,6 +390,13 @@ class SessionController(ShownSession):
         else:
             raise error
 
+    @property
+    def outside_clients(self) -> bool:
+        """Whether other programs take part in the session, or took part in the one that is open."""
+        if self._stored is not None:
+            return had_outside_clients(self._stored.metadata)
+        return self._live is not None and self._live.outside_clients
+
     def host(self, new_topic_partitions: int) -> EngineHost | None:
         """The running session as a host for clients from outside; unknown topics get so many partitions.
 
@@ -422,8 +427,14 @@ class SessionController(ShownSession):
         elif isinstance(error, BrokerError):
             # Of a request that makes no sense a person wants to know why, and no more.
             plain = error.code in _SAID_PLAINLY and error.about
-            why = sentence(error.about) if plain else str(error)
+            why = sentence(error.about, _names(self.snapshot)) if plain else str(error)
             self.refused.emit(why, source, error.retriable)
             self.failed.emit(why)
         else:
             raise error
+
+
+def _names(snapshot: Snapshot) -> set[str]:
+    """What may stand at the beginning of a sentence and is no word of it."""
+    names = {one.name for one in snapshot.topics} | {one.name for one in snapshot.groups}
+    return names | {one.name for one in snapshot.queues} | {one.name for one in snapshot.actors}

@@ -87,6 +87,11 @@ class StoredSession:
         return " ".join([what, *self.problems])
 
 
+def had_outside_clients(metadata: meta.Metadata) -> bool:
+    """Whether other programs took part in the session."""
+    return metadata.clock != "virtual" or bool(metadata.extra.get("outside_clients"))
+
+
 def why_no_rerun(
     metadata: meta.Metadata,
     scenario_problem: str,
@@ -95,7 +100,7 @@ def why_no_rerun(
     actions: object,
 ) -> str:
     """Why a session's inputs cannot be had again; "" where they can."""
-    if metadata.clock != "virtual" or metadata.extra.get("outside_clients"):
+    if had_outside_clients(metadata):
         return tr("Clients from outside took part in this session: it can be replayed, not run again.")
     if scenario_problem:
         return tr("Its scenario cannot be run again: {problem}", problem=scenario_problem)

@@ -82,7 +82,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         tuple(f"show_{panel.name}" for panel in PANELS),
         ("my_actions",),
         ("inspect_back", "inspect_forward"),
-        ("focus", "maximise"),
+        ("focus", "beside", "maximise"),
         ("toggle_lesson", "toggle_left", "toggle_right", "toggle_bottom", "toggle_timeline"),
         ("zoom_in", "zoom_out", "zoom_fit"),
         ("type_larger", "type_smaller", "theme", "present"),
@@ -94,7 +94,9 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "Help": (
         ("next_lesson", "lesson_over"),
-        ("help_panel", "help_canvas", "help_filters", "help_testing", "help_testing_reference", "help_keys"),
+        ("help_panel", "help_canvas", "help_filters", "help_keys"),
+        ("help_window", "help_command_line", "help_library", "help_kafka", "help_http"),
+        ("help_testing", "help_testing_reference", "help_testing_api"),
         ("about",),
     ),
 }

@@ -36,7 +36,7 @@ from widgets.canvas.canvas import Canvas
 from widgets.i18n import tr
 from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.theme import current_theme
+from widgets.theme import current_theme, styled_at_end
 
 # The canvas and the clock follow every frame, tables and charts every third: faster is not readable.
 PANELS_EVERY_FRAMES = 3
@@ -68,15 +68,17 @@ class Workbench(QObject):
         apply_first_theme(app, theme, self.settings.scale)
         scenarios = scenario_commands()
         commands = (*COMMANDS, *(command for command, _ in scenarios.values()))
-        self.registry = ActionRegistry(commands, parent=self)
-        self.controller = SessionController(record=record and self.settings.record, sessions=sessions, parent=self)
-        self.jobs = Jobs(self)
-        self.jobs.keep_spark(self.settings.keep_spark)
-        self.history = History(self)
-        self.views = Views(self.controller, self.history, self)
-        self.canvas = Canvas(current_theme())
-        self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
-        self.views.attach(self.window)
+        with styled_at_end(app):
+            self.registry = ActionRegistry(commands, parent=self)
+            self.controller = SessionController(record=record and self.settings.record, sessions=sessions, parent=self)
+            self.jobs = Jobs(self)
+            self.jobs.keep_spark(self.settings.keep_spark)
+            self.history = History(self)
+            self.views = Views(self.controller, self.history, self)
+            self.canvas = Canvas(current_theme())
+            self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
+            self.canvas.whole_room = lambda: self.window.centre.room
+            self.views.attach(self.window)
         self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)
         self.context = CommandContext(
             self.registry,
@@ -220,11 +222,18 @@ class Workbench(QObject):
 
 
 def open_window(
-    path: Path, *, seed: int | None = None, theme: str = "system", session: Path | None = None, at_s: float = 0.0
+    path: Path,
+    *,
+    seed: int | None = None,
+    theme: str = "system",
+    session: Path | None = None,
+    at_s: float = 0.0,
+    shown: Callable[[], object] = lambda: None,
 ) -> int:
     """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError, BrokerError.
 
-    With `session`, on that recorded session at `at_s` seconds, standing still; `path` is not used then.
+    With `session`, on that recorded session at `at_s` seconds, standing still; `path` is not used then. `shown()` is
+    called once the window is painted.
     """
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
@@ -246,6 +255,7 @@ def open_window(
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
     paint_first(workbench.window)
+    shown()
     workbench.frames.start()
     if session is None:
         workbench.controller.run()

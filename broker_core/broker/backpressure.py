@@ -51,6 +51,14 @@ class Backpressure:
             if topic.gate is not None:
                 topic.gate.leave(now_ns, client)
 
+    def fill(self, now_ns: int, topic: Topic, *, full: bool) -> None:
+        """Have `topic` refuse every message, whatever its limits, until `full` is False."""
+        if topic.gate is None:
+            self._add_gate(topic, FlowConfig())
+        assert topic.gate is not None
+        topic.gate.full = full
+        topic.gate.room(now_ns)
+
     def _add_gate(self, topic: Topic, flow: FlowConfig) -> None:
         def evict(now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
             # Nothing is evicted from a topic's log.
@@ -92,8 +100,7 @@ class Backpressure:
         for number, log in enumerate(topic.log.partitions):
             starts = []
             for group in groups:
-                committed = self._groups.committed(group, name, number)
-                start = self._fetches.start(group, name, number) if committed is None else committed
+                start = self._groups.commits.goes_on(group, name, number)
                 starts += [] if start is None else [start]
             if starts or not begun:
                 start = max((log.start_offset, *starts))

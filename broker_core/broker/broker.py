@@ -71,9 +71,15 @@ class Broker:
         logs = self.logs = Logs(files, self.recently_deleted, log_config, epoch_ms=epoch_ms)
         self.durability = Durability(files, logs, self.corruption)
         self.cleaning = Cleaning(logs, self.corruption, events)
-        self.fetches = Fetches(events, timers, logs.partition)
+        self.fetches = Fetches(
+            events,
+            timers,
+            logs.partition,
+            lambda: self.groups,  # they come later
+        )
         logs.on_removed(lambda topic: self.fetches.forget_topic(topic.name))
         self.growth = Growth(timers)
+        logs.on_removed(lambda topic: self.growth.removed(topic.name))
         self.groups = GroupCoordinator(
             events,
             timers,
@@ -161,6 +167,7 @@ class Broker:
             self.client_quotas.put(quota)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
+        self.groups.restore(now_ns)
 
     def count_from_now(self) -> None:
         """Set the totals to zero; the counts of queues from before a restart stay their own."""

@@ -23,7 +23,10 @@ VERSION: Literal[1] = 1
 
 
 class TopicEntry(msgspec.Struct, frozen=True):
-    """A topic. `has_bin`: it has a dead-letter queue, whether or not its schema still dead-letters what it refuses."""
+    """A topic. `has_bin`: it has a dead-letter queue, whether or not its schema still dead-letters what it refuses.
+
+    `id` is in hexadecimal digits, see `topic_ids`.
+    """
 
     name: str
     partitions: int
@@ -32,16 +35,18 @@ class TopicEntry(msgspec.Struct, frozen=True):
     flow: FlowConfig | None = None
     schema: SchemaRule | None = None
     has_bin: bool = False
+    id: str = ""
 
 
 class QueueEntry(msgspec.Struct, frozen=True):
-    """A queue."""
+    """A queue; `id` as in `TopicEntry`."""
 
     name: str
     config: QueueConfig
     log: LogConfig
     flow: FlowConfig | None = None
     schema: SchemaRule | None = None
+    id: str = ""
 
 
 class SubscriptionEntry(msgspec.Struct, frozen=True):

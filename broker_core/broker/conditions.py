@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
-from broker_core.broker.occurrences import BrokerState, Occurrence, named_things, occurrences, tester
+from broker_core.broker.occurrences import (
+    BrokerState,
+    Occurrence,
+    lag_of,
+    named_things,
+    occurrences,
+    tester,
+)
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.filters import Field, Fields, Filter
 from broker_core.filters.field import called
 from broker_core.groups.states import GroupState
 from broker_core.plurals import counted
 from broker_core.replies import Reply
-from broker_core.snapshots import GroupView
 from broker_core.timers import Timer, Timers
 
 if TYPE_CHECKING:
@@ -64,10 +70,11 @@ class _Waiting(msgspec.Struct):
 
 
 class Conditions:
-    """A condition holds where a group, queue or topic fits it as it is now, or an event and the state right after it.
+    """A condition holds if a group, queue or topic fits it as it is now, or an event and the state right after it.
 
     What is as it is now has the kinds of `STATE_FIELDS`. A group's lag is that in all its topics; it is
-    none while members have not begun to read a partition that holds messages. Looked at after whatever happens.
+    none while members have not begun to read a partition that holds messages. Looked at after each event, and after
+    each call of the host, because not every change is an event.
     """
 
     def __init__(self, broker: Broker, events: EventStream, timers: Timers) -> None:
@@ -78,22 +85,26 @@ class Conditions:
         self.waiting: dict[Reply[Found], _Waiting] = {}
         self._news: list[Event] = []
         self._looks = False  # soon
-        self._time_ns = 0  # of the last event or wait
-        broker.fetches.on_wait(self._changed)
 
     def wait(self, now_ns: int, condition: Filter, deadline_ns: int) -> Reply[Found]:
         """Settled at once where something fits, when something does, or at `deadline_ns`."""
-        self._time_ns = now_ns
         fitting = self._fitting(now_ns, condition)
         if fitting:
             return Reply.of((True, fitting))
         reply: Reply[Found] = Reply()
-        state_only = condition.only_compares and all(name.partition("(")[0] in _STATE for name in condition.fields)
         timer = self._timers.at_end_of_wait(deadline_ns, lambda at_ns: self._time_out(at_ns, reply))
         if not self.waiting:
             self._events.attach(self._happened)
-        self.waiting[reply] = _Waiting(condition, timer, None if state_only else tester(condition))
+        self.waiting[reply] = _Waiting(condition, timer, tester(condition) if _asks_of_events(condition) else None)
         return reply
+
+    def fail(self, error: Exception) -> bool:
+        """Fail all waits; whether there was one."""
+        waits = list(self.waiting)
+        for reply in waits:
+            self._end(reply).cancel()
+            reply.fail(error)
+        return bool(waits)
 
     def words(self, now_ns: int, condition: str = "") -> str:
         """The state in words; what `condition` names comes first."""
@@ -115,7 +126,7 @@ class Conditions:
                 "state": view.state,
                 "members": len(view.members),
                 "generation": view.generation,
-                "lag": self._lag(view),
+                "lag": lag_of(view),
                 "time": now_ns,
             }
         for name in broker.queues.names():
@@ -149,27 +160,12 @@ class Conditions:
                 "time": now_ns,
             }
 
-    def _lag(self, group: GroupView) -> int | None:
-        """Messages that the group has not committed; None where it is not known from where it reads."""
-        found = None
-        for place in group.offsets:
-            log = self._broker.logs.partition(place.topic, place.partition)
-            start = place.committed
-            if start is None:
-                start = self._broker.fetches.reads_from(group.name, place.topic, place.partition)
-            if start is not None:
-                found = (found or 0) + log.messages_between(min(start, log.end_offset), log.end_offset)
-            elif place.topic in group.topics:
-                if log.messages_count:
-                    return None
-                found = found or 0
-        return found
-
     # -- inside
 
     def _fitting(self, now_ns: int, condition: Filter) -> str:
         """What fits `condition` as it is now, in words."""
-        rows = list(self.rows(now_ns))
+        asked = asked_things(condition)
+        rows = sorted(self.rows(now_ns), key=lambda row: _name(row) not in asked)
         shared: Row = {"transactions": self._state.transactions()}
         for field, name in named_things(condition):
             for row in rows:
@@ -178,15 +174,14 @@ class Conditions:
         return next((words_of(row) for row in rows if condition.matches(row | shared)), "")
 
     def _happened(self, event: Event) -> None:
-        self._time_ns = event.time_ns
         self._news.append(event)
-        self._changed()
+        self.look_again(event.time_ns)
 
-    def _changed(self) -> None:
+    def look_again(self, now_ns: int) -> None:
         """Look when the present call is over, and the state is whole."""
         if self.waiting and not self._looks:
             self._looks = True
-            self._timers.at(self._time_ns, self._look)
+            self._timers.at(now_ns, self._look)
 
     def _look(self, now_ns: int) -> None:
         news, self._news, self._looks = self._news, [], False
@@ -207,9 +202,20 @@ class Conditions:
                 reply.resolve((True, fitting))
 
     def _time_out(self, now_ns: int, reply: Reply[Found]) -> None:
-        condition = self.waiting[reply].condition
+        waiting = self.waiting[reply]
         self._end(reply)
-        reply.resolve((False, self._unknown(now_ns, condition) + self.words(now_ns, condition=condition.text)))
+        condition = waiting.condition
+        told = self._unknown(now_ns, condition) or self._none_of_its_kind(now_ns, condition)
+        if waiting.happens is not None:
+            told = f"no event fits since the wait began (earlier ones do not count); {told}"
+        reply.resolve((False, told + self.words(now_ns, condition=condition.text)))
+
+    def _none_of_its_kind(self, now_ns: int, condition: Filter) -> str:
+        """That nothing exists yet that has the fields of a condition on the state, in words."""
+        kinds = _state_kinds(condition)
+        if len(kinds) in {0, len(STATE_FIELDS)} or any(row["kind"] in kinds for row in self.rows(now_ns)):
+            return ""
+        return f"there is no {' or '.join(kind.replace('_', ' ') for kind in kinds)}; "
 
     def _unknown(self, now_ns: int, condition: Filter) -> str:
         """The groups, queues and topics that are asked for and that there are not, in words."""
@@ -237,14 +243,12 @@ class Conditions:
 
 def why_never(condition: Filter) -> str:
     """Why no group, queue, topic or event can ever fit `condition`, in words; "" where one may."""
-    everywhere = {*_EVERYWHERE, *(called(field, name) for field, name in named_things(condition))}
+    everywhere = _everywhere(condition)
 
     def may_be(kind: str, fields: Iterable[str]) -> bool:
         return condition.may_match({"kind": kind}, everywhere | {*fields} - {"kind"})
 
-    if any(may_be(kind, STATE_FIELDS[kind]) for kind in STATE_FIELDS) or any(
-        may_be(kind, _OF_EVENTS) for kind in EventKind
-    ):
+    if _state_kinds(condition) or any(may_be(kind, _OF_EVENTS) for kind in EventKind):
         return ""
     asked = {*condition.fields, *condition.flags} - everywhere
     missing = {kind: sorted(asked - {*STATE_FIELDS[kind]}) for kind in STATE_FIELDS if may_be(kind, asked)}
@@ -253,6 +257,26 @@ def why_never(condition: Filter) -> str:
         return "nothing is all of that at once"
     lacks, has = " and no ".join(missing[kind]), ", ".join(STATE_FIELDS[kind][1:])
     return f"a {kind.replace('_', ' ')} has no {lacks}; it has {has}"
+
+
+def _everywhere(condition: Filter) -> set[str]:
+    return {*_EVERYWHERE, *(called(field, name) for field, name in named_things(condition))}
+
+
+def _state_kinds(condition: Filter) -> list[str]:
+    """The kinds of `STATE_FIELDS` that may fit `condition`."""
+    everywhere = _everywhere(condition)
+    return [
+        kind
+        for kind, fields in STATE_FIELDS.items()
+        if condition.may_match({"kind": kind}, everywhere | {*fields} - {"kind"})
+    ]
+
+
+def _asks_of_events(condition: Filter) -> bool:
+    """Whether it asks for what only an event has, or for a kind of event."""
+    of_state = condition.only_compares and all(name.partition("(")[0] in _STATE for name in condition.fields)
+    return not of_state or condition.tells_apart("kind", tuple(EventKind))
 
 
 def asked_things(condition: Filter) -> tuple[str, ...]:

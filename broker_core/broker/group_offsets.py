@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from broker_core.broker.logs import Logs
+from broker_core.events import reader_by_hand
 from broker_core.groups import offset_reset
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
@@ -26,12 +27,15 @@ class GroupOffsets:
         self._fetches = fetches
         self._store = store
 
-    def starting(self, group: str, topic: str, partition: int, reset: Literal["earliest", "latest"]) -> int:
+    def starting(
+        self, now_ns: int, group: str, client: str, topic: str, partition: int, reset: Literal["earliest", "latest"]
+    ) -> int:
         """Where a member begins to read an assigned partition: the committed offset, or as `reset` says."""
         log = self._logs.partition(topic, partition)
         offset = self._groups.committed(group, topic, partition)
         if offset is None:
             offset = log.start_offset if reset == "earliest" else log.end_offset
+            self._groups.begin(now_ns, group, client, topic, partition, offset)
         self._fetches.assigned(group, topic, partition)
         self._fetches.begin(group, topic, partition, offset)
         return offset
@@ -46,12 +50,21 @@ class GroupOffsets:
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
         backwards: bool = False,
+        reader: str | None = None,
     ) -> None:
-        """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`."""
-        changes = self._groups.commit(now_ns, group, member_id, generation, offsets, backwards=backwards)
+        """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`.
+
+        `reader` is who has read, as in `Event.member`: "" where that is not known, None for the member, or for `client`
+        where it is none.
+        """
+        if reader is None:
+            reader = member_id or reader_by_hand(client)
+        changes = self._groups.commit(
+            now_ns, group, member_id, generation, offsets, backwards=backwards, outside=not reader
+        )
         for topic, partition, old, new in changes:
-            start = (self._fetches.start(group, topic, partition) or 0) if old is None else old
-            self._fetches.committed(now_ns, group, client, topic, partition, start, new)
+            start = (self._groups.commits.start(group, topic, partition) or 0) if old is None else old
+            self._fetches.committed(now_ns, group, client, reader, topic, partition, start, new)
             self._make_room(now_ns, topic)
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:

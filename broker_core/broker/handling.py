@@ -17,7 +17,7 @@ from broker_core.broker.handlers import (
     topics,
     waiting,
 )
-from broker_core.broker.handlers.table import Handlers
+from broker_core.broker.handlers.table import handlers_of
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
@@ -27,19 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TABLE: Handlers = {
-    **topics.HANDLERS,
-    **groups.HANDLERS,
-    **share_groups.HANDLERS,
-    **queues.HANDLERS,
-    **dead_letters.HANDLERS,
-    **schemas.HANDLERS,
-    **observe.HANDLERS,
-    **faults.HANDLERS,
-    **clock.HANDLERS,
-    **waiting.HANDLERS,
-    **audits.HANDLERS,
-}
+TABLE = handlers_of(
+    topics, groups, share_groups, queues, dead_letters, schemas, observe, faults, clock, waiting, audits
+)
 
 
 def handle(broker: Broker, now_ns: int, request: Request[T]) -> Reply[T]:

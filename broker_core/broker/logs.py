@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from broker_core.broker.recently_deleted import RecentlyDeleted
+from broker_core.broker.topic_ids import topic_id
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
@@ -28,10 +29,11 @@ from broker_core.schemas.rule import SchemaRule
 class Topic:
     """A log with its state. Each part of the broker writes its own fields and reads the others."""
 
-    def __init__(self, log: TopicLog, owner: str = "") -> None:
+    def __init__(self, log: TopicLog, own_id: bytes, owner: str = "") -> None:
         """`owner` names the queue, subscription or topic of a dead-letter queue; it is "" for any other log."""
         self.log = log
         self.owner = owner
+        self.id = own_id
         # Backpressure
         self.gate: Gate | None = None
         self.is_limited = False  # by the gate itself, and not only by subscriptions
@@ -91,7 +93,9 @@ class Logs:
         self._files = files
         self._recently_deleted = recently_deleted
         self._topics: ByName[Topic] = ByName()
+        self._by_id: dict[bytes, Topic] = {}
         self._reserved: ByName[None] = ByName()
+        self._strays: dict[str, list[str]] = {}
         self._on_removed: list[Callable[[Topic], object]] = []
 
     # -- look-ups
@@ -112,6 +116,10 @@ class Logs:
         if topic is None:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
         return topic
+
+    def with_id(self, wanted: bytes) -> Topic | None:
+        """None where there is none."""
+        return self._by_id.get(wanted)
 
     def partition(self, topic: str, partition: int) -> PartitionLog:
         """The log of one partition. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -181,6 +189,19 @@ class Logs:
         """`check_new`, and remove the files of a recently deleted log of that name."""
         self.check_new(name)
         self._recently_deleted.make_way(name)
+        self.put_aside(name)
+
+    def keep(self, strays: dict[str, list[str]]) -> None:
+        """`strays` are directories, by the topic that they are called after, which no topic may take over."""
+        self._strays = strays
+
+    def put_aside(self, name: str) -> None:
+        """Rename the strays that a topic of this name would take over."""
+        for directory in self._strays.pop(name, ()):
+            aside = put_aside_as(directory)
+            while self._files.exists(aside):
+                aside = put_aside_as(aside)
+            self._files.rename(directory, aside)
 
     def reserve(self, name: str) -> None:
         """Take `name` for something without a log of its own."""
@@ -198,9 +219,20 @@ class Logs:
     # -- changes
 
     def add(
-        self, name: str, partitions: int, partitioner: Partitioner, log: LogConfig | None = None, owner: str = ""
+        self,
+        name: str,
+        partitions: int,
+        partitioner: Partitioner,
+        log: LogConfig | None = None,
+        owner: str = "",
+        *,
+        kept_id: bytes = b"",
+        now_ns: int = 0,
     ) -> Topic:
-        """A new log. Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS."""
+        """A log with an id of its own, or the `kept_id` of one that is restored.
+
+        Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS.
+        """
         self.claim(name)
         topic = Topic(
             TopicLog(
@@ -211,16 +243,19 @@ class Logs:
                 partitioner=partitioner,
                 epoch_ms=self.epoch_ms,
             ),
+            kept_id or topic_id(name, self.epoch_ms, now_ns, self.revision),
             owner,
         )
-        self._topics[name] = topic
-        self.revision += 1
+        self._put(topic)
         return topic
 
     def add_dead_letter_queue(self, name: str, owner: str, log: LogConfig | None) -> TopicLog:
         """A log for the dead letters of `owner`, configured by `log`, but neither compacted nor expired."""
         config = msgspec.structs.replace(log or self.config, cleanup="delete", message_ttl_ms=None)
-        return self.add(name, 1, Partitioner("crc32"), config, owner).log
+        of = self._topics.get(owner)
+        # The same over restarts, and another where the owner is made again.
+        kept_id = topic_id(name) if of is None else topic_id(name, of.id.hex())
+        return self.add(name, 1, Partitioner("crc32"), config, owner, kept_id=kept_id).log
 
     def on_removed(self, action: Callable[[Topic], object]) -> None:
         """Call `action` with each topic that is removed."""
@@ -231,7 +266,7 @@ class Logs:
         topic = self._topics[name]
         if topic.gate is not None:
             topic.gate.close(now_ns)
-        del self._topics[name]
+        del self._topics[name], self._by_id[topic.id]
         self.revision += 1
         for action in self._on_removed:
             action(topic)
@@ -240,8 +275,7 @@ class Logs:
     def put_back(self, topics: Sequence[Topic]) -> None:
         """Add again what was removed."""
         for topic in topics:
-            self._topics[topic.name] = topic
-        self.revision += 1
+            self._put(topic)
 
     def make_room(self, now_ns: int) -> None:
         """See `Topic.make_room`, for all."""
@@ -252,6 +286,15 @@ class Logs:
         """Write what is pending and give back every file."""
         for topic in self._topics.values():
             topic.log.close()
+
+    def _put(self, topic: Topic) -> None:
+        self._topics[topic.name] = self._by_id[topic.id] = topic
+        self.revision += 1
+
+
+def put_aside_as(directory: str) -> str:
+    """What a directory that no topic may take over is called when one of its name is made."""
+    return f"kept.{directory}"
 
 
 def _level_of(queue: Queue, message: Message) -> int:

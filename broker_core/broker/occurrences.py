@@ -8,15 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
-from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe
-from broker_core.filters import Field, Fields, Filter
+from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe, is_users
+from broker_core.filters import AtLeast, Field, Fields, Filter
 from broker_core.filters.field import called, folded, lacking
 from broker_core.filters.sentence import Sentence
 from broker_core.groups.states import GroupState
-from broker_core.snapshots import ActorState, Snapshot, total_lag
+from broker_core.snapshots import ActorState, GroupView, Snapshot, total_lag
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
+
+
+def lag_of(group: GroupView, topic: str = "") -> int | None:
+    """The lag of a group as a condition compares it, of one topic or of all."""
+    return asked_lag((at.lag, at.topic in group.topics) for at in group.offsets if topic in {"", at.topic})
+
+
+def asked_lag(partitions: Iterable[tuple[int | None, bool]]) -> int | None:
+    """What a condition compares, from the lag of each partition and whether members subscribe to it: the sum, or `None`
+    where none is known. Without that of a partition that is subscribed to, it is at least the sum of the others.
+    """
+    lags = list(partitions)
+    lag = total_lag(lag for lag, _ in lags)
+    return AtLeast(lag) if lag is not None and any(each is None and wanted for each, wanted in lags) else lag
 
 
 class State(Protocol):
@@ -63,28 +77,18 @@ class BrokerState:
         return self._broker.groups.readers(topic)
 
     def is_queue(self, name: str) -> bool:
-        return name in self._broker.queues.names()
+        return name in self._broker.queues
 
     def lag(self, group: str, topic: str = "") -> int | None:
         broker = self._broker
         if topic:
-            topics = [topic] if topic in broker.topics.names() else []
+            topics = [topic] if topic in broker.topics else []
         else:
             topics = [name for name in broker.topics.names() if group in broker.groups.readers(name)]
-        found = [self._lag_in(group, name) for name in topics]
-        known = [lag for lag in found if lag is not None]
-        return sum(known) if known else None
-
-    def _lag_in(self, group: str, topic: str) -> int | None:
-        broker, found = self._broker, None
-        for partition in range(broker.logs.partition_count(topic)):
-            start = broker.groups.committed(group, topic, partition)
-            if start is None:
-                start = broker.fetches.start(group, topic, partition)
-            if start is not None:
-                log = broker.logs.partition(topic, partition)
-                found = (found or 0) + log.messages_between(min(start, log.end_offset), log.end_offset)
-        return found
+        places = [(name, number) for name in topics for number in range(broker.logs.partition_count(name))]
+        return asked_lag(
+            (broker.groups.commits.lag(group, *place), broker.groups.subscribes(group, place[0])) for place in places
+        )
 
     def counts(self, queue: str) -> Mapping[str, int] | None:
         if not self.is_queue(queue):
@@ -130,7 +134,7 @@ class SnapshotState:
         found = self._groups.get(group)
         if found is None:
             return None
-        return total_lag((at.lag, at.end_offset) for at in found.offsets if topic in {"", at.topic})
+        return lag_of(found, topic)
 
     def counts(self, queue: str) -> Mapping[str, int] | None:
         found = self._queues.get(queue)
@@ -191,7 +195,7 @@ def _is_kind(kind: EventKind) -> _Get:
 
 def _action(at: Occurrence) -> str | None:
     """The name of an action of the user."""
-    if at.event is None or at.event.kind is not EventKind.USER_ACTION:
+    if at.event is None or not is_users(at.event):
         return None
     return str((at.event.detail or {}).get("action", ""))
 
@@ -269,7 +273,7 @@ _EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
     (Field("time", "time", "Session time."), _of_event("time_ns")),
     (Field("dlq", "flag", "A message was dead-lettered."), _is_kind(EventKind.DEAD_LETTERED)),
     (Field("redriven", "flag", "A message was redriven."), _is_kind(EventKind.REDRIVEN)),
-    (Field("mine", "flag", "One of my own actions."), _is_kind(EventKind.USER_ACTION)),
+    (Field("mine", "flag", "One of my own actions."), lambda at: at.event is not None and is_users(at.event)),
     (
         Field("control", "flag", "Not about messages."),
         lambda at: at.event is not None and at.event.kind not in MESSAGE_KINDS,

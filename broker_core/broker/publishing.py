@@ -181,8 +181,9 @@ class Publishing:
     ) -> Reply[Published | None]:
         """Append a Kafka client's batch as it came; as `publish_batch`.
 
-        It is decoded only for a topic that judges messages: by a schema, a limit, compaction or a time to live. What
-        such a topic stores has the time at which it was appended. Raises CORRUPT_MESSAGE, too.
+        It is decoded only for a topic that judges messages: by a schema, a limit, compaction or a time to live; and a
+        batch of one message, for its key. What such a topic stores has the time at which it was appended. Raises
+        CORRUPT_MESSAGE, too.
         """
         topic = self._logs.topic(name)
         log = topic.partition(partition)
@@ -194,7 +195,7 @@ class Publishing:
         reply: Reply[Published | None] = Reply()
         if batch.stamp is not None:
             self._check_append(batch.stamp, name, partition)
-        self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), None, client, _ignore, reply)
+        self._appended(now_ns, topic, log, log.append_encoded(now_ns, batch), batch.only_key(), client, _ignore, reply)
         return reply
 
     def append_again(self, now_ns: int, topic: Topic, message: Message, client: str) -> tuple[str, int, int]:

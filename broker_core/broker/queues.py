@@ -106,15 +106,17 @@ class Queues:
         jitter_seed: int = 0,
         log: LogConfig | None = None,
         restored: bool = False,
+        kept_id: bytes = b"",
     ) -> None:
         """Create a queue, its log with a partition for each priority, and its dead-letter queue.
 
-        The leases of one that is `restored` come from the journal. Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS.
+        The leases of one that is `restored` come from the journal, its id is `kept_id`. Raises INVALID_TOPIC,
+        TOPIC_ALREADY_EXISTS.
         """
         dead_letter_queue = config.dead_letter_topic_of(name)
         self._logs.claim(name)  # first: making a queue twice must not fail because of its dead-letter queue
         self._logs.claim(dead_letter_queue)
-        topic = self._logs.add(name, config.priorities, Partitioner("crc32"), log)
+        topic = self._logs.add(name, config.priorities, Partitioner("crc32"), log, kept_id=kept_id, now_ns=now_ns)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
         dead_letters = self._logs.add_dead_letter_queue(dead_letter_queue, name, log)
@@ -242,6 +244,7 @@ class Queues:
                 topic.log.config,
                 self._backpressure.config(topic.name),
                 topic.schema,
+                topic.id.hex(),
             )
             for topic in topics
         )
@@ -256,7 +259,8 @@ class Queues:
 
     def restore(self, now_ns: int, entry: QueueEntry) -> None:
         """Create a queue from the catalog, without its schema."""
-        self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True)
+        kept_id = bytes.fromhex(entry.id)
+        self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True, kept_id=kept_id)
 
     def restore_subscription(self, now_ns: int, entry: SubscriptionEntry) -> None:
         """Create a subscription from the catalog."""
@@ -282,12 +286,20 @@ class Queues:
         max_messages: int = 1,
         deadline_ns: int | None = None,
         weight: int = 1,
+        whole_batches: bool = False,
     ) -> Reply[list[Lease]]:
         """See `Queue.take`. Raises READ_ONLY where leases cannot be recorded."""
         found = self.queue(queue)
         if self.read_only:
             raise BrokerError(ErrorCode.READ_ONLY, self.read_only)
-        return found.take(now_ns, holder, max_messages=max_messages, deadline_ns=deadline_ns, weight=weight)
+        return found.take(
+            now_ns,
+            holder,
+            max_messages=max_messages,
+            deadline_ns=deadline_ns,
+            weight=weight,
+            whole_batches=whole_batches,
+        )
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
         """Cancel a parked take."""

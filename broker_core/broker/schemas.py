@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -15,7 +16,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.problem import Problem, summary
-from broker_core.schemas.registry import RegistryState, SchemaRegistry, SchemaVersion
+from broker_core.schemas.registry import References, RegistryState, SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import AttemptView
 
@@ -42,15 +43,24 @@ class Schemas:
     # -- the registry
 
     def register(
-        self, now_ns: int, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, *, client: str = "user"
+        self,
+        now_ns: int,
+        subject: str,
+        text: str,
+        kind: SchemaKind = SchemaKind.JSON,
+        references: References = (),
+        *,
+        client: str = "user",
     ) -> SchemaVersion:
         """See `SchemaRegistry.register`; a new version is an event."""
         revision = self.registry.revision
-        found = self.registry.register(subject, text, kind)
+        found = self.registry.register(subject, text, kind, references)
         if self.registry.revision != revision:
             detail = {"subject": subject, "version": found.version, "id": found.id, "kind": kind.value, "text": text}
+            if references:
+                detail["references"] = msgspec.to_builtins(references)
             cause = f"registered {subject} version {found.version}"
-            self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause, detail=detail)
+            self._events.emit_action(now_ns, client=client, cause=cause, detail=detail)
         return found
 
     def set_compatibility(
@@ -61,23 +71,29 @@ class Schemas:
         word = "the usual one" if mode is None else mode.value
         detail = {"subject": subject, "compatibility": None if mode is None else mode.name}
         cause = f"set the compatibility of {subject or 'the registry'} to {word}"
-        self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause, detail=detail)
+        self._events.emit_action(now_ns, client=client, cause=cause, detail=detail)
 
-    def delete_version(self, now_ns: int, subject: str, version: int, *, client: str = "user") -> None:
+    def delete_version(
+        self, now_ns: int, subject: str, version: int, *, permanent: bool = False, client: str = "user"
+    ) -> None:
         """See `SchemaRegistry.delete_version`; it is an event."""
-        self.registry.delete_version(subject, version)
-        self._deleted(now_ns, subject, (version,), client)
+        self.registry.delete_version(subject, version, permanent=permanent)
+        self._deleted(now_ns, subject, (version,), permanent, client)
 
-    def delete_subject(self, now_ns: int, subject: str, *, client: str = "user") -> tuple[int, ...]:
+    def delete_subject(
+        self, now_ns: int, subject: str, *, permanent: bool = False, client: str = "user"
+    ) -> tuple[int, ...]:
         """See `SchemaRegistry.delete_subject`; it is an event."""
-        versions = self.registry.delete_subject(subject)
-        self._deleted(now_ns, subject, versions, client)
+        versions = self.registry.delete_subject(subject, permanent=permanent)
+        self._deleted(now_ns, subject, versions, permanent, client)
         return versions
 
-    def _deleted(self, now_ns: int, subject: str, versions: tuple[int, ...], client: str) -> None:
-        cause = f"deleted {subject} version {', '.join(map(str, versions))}"
-        detail = {"subject": subject, "deleted": list(versions)}
-        self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause, detail=detail)
+    def _deleted(self, now_ns: int, subject: str, versions: tuple[int, ...], permanent: bool, client: str) -> None:
+        cause = f"deleted {subject} version {', '.join(map(str, versions))}{' for good' if permanent else ''}"
+        detail: dict[str, Any] = {"subject": subject, "deleted": list(versions)}
+        if permanent:
+            detail["permanent"] = True
+        self._events.emit_action(now_ns, client=client, cause=cause, detail=detail)
 
     # -- rules of topics
 
@@ -96,9 +112,7 @@ class Schemas:
         self.check_subject(rule)
         self.apply(topic, rule)
         detail = {"schema": None if rule is None else msgspec.to_builtins(rule)}
-        self._events.emit(
-            now_ns, EventKind.USER_ACTION, topic=name, client=client, cause=f"set the schema of {name}", detail=detail
-        )
+        self._events.emit_action(now_ns, topic=name, client=client, cause=f"set the schema of {name}", detail=detail)
 
     def check_subject(self, rule: SchemaRule | None) -> None:
         """Raises UNKNOWN_SUBJECT. When a subject is deleted later, its rules stay and refuse everything."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
+from broker_core.events import EventStream
 from broker_core.limits import MAX_TTL_MS
 from broker_core.replies import Reply
 from broker_core.timers import Timers
@@ -107,4 +107,4 @@ class SessionClock:
         return self.movable
 
     def _emit(self, now_ns: int, client: str, cause: str) -> None:
-        self._events.emit(now_ns, EventKind.USER_ACTION, client=client, cause=cause)
+        self._events.emit_action(now_ns, client=client, cause=cause)

@@ -15,4 +15,5 @@ class ShareGroupConfig(Settings, frozen=True):
     record_lock_duration_ms: Annotated[int, Range(1_000, MAX_WAIT_MS, meaning="a week")] = 30_000
     delivery_count_limit: Annotated[int, Range(2, 100)] = 5
     auto_offset_reset: Literal["earliest", "latest"] = "latest"
+    isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     dead_letter_topic: str = ""

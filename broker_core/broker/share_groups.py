@@ -26,17 +26,21 @@ JOINING, LEAVING = 0, -1
 
 
 class ShareMember(msgspec.Struct):
-    """A member, and the topics that it subscribes to. `holder` is its name on leases."""
+    """A member, and the topics that it subscribes to. `holder` is its name on leases.
+
+    `told` are id and number of partitions of each topic that it was told of, by name.
+    """
 
     member_id: str
     holder: str
     topics: tuple[str, ...]
     epoch: int
     session: Deadline
+    told: dict[str, tuple[bytes, int]] = {}
 
 
 class ShareHeartbeat(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `topics` is None where the assignment has not changed since the last one."""
+    """The answer to a heartbeat; `topics` is None where the member knows its assignment."""
 
     epoch: int
     topics: tuple[str, ...] | None
@@ -98,8 +102,8 @@ class ShareGroups:
         """Settings and subscriptions from the catalog."""
         if entry.config is not None:
             self._configs[entry.name] = entry.config
-        if entry.topics:
-            self._subscribed[entry.name] = dict.fromkeys(entry.topics)
+        for topic in entry.topics:
+            self._share(entry.name, topic)
 
     # -- members
 
@@ -121,14 +125,24 @@ class ShareGroups:
         return found
 
     def heartbeat(
-        self, now_ns: int, group: str, member_id: str, epoch: int, holder: str, topics: tuple[str, ...] | None
+        self,
+        now_ns: int,
+        group: str,
+        member_id: str,
+        epoch: int,
+        holder: str,
+        topics: tuple[str, ...] | None,
+        *,
+        keeps: bool = False,
     ) -> ShareHeartbeat:
         """A member joins, is there, or leaves; `topics` of None is as before.
+
+        Who leaves releases what it holds; where it `keeps` that, the caller releases it.
 
         Raises INVALID_GROUP_ID, INVALID_REQUEST, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH.
         """
         if epoch == LEAVING:
-            self._leave(now_ns, group, self.member(group, member_id), "left")
+            self._leave(now_ns, group, self.member(group, member_id), "left", keeps=keeps)
             return ShareHeartbeat(LEAVING, None)
         if epoch == JOINING:
             self._check(group)
@@ -136,16 +150,21 @@ class ShareGroups:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"{holder} joins share group {group} without topics")
             return self._join(now_ns, group, member_id, holder, topics)
         member = self.member(group, member_id)
-        if epoch != member.epoch:
+        if epoch not in {member.epoch, member.epoch - 1}:  # that of the answer before, if the last one was lost
             raise BrokerError(
                 ErrorCode.FENCED_MEMBER_EPOCH, f"{member_id} says {epoch}, and is at {member.epoch} in {group}"
             )
         member.session.heard_ns = now_ns
-        if topics is None or topics == member.topics:
-            return ShareHeartbeat(epoch, None)
-        member.topics = topics
-        member.epoch += 1
-        return ShareHeartbeat(member.epoch, topics)
+        topics = member.topics if topics is None else topics
+        news = self._assignment(topics)
+        if (topics, news) != (member.topics, member.told):
+            member.topics, member.told = topics, news
+            member.epoch += 1
+        return ShareHeartbeat(member.epoch, None if epoch == member.epoch else topics)
+
+    def _assignment(self, topics: tuple[str, ...]) -> dict[str, tuple[bytes, int]]:
+        there = (topic for name in topics if (topic := self._logs.get(name)) is not None)
+        return {topic.name: (topic.id, len(topic.log.partitions)) for topic in there}
 
     def heard_from_all(self, now_ns: int) -> None:
         """Restart the session timeouts of all members."""
@@ -163,13 +182,14 @@ class ShareGroups:
             self._leave(at_ns, group, made, f"missed its heartbeats for {self._session_ns / 1e9:.1f} s")
 
         session = Deadline(self._timers, now_ns, self._session_ns, excused=_never, missed=missed)
-        made = members[member_id] = ShareMember(member_id, holder, topics, 1 if old is None else old.epoch + 1, session)
+        epoch = 1 if old is None else old.epoch + 1
+        made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, self._assignment(topics))
         return ShareHeartbeat(made.epoch, topics)
 
-    def _leave(self, now_ns: int, group: str, member: ShareMember, why: str) -> None:
+    def _leave(self, now_ns: int, group: str, member: ShareMember, why: str, *, keeps: bool = False) -> None:
         member.session.cancel()
         del self._groups[group][member.member_id]
-        for topic in member.topics:
+        for topic in () if keeps else member.topics:
             name = self.queue_of(group, topic)
             if name in self._queues:
                 self._queues.queue(name).release_holder(now_ns, member.holder, f"{member.holder} {why}")
@@ -189,8 +209,14 @@ class ShareGroups:
         )
 
     def subscribe(self, now_ns: int, group: str, topic: str) -> None:
-        """Make the subscription by which `group` reads `topic`. Raises as `Queues.subscribe`."""
+        """Make the subscription by which `group` reads `topic`, all of it where a member waited for the topic.
+
+        One that another member has just made is left as it is. Raises as `Queues.subscribe`.
+        """
+        if not self.missing(group, (topic,)):
+            return
         config = self.config(group)
+        waited = any(topic in member.topics for member in self.members(group))
         self._queues.subscribe(
             now_ns,
             self.queue_of(group, topic),
@@ -199,10 +225,33 @@ class ShareGroups:
                 lease_ms=config.record_lock_duration_ms,
                 max_attempts=config.delivery_count_limit,
                 dead_letter_topic=config.dead_letter_topic,
+                isolation_level=config.isolation_level,
             ),
-            from_end=config.auto_offset_reset == "latest",
+            from_end=config.auto_offset_reset == "latest" and not waited,
         )
+        self._share(group, topic)
+
+    def _share(self, group: str, topic: str) -> None:
         self._subscribed.setdefault(group, {})[topic] = None
+        subscription = self._queues.subscription(self.queue_of(group, topic))
+        if subscription is not None:
+            subscription.is_shared = True
+
+    def take_up(self, now_ns: int, group: str, topic: str, known: int) -> None:
+        """All members of `group` read the first `known` partitions of `topic`: take from the new ones, too."""
+        queue = self.taken_from(group, topic)
+        if queue is not None and known > len(queue.levels.tables) and queue.name != topic:
+            queue.levels.grow(self._logs.topic(topic).log.partitions[:known])
+            queue.appended(now_ns)
+
+    def queues_over(self, topic: str) -> tuple[str, ...]:
+        """The subscriptions by which share groups read `topic`."""
+        return tuple(self.queue_of(group, topic) for group in self._subscribed if topic in self.subscribed(group))
+
+    def forget_topic(self, now_ns: int, topic: str) -> None:
+        """Delete the subscriptions by which share groups read `topic`, which goes."""
+        for name in self.queues_over(topic):
+            self._queues.delete(now_ns, name)
 
     def subscribed(self, group: str) -> tuple[str, ...]:
         """The topics that the group has a subscription to."""
@@ -240,8 +289,11 @@ class ShareGroups:
         queue = self.taken_from(group, topic)
         if queue is None:
             return None
+        if partition >= len(queue.levels.tables) and (log := self._logs.partition(topic, partition)):
+            # Added since, and not read yet.
+            return SharePosition(topic, partition, log.start_offset, 0, log.messages_between(0, log.end_offset))
         table = queue.levels.table(partition)
-        lag = table.ready + table.delayed + table.in_flight
+        lag = table.ready + table.held_back + table.delayed + table.in_flight
         return SharePosition(topic, partition, table.first_open_offset, table.in_flight, lag)
 
     def reset(self, now_ns: int, group: str, topic: str, partition: int, offset: int, client: str) -> Reply[None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 
 from broker_core.broker.backpressure import Backpressure
@@ -43,7 +45,11 @@ class Topics:
 
     def names(self) -> tuple[str, ...]:
         """All topics, dead-letter queues of topics included."""
-        return tuple(topic.name for topic in self._logs if topic.queue is None and not self._is_of_queue(topic))
+        return tuple(topic.name for topic in self._logs if self._is_plain(topic))
+
+    def __contains__(self, name: str) -> bool:
+        topic = self._logs.get(name)
+        return topic is not None and self._is_plain(topic)
 
     def config(self, name: str) -> LogConfig:
         """The configuration of the topic's log. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -53,13 +59,14 @@ class Topics:
         """The kind of the topic's partitioner. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._logs.topic(name).log.partitioner.kind
 
-    def check_plain(self, name: str, what: str) -> None:
+    def check_plain(self, name: str, what: str, but: Collection[str] = ()) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST where a queue or subscription needs the topic.
 
-        `what` is the participle for the sentence, as "deleted".
+        `what` is the participle for the sentence, as "deleted"; the subscriptions `but` do not count.
         """
         topic = self._logs.topic(name)
-        needed_by = name if topic.queue is not None else topic.owner or next(iter(topic.subscriptions), "")
+        readers = (each for each in topic.subscriptions if each not in but)
+        needed_by = name if topic.queue is not None else topic.owner or next(readers, "")
         if needed_by:
             raise BrokerError(
                 ErrorCode.INVALID_REQUEST, f"{name} cannot be {what} while {needed_by} needs it; delete that first"
@@ -75,15 +82,16 @@ class Topics:
         flow: FlowConfig | None = None,
         log: LogConfig | None = None,
         schema: SchemaRule | None = None,
+        kept_id: bytes = b"",
     ) -> None:
-        """Create a topic; `log` None is the broker's own configuration.
+        """Create a topic; `log` None is the broker's own configuration, `kept_id` the id of one that is restored.
 
         Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS or UNKNOWN_SUBJECT.
         """
         self._schemas.check_subject(schema)
         if schema is not None and schema.mode == "dead_letter":
             self._logs.claim(dead_letter_queue_of(name))
-        topic = self._logs.add(name, partitions, Partitioner(partitioner), log)
+        topic = self._logs.add(name, partitions, Partitioner(partitioner), log, kept_id=kept_id, now_ns=now_ns)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
         self._schemas.apply(topic, schema)
@@ -100,13 +108,19 @@ class Topics:
         return missing
 
     def add_partitions(self, now_ns: int, name: str, total: int) -> None:
-        """Grow the topic to `total` partitions; keys may move to others.
+        """Grow the topic to `total` partitions; keys may move to others. Subscriptions read the new ones, too.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST as `delete`.
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST for what belongs
+        to a queue.
         """
-        self.check_plain(name, "given more partitions")
-        log = self._logs.topic(name).log
+        topic = self._logs.topic(name)
+        self.check_plain(name, "given more partitions", but=topic.subscriptions)
+        log = topic.log
+        self._logs.put_aside(name)
         log.add_partitions(total - len(log.partitions))
+        for subscription in topic.subscriptions.values():
+            if not subscription.is_shared:  # members of share groups have to be told first
+                subscription.queue.levels.grow(log.partitions)
         self._logs.revision += 1
         self._events.emit(now_ns, EventKind.PARTITIONS_ADDED, topic=name, count=total)
         self._groups.topic_changed(now_ns, name)
@@ -124,7 +138,7 @@ class Topics:
             topic.log.configure(log)
         # Before its effects: a wider gate admits producers that wait.
         detail = {"log": msgspec.to_builtins(log), "flow": msgspec.to_builtins(flow)}
-        self._events.emit(now_ns, EventKind.USER_ACTION, topic=name, cause=cause or f"configured {name}", detail=detail)
+        self._events.emit_action(now_ns, topic=name, cause=cause or f"configured {name}", detail=detail)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
 
@@ -171,6 +185,7 @@ class Topics:
                 self._backpressure.config(topic.name),
                 topic.schema,
                 topic.dead_letters is not None,
+                topic.id.hex(),
             )
             for topic in self._logs
             if topic.queue is None and not topic.owner
@@ -178,7 +193,15 @@ class Topics:
 
     def restore(self, now_ns: int, entry: TopicEntry) -> None:
         """Create a topic from the catalog."""
-        self.create(now_ns, entry.name, entry.partitions, partitioner=entry.partitioner, flow=entry.flow, log=entry.log)
+        self.create(
+            now_ns,
+            entry.name,
+            entry.partitions,
+            partitioner=entry.partitioner,
+            flow=entry.flow,
+            log=entry.log,
+            kept_id=bytes.fromhex(entry.id),
+        )
         topic = self._logs.topic(entry.name)
         # The subject may have been deleted since.
         self._schemas.apply(topic, entry.schema)
@@ -187,7 +210,9 @@ class Topics:
 
     # -- inside
 
-    def _is_of_queue(self, topic: Topic) -> bool:
-        """True for the dead-letter queue of a queue or subscription."""
+    def _is_plain(self, topic: Topic) -> bool:
+        """False for the log of a queue, and for the dead-letter queue of a queue or subscription."""
+        if not topic.owner:
+            return topic.queue is None
         owner = self._logs.get(topic.owner)
-        return bool(topic.owner) and (owner is None or owner.queue is not None)
+        return owner is not None and owner.queue is None

@@ -58,6 +58,11 @@ class TransactionPorts:
             return None
         return log.append_marker(now_ns, *identity, commits=commits)
 
+    def aborted(self, place: Place, producer_id: int, marker_offset: int) -> Iterable[range]:
+        """See `Ports`."""
+        log = self._log(place)
+        return () if log is None else log.aborted_with(producer_id, marker_offset)
+
     def durable(self, place: Place, end_offset: int) -> Reply[None]:
         """See `Ports`."""
         log = self._log(place)
@@ -71,6 +76,9 @@ class TransactionPorts:
         """See `Ports`."""
         for place in places:
             self._fetches.appended(now_ns, *place)
+            topic = self._logs.get(place.topic)
+            for subscription in () if topic is None else topic.subscriptions.values():
+                subscription.queue.appended(now_ns)
 
     def committed_offset(self, group: str, topic: str, partition: int) -> int:
         """See `Ports`."""
@@ -83,7 +91,7 @@ class TransactionPorts:
             value = OffsetAndMetadata(each.offset, each.metadata, each.leader_epoch)
             wanted = {(each.topic, each.partition): value}
             try:
-                self._offsets.commit(now_ns, each.group, client, None, -1, wanted, backwards=True)
+                self._offsets.commit(now_ns, each.group, client, None, -1, wanted, backwards=True, reader=each.member)
             except BrokerError as error:
                 if error.code not in _GONE:
                     raise

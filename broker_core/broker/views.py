@@ -12,21 +12,7 @@ from broker_core.broker.totals import totals_of
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
 from broker_core.queues.queue import Queue
-from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, TopicView, Totals
-
-
-class SlowReader(msgspec.Struct, frozen=True):
-    """A group or a queue that is behind in one partition, and, of a group, the client that reads it.
-
-    `lag_ns` is the age of the oldest waiting message.
-    """
-
-    reader: str
-    client: str
-    topic: str
-    partition: int
-    lag: int
-    lag_ns: int
+from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, SlowReader, TopicView, Totals
 
 
 def topic_view(now_ns: int, topic: Topic) -> TopicView:
@@ -90,6 +76,7 @@ class Views:
             acknowledged=fetches.acknowledged,
             redelivered=fetches.redelivered,
             rebalances=self._groups.rebalances_started,
+            fetched_again=fetches.fetched_again,
         )
         there = totals_of(self._logs, map(self._queues.queue, self._queues.names()))
         return self._recently_deleted.counted.plus(there).plus(of_groups)
@@ -129,9 +116,10 @@ class Views:
         for name in self._queues.names():
             for table in self._queues.queue(name).levels.tables:
                 head = table.head()
-                if head is not None:
-                    age_ns = max(0, now_ns - head[0])
-                    found.append(SlowReader(name, "", table.log.topic, table.log.partition, table.ready, age_ns))
+                unfinished = (0 if head is None else table.ready) + table.delayed + table.in_flight
+                if unfinished:
+                    age_ns = 0 if head is None else max(0, now_ns - head[0])
+                    found.append(SlowReader(name, "", table.log.topic, table.log.partition, unfinished, age_ns))
         late = [
             each
             for each in found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from broker_core.broker.views import SlowReader
 from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
 from broker_core.flow.config import FlowConfig
@@ -41,7 +40,7 @@ from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import Count, Positive, PositiveNumber, TimeS, checked_class
-from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, TopicView
+from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, SlowReader, TopicView
 
 ADMIN = "admin"
 
@@ -334,4 +333,4 @@ class Admin:
 
     def reset_offsets(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """Set the committed offsets of an empty group; the changes. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-        return self._host.ask(ResetOffsets.of(group, target, partitions)).found()
+        return self._host.ask(ResetOffsets.of(group, target, partitions)).changes

@@ -6,17 +6,18 @@ in Kafka's consumer. `GroupConsumer` wraps it for threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from broker_core.broker.broker import Broker
-from broker_core.clients.committed_messages import CommittedMessages
+from broker_core.broker.logs import Logs
 from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership
-from broker_core.clients.partition_runs import next_offsets, within
-from broker_core.clients.positions import check_offsets, reset_strays, starting_offset
+from broker_core.clients.partition_runs import next_offsets, partition_runs, within
 from broker_core.clients.reconciling_membership import ReconcilingMembership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import reader_by_hand
 from broker_core.groups.assignors import COOPERATIVE
 from broker_core.groups.protocol import TopicPartition
 from broker_core.log.reserved_headers import expires_ns
@@ -26,7 +27,67 @@ from broker_core.schemas.pattern import InvalidPatternError, Pattern
 
 __all__ = ["Consumer", "ConsumerConfig"]
 
-# Called with partitions; where it returns a Reply, the consumer waits for that.
+Reset = Literal["earliest", "latest", "none"]
+
+
+class CommittedMessages:
+    """Drops aborted messages, and says how far a commit may pass over them."""
+
+    def __init__(self, logs: Logs) -> None:
+        self._logs = logs
+        # Of each partition, the end of the last committed message, and of what was fetched.
+        self._ends: dict[TopicPartition, tuple[int, int]] = {}
+
+    def only(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
+        """Those of fetched `messages` that were not aborted."""
+        found: list[StoredMessage] = []
+        for place, first, end in partition_runs(messages):
+            start, stop = messages[first].offset, messages[end - 1].offset + 1
+            aborted = self._logs.partition(*place).aborted_ranges(start, stop)
+            live = [each for each in messages[first:end] if not any(each.offset in span for span in aborted)]
+            known_end, known_stop = self._ends.get(place, (start, start))
+            before = known_end if known_stop <= start else start
+            self._ends[place] = (live[-1].offset + 1 if live else before, stop)
+            found += live
+        return found
+
+    def behind(self, place: TopicPartition, offset: int) -> int:
+        """What to commit for `offset`: where only aborted messages follow, the end of what was fetched."""
+        live_end, stop = self._ends.get(place, (offset, offset))
+        return max(offset, stop) if live_end <= offset else offset
+
+
+def starting_offset(broker: Broker, now_ns: int, group: str, client: str, place: TopicPartition, reset: Reset) -> int:
+    """The committed offset of the group, otherwise as `reset` says. Raises OFFSET_OUT_OF_RANGE where that is `none`."""
+    if reset == "none":
+        if broker.groups.committed(group, *place) is None:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{group} has committed nothing for {place[0]}/{place[1]}")
+        reset = "earliest"
+    return broker.offsets.starting(now_ns, group, client, *place, reset)
+
+
+def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Reset) -> bool:
+    """Reset positions beyond the end of a truncated log, in place. False where there was nothing to reset."""
+    strays = [place for place, at in positions.items() if at > broker.logs.end_offset(*place)]
+    if reset == "none" or not strays:
+        return False
+    for place in strays:
+        bound = broker.logs.start_offset if reset == "earliest" else broker.logs.end_offset
+        positions[place] = bound(*place)
+    return True
+
+
+def check_offsets(offsets: Mapping[Any, Any]) -> None:
+    """Raises INVALID_REQUEST unless `offsets` maps (topic, partition) to whole numbers."""
+    for place, offset in offsets.items():
+        if not isinstance(place, tuple) or len(place) != 2:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{place!r} is not (topic, partition)")
+        if not isinstance(offset, int):
+            about = f"the offset {offset!r} of {place[0]}/{place[1]} is not a whole number"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+
+
+# Called with partitions; if it returns something that can be awaited, the consumer waits for that.
 Listener = Callable[[Sequence[TopicPartition]], object]
 
 
@@ -64,15 +125,17 @@ class Consumer:
         member_type = ReconcilingMembership if config.group_protocol == "consumer" else Membership
         self._member = member_type(broker, loop, client_id, group, config, self._heard)
         self._pattern: Pattern | None = None
+        self._allowed: Callable[[str], bool] = bool
         self._manual = False
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
+        self._fetches_anew = False  # what a poll waited for was paused
         self._committed = CommittedMessages(broker.logs) if config.isolation_level == "read_committed" else None
         self.passed_over = False  # aborted messages, which the next commit includes
         self._handed: dict[TopicPartition, int] = {}
         self._processed: dict[TopicPartition, int] = {}
-        self._lost: tuple[TopicPartition, ...] = ()
-        self._cut_off: BrokerError | None = None  # why delivered messages can no longer be committed
+        self.lost: tuple[TopicPartition, ...] = ()  # the listener is told with the next poll
+        self.cut_off: BrokerError | None = None  # why delivered messages can no longer be committed
         self._must_join = True
         self._replaced: BrokerError | None = None
         self._committed_ns = loop.now_ns
@@ -85,6 +148,11 @@ class Consumer:
     def assignment(self) -> tuple[TopicPartition, ...]:
         """The partitions that it owns now."""
         return tuple(self.positions)
+
+    @property
+    def reads(self) -> bool:
+        """Whether it has subscribed to anything, or has partitions of its own."""
+        return bool(self.topics) or self._manual or self._pattern is not None
 
     @property
     def joined(self) -> bool:
@@ -100,14 +168,16 @@ class Consumer:
     def muted(self, muted: bool) -> None:
         self._member.muted = muted
 
-    def subscribe(self, topics: Sequence[str] = (), pattern: str = "") -> None:
-        """Subscribe to `topics`, or to all present and future topics whose full name matches `pattern`.
+    def subscribe(self, topics: Sequence[str] = (), pattern: str = "", allowed: Callable[[str], bool] = bool) -> None:
+        """Subscribe to `topics`, or to all present and future topics whose full name matches `pattern` and that
+        `allowed(name)` is true for.
 
         Takes effect at the next poll. The syntax is RE2's. Raises INVALID_REQUEST for an invalid pattern, such as one
         with look-around or back references.
         """
         try:
             self._pattern = Pattern(pattern) if pattern else None
+            self._allowed = allowed
         except InvalidPatternError as error:
             about = f"{pattern!r}: {error}; RE2 has neither look-around nor back references"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about) from error
@@ -121,12 +191,18 @@ class Consumer:
 
         Raises UNKNOWN_TOPIC_OR_PARTITION.
         """
-        reset = self._config.auto_offset_reset
-        starts = {place: starting_offset(self._broker, self.group, place, reset) for place in partitions}
+        starts = {place: self._starting(place) for place in partitions}
         self._member.leave(f"{self.client_id} reads on its own")
         self._manual, self._must_join, self._pattern, self.topics = True, False, None, ()
-        self.positions, self._handed, self._processed, self._cut_off = starts, {}, {}, None
+        self.positions, self._handed, self._processed, self.cut_off = starts, {}, {}, None
         self.paused &= set(starts)
+
+    async def unsubscribe(self) -> None:
+        """Revoke all partitions and leave the group, until the next `subscribe`."""
+        self._member.stop_heartbeat()
+        await self._revoke(self.assignment)
+        self._member.leave(f"{self.client_id} unsubscribed")
+        self._pattern, self.topics, self._must_join = None, (), True
 
     def _want(self, topics: tuple[str, ...]) -> None:
         if topics != self.topics:
@@ -135,7 +211,8 @@ class Consumer:
 
     def _matching(self) -> tuple[str, ...]:
         pattern = self._pattern
-        return tuple(sorted(name for name in self._broker.topics.names() if pattern and pattern.matches(name)))
+        names = (name for name in self._broker.topics.names() if pattern and pattern.matches(name))
+        return tuple(sorted(filter(self._allowed, names)))
 
     # -- reading
 
@@ -157,11 +234,14 @@ class Consumer:
         self._check_place()
         if self._must_join and self.topics:
             await self._join()
-        elif not self.topics and not self._manual and self._pattern is None:
+        elif not self.reads:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{self.client_id} reads nothing; subscribe or assign first")
         self._polled()
         deadline_ns = self._loop.now_ns + ns_from_ms(timeout_ms)
         messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
+        while self._fetches_anew and not messages:
+            self._fetches_anew = False
+            messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
         before = dict(self.positions)
         self.positions.update(next_offsets(messages))
         if messages and self._config.guarantee == "at_most_once" and not self._commit_ahead(messages, before):
@@ -206,6 +286,7 @@ class Consumer:
                 max_messages=max_messages,
                 deadline_ns=deadline_ns,
                 stable=self._committed is not None,
+                member=reader_by_hand(self.client_id) if self._manual else self._member.member_id,
             )
             messages = await self._fetch
         except BrokerError as error:
@@ -243,6 +324,13 @@ class Consumer:
         if (message.topic, message.partition) in self.positions:
             self._processed[message.topic, message.partition] = message.offset + 1
 
+    def pause(self, partitions: Sequence[TopicPartition]) -> None:
+        """Read none of these partitions until they are in `paused` no longer, not even by a poll that waits."""
+        self.paused.update(partitions)
+        if self._fetch is not None:
+            self._fetches_anew = True
+            self._broker.fetches.cancel(self._fetch)
+
     def seek(self, topic: str, partition: int, offset: int) -> None:
         """Read `partition` from `offset` on with the next poll. Raises INVALID_REQUEST for one that it does not own."""
         place = (topic, partition)
@@ -265,32 +353,36 @@ class Consumer:
 
         Raises the error that removed it from the group, until it has rejoined: the messages go to other members.
         """
-        if self._cut_off is not None:
-            raise BrokerError(self._cut_off.code, self._cut_off.about)
+        if self.cut_off is not None:
+            raise BrokerError(self.cut_off.code, self.cut_off.about)
         self._processed.update(self._handed)
         self.commit()
 
-    def commit_offsets(self, offsets: dict[TopicPartition, int]) -> None:
-        """Commit `offsets`, the next one to read of each partition. Raises INVALID_REQUEST for invalid offsets."""
-        check_offsets(offsets)
-        self._commit_or_move_on(offsets)
+    def commit_offsets(self, offsets: dict[TopicPartition, int], *, backwards: bool = False) -> None:
+        """Commit `offsets`, the next one to read of each partition; lower ones than before only with `backwards`.
 
-    def _commit_or_move_on(self, offsets: dict[TopicPartition, int]) -> None:
+        Raises INVALID_REQUEST for invalid offsets.
+        """
+        check_offsets(offsets)
+        self._commit_or_move_on(offsets, backwards=backwards)
+
+    def _commit_or_move_on(self, offsets: dict[TopicPartition, int], *, backwards: bool = False) -> None:
         self._check_place()
         try:
-            self._commit(offsets)
+            self._commit(offsets, backwards=backwards)
         except BrokerError as error:
             if error.code in MOVED_ON:
                 self._moved_on(error)
             raise
 
-    def _commit(self, offsets: dict[TopicPartition, int]) -> None:
+    def _commit(self, offsets: dict[TopicPartition, int], *, backwards: bool = False) -> None:
         if self._committed is not None:
             offsets = {place: self._committed.behind(place, offset) for place, offset in offsets.items()}
             self.passed_over = False
         if offsets:
             member_id, generation = ("", -1) if self._manual else (self._member.member_id, self._member.generation)
-            self._broker.offsets.commit(self._loop.now_ns, self.group, self.client_id, member_id, generation, offsets)
+            commit, now_ns = self._broker.offsets.commit, self._loop.now_ns
+            commit(now_ns, self.group, self.client_id, member_id, generation, offsets, backwards=backwards)
 
     def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
         """At most once: commit before delivery, so that no message is delivered again."""
@@ -322,9 +414,11 @@ class Consumer:
             return
         self.closed = True
         self._member.stop_heartbeat()
-        listener = self._give_up(self.assignment)
-        if tell and listener is not None:
-            listener[0](listener[1])
+        owned = self.assignment
+        listener = self._commit_revoked(owned)
+        if tell and owned:
+            listener(owned)
+        self._drop(owned)
         self._member.leave(cause or f"{self.client_id} left")
         if self._fetch is not None:
             self._fetch.resolve([])
@@ -341,7 +435,7 @@ class Consumer:
         self._member.stop_heartbeat()
         owned = self.assignment
         if self._config.group_protocol == "classic" and self._config.assignor not in COOPERATIVE:
-            await self._tell(self._give_up(owned))
+            await self._revoke(owned)
         while self._must_join:
             self._check_open()
             self._check_place()
@@ -357,43 +451,56 @@ class Consumer:
                 owned = self.assignment
         self._member.start_heartbeat()
 
-    def _give_up(self, partitions: Sequence[TopicPartition]) -> tuple[Listener, Sequence[TopicPartition]] | None:
-        """Commit what was processed of `partitions` and drop them. Returns the listener to call, with its argument."""
-        if not partitions:
-            return None
-        listener = self._on_revoked
+    async def _revoke(self, partitions: Sequence[TopicPartition]) -> None:
+        """Commit what was processed of `partitions`, and drop them once the listener, which may commit, has ended."""
+        if partitions:
+            try:
+                await self._tell(self._commit_revoked(partitions), partitions)
+            finally:
+                self._drop(partitions)
+
+    def _commit_revoked(self, partitions: Sequence[TopicPartition]) -> Listener:
+        """Commit what was processed of `partitions`, if so configured. Returns the listener to call with them."""
         if self._config.commit_on_revoke:
             try:
                 self._commit({place: self._processed[place] for place in partitions if place in self._processed})
             except BrokerError:
-                listener = self._on_lost
+                return self._on_lost
+        return self._on_revoked
+
+    def _drop(self, partitions: Sequence[TopicPartition]) -> None:
         for place in partitions:
             for known in (self.positions, self._processed, self._handed):
                 known.pop(place, None)
             self.paused.discard(place)
-        return listener, partitions
+        self.lost = tuple(place for place in self.lost if place not in partitions)
 
     @staticmethod
-    async def _tell(call: tuple[Listener, Sequence[TopicPartition]] | None) -> None:
-        if call is not None:
-            waited = call[0](call[1])
-            if isinstance(waited, Reply):
-                await waited
+    async def _tell(listener: Listener, partitions: Sequence[TopicPartition]) -> None:
+        waited = listener(partitions)
+        if isinstance(waited, Awaitable):
+            await waited
 
     async def _tell_lost(self) -> None:
-        lost, self._lost = self._lost, ()
-        if lost:
-            await self._tell((self._on_lost, lost))
+        if lost := self.lost:
+            try:
+                await self._tell(self._on_lost, lost)
+            finally:
+                self.lost = self.lost[len(lost) :]
 
     async def _take_over(self, assigned: Sequence[TopicPartition]) -> None:
         """Adopt the assignment. A cooperative member revokes what it lost, and joins again."""
         lost = tuple(place for place in self.positions if place not in assigned)
         added = tuple(place for place in assigned if place not in self.positions)
-        self._must_join, self._cut_off = bool(lost), None
-        await self._tell(self._give_up(lost))
+        self._must_join, self.cut_off = bool(lost), None
+        await self._revoke(lost)
         for place in added:
-            self.positions[place] = starting_offset(self._broker, self.group, place, self._config.auto_offset_reset)
-        await self._tell((self._on_assigned, added))
+            self.positions[place] = self._starting(place)
+        await self._tell(self._on_assigned, added)
+
+    def _starting(self, place: TopicPartition) -> int:
+        reset = self._config.auto_offset_reset
+        return starting_offset(self._broker, self._loop.now_ns, self.group, self.client_id, place, reset)
 
     def _polled(self) -> None:
         try:
@@ -418,8 +525,8 @@ class Consumer:
         if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
             # Its partitions belong to others now: nothing may be committed.
             if self._handed or self._processed:
-                self._cut_off = error
-            self._lost += self.assignment
+                self.cut_off = error
+            self.lost += self.assignment
             self.positions, self._processed, self._handed = {}, {}, {}
             self._member.forget(keep_id=error.code in _KEEPS_ID)
         self._must_join = True

@@ -118,7 +118,7 @@ class GroupConsumer(Closable):
 
     def pause(self, partitions: Sequence[TopicPartition]) -> None:
         """Stop reading these partitions until `resume`; they stay assigned."""
-        self._call(lambda: self._core.paused.update(partitions))
+        self._call(lambda: self._core.pause(partitions))
 
     def resume(self, partitions: Sequence[TopicPartition]) -> None:
         """Undo `pause`."""
@@ -163,7 +163,6 @@ class GroupConsumer(Closable):
             if self._failure is not None:
                 self._tell_failure(*self._failure)
             if not self._buffer:
-                self._host.call(lambda _now: self._core.hand(()))
                 # With at_most_once, fetched messages are committed: stopping the iteration would lose buffered ones.
                 most = 1 if self._config.guarantee == "at_most_once" else None
                 found = self._fetched(0.5, most)  # a listener may seek meanwhile, which changes the buffer

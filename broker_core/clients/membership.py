@@ -9,7 +9,7 @@ from broker_core.broker.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.groups.assignors import ALIASES, AnySpelling, lead
+from broker_core.groups.assignors import AssignorName, lead
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     MemberSubscription,
@@ -49,7 +49,7 @@ class ConsumerConfig(Settings, frozen=True, kw_only=True):
     begins, and passes over aborted messages.
     """
 
-    assignor: AnySpelling = "range"
+    assignor: AssignorName = "range"
     session_timeout_ms: WaitMs = 10_000
     heartbeat_interval_ms: WaitMs = 3_000
     rebalance_timeout_ms: WaitMs = 60_000
@@ -108,7 +108,7 @@ class Membership:
             rebalance_timeout_ms=config.rebalance_timeout_ms,
             max_poll_interval_ms=config.max_poll_interval_ms,
             protocol_type=CONSUMER,
-            protocols=[(ALIASES.get(config.assignor, config.assignor), encode_subscription(subscription))],
+            protocols=[(config.assignor, encode_subscription(subscription))],
         )
         joined = await self._joining
         self._joining = None

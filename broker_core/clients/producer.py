@@ -18,13 +18,50 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWaiter
 from broker_core.clients.sender import Sender
 from broker_core.clients.serializer import Serializer
-from broker_core.clients.throttle import Throttle
+from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.closable import Closable
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.token_bucket import TokenBucket
 from broker_core.kinds import kind_of
 from broker_core.messages import Headers, Message
 from broker_core.settings import TimeS, checked_class, validated
+
+
+class Throttle:
+    """Permits `rate_per_s` messages per second, and `burst` at once. Thread-safe; callers are served one by one."""
+
+    def __init__(self, client: str, rate_per_s: float, burst: float, now_ns: Callable[[], int]) -> None:
+        self._client = client
+        self._bucket = TokenBucket(rate_per_s, burst)
+        self._now_ns = now_ns
+        self._turn = threading.Lock()
+        self._closed = threading.Event()
+
+    def wait(self, messages: int, most_ms: float) -> None:
+        """Block until `messages` may be sent. Raises THROTTLED where that takes longer than `most_ms`, and CLOSED."""
+        deadline_ns = self._now_ns() + ns_from_ms(most_ms)
+        if not self._turn.acquire(timeout=min(most_ms / 1_000, threading.TIMEOUT_MAX)):
+            raise self._refusal()
+        try:
+            while wait_ns := self._bucket.take(self._now_ns(), messages):
+                if self._now_ns() + wait_ns > deadline_ns:
+                    raise self._refusal()
+                if self._closed.wait(wait_ns / NS_PER_S):
+                    raise BrokerError(ErrorCode.CLOSED, f"producer {self._client}")
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """Calls that wait raise CLOSED."""
+        self._closed.set()
+
+    def _refusal(self) -> BrokerError:
+        rate = f"{self._bucket.rate_per_s:g}"
+        return BrokerError(
+            ErrorCode.THROTTLED, f"{self._client} is limited to {rate} messages/s; send less, or wait longer"
+        )
+
 
 T = TypeVar("T")
 

@@ -312,7 +312,7 @@ class QueueConsumer(Closable):
         self._host.unregister(self)
 
         def release(now_ns: int) -> None:
-            if self.queue in self._host.broker.queues.names():
+            if self.queue in self._host.broker.queues:
                 self._host.broker.queues.queue(self.queue).release_holder(now_ns, self.client_id, "closed")
 
         if not self._host.closing:

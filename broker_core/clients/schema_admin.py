@@ -36,7 +36,7 @@ class SchemaAdmin:
 
     def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
         """See `SchemaRegistry.register`."""
-        return self._host.ask(RegisterSchema(subject=subject, text=SchemaText.of(text, kind))).found()
+        return self._host.ask(RegisterSchema(subject=subject, text=SchemaText.of(text, kind)))
 
     def check(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> list[SchemaProblem]:
         """See `SchemaRegistry.check`."""
@@ -47,13 +47,13 @@ class SchemaAdmin:
         name = None if mode is None else cast(CompatibilityMode, mode.name)
         self._host.ask(SetCompatibility(subject=subject, mode=name))
 
-    def delete_version(self, subject: str, version: int) -> None:
+    def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> None:
         """See `SchemaRegistry.delete_version`."""
-        self._host.ask(DeleteVersion(subject=subject, version=version))
+        self._host.ask(DeleteVersion(subject=subject, version=version, permanent=permanent))
 
-    def delete_subject(self, subject: str) -> tuple[int, ...]:
+    def delete_subject(self, subject: str, *, permanent: bool = False) -> tuple[int, ...]:
         """See `SchemaRegistry.delete_subject`."""
-        return tuple(self._host.ask(DeleteSubject(subject=subject)).versions)
+        return tuple(self._host.ask(DeleteSubject(subject=subject, permanent=permanent)).versions)
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """See `SchemaRegistry.diff`."""

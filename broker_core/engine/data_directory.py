@@ -2,6 +2,7 @@
 
 broker.lock            held while a process uses the directory
 catalog.json           topics, queues and their settings, see `broker_core.broker.catalog`, with a CRC-32C
+catalog.json.copy      the same, for when that is damaged or missing
 offsets.sqlite         committed offsets
 queue-journal/         changes of queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
@@ -17,7 +18,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import crc32c
@@ -28,6 +29,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, FileSystem, ReadOnlyFiles, ReservedFiles, private
 from broker_core.files.reserved_files import RESERVE_FILE
 from broker_core.groups.offsets import OffsetStore
+from broker_core.log.segment import LOG_SUFFIX
 from broker_core.queues import journal
 from broker_core.queues.dead_letters import DeadLettersState
 from broker_core.queues.queue_state import QueueState
@@ -36,9 +38,10 @@ from broker_core.transactions import state_log
 OFFSETS_FILE = "offsets.sqlite"
 _LOCK_FILE = "broker.lock"
 _CATALOG_FILE = "catalog.json"
+_CATALOG_COPY = "catalog.json.copy"
 _STATES = "queue-states"
 _CHECKSUM = struct.Struct(">I")
-_PARTITION = re.compile(r".+-[0-9]+")
+_PARTITION = re.compile(r"(.+)-([0-9]+)")
 
 _CATALOG_HEAD = b'{"checksum": "%08x", "catalog":\n'
 _CATALOG_HEAD_PATTERN = re.compile(rb'\{"checksum": "([0-9a-f]{8})", "catalog":\n')
@@ -47,10 +50,7 @@ _CATALOG_HEAD_PATTERN = re.compile(rb'\{"checksum": "([0-9a-f]{8})", "catalog":\
 def _read_catalog(data: bytes) -> Catalog:
     head = _CATALOG_HEAD_PATTERN.match(data)
     if head is None:
-        # Written by an earlier version, without a checksum.
-        if "topics" not in msgspec.json.decode(data, type=dict[str, msgspec.Raw]):
-            raise ValueError("it does not begin with a checksum")
-        return msgspec.json.decode(data, type=Catalog)
+        raise ValueError("it does not begin with a checksum")
     text = data[head.end() : -2]
     if int(head[1], 16) != crc32c.crc32c(text) or data[-2:] != b"}\n":
         raise ValueError("its checksum does not hold")
@@ -99,11 +99,13 @@ def offsets_of(files: ReservedFiles | ReadOnlyFiles, root: Path | str, *, durabl
 
 
 def _close_to_others(root: Path) -> None:
-    own = {_LOCK_FILE, _CATALOG_FILE, _STATES, RESERVE_FILE, journal.DIRECTORY, state_log.DIRECTORY, "lost+found"}
+    own = {_LOCK_FILE, _STATES, RESERVE_FILE, journal.DIRECTORY, state_log.DIRECTORY, "lost+found"}
     foreign = [
         path.name
         for path in root.iterdir()
-        if path.name not in own and not path.name.startswith(OFFSETS_FILE) and not _PARTITION.fullmatch(path.name)
+        if path.name not in own
+        and not path.name.startswith((OFFSETS_FILE, _CATALOG_FILE))
+        and not _PARTITION.fullmatch(path.name)
     ]
     private.close_to_others(root, foreign[0] if foreign else "")
 
@@ -116,6 +118,7 @@ class DataDirectory:
         self._durable = durable
         self._lock = files.lock(_LOCK_FILE)
         self._saved: bytes | None = None
+        self.findings: list[str] = []  # sentences about what was damaged or missing, and what was done
         files.makedirs(_STATES)
         self.refill_reserve()
 
@@ -125,16 +128,51 @@ class DataDirectory:
             self.files.refill()
 
     def catalog(self) -> Catalog:
-        """The saved catalog, an empty one where there is none. Raises DAMAGED."""
-        if not self.files.exists(_CATALOG_FILE):
-            return Catalog()
-        self._saved = self.files.read(_CATALOG_FILE, 0, self.files.size(_CATALOG_FILE))
+        """The saved catalog, or its copy; an empty one where there is neither. Raises DAMAGED."""
+        why = f"{_CATALOG_FILE} is missing"
         try:
-            return _read_catalog(self._saved)
+            if self.files.exists(_CATALOG_FILE):
+                return self._read(_CATALOG_FILE)
         except (msgspec.MsgspecError, ValueError) as error:
-            raise BrokerError(
-                ErrorCode.DAMAGED, f"{_CATALOG_FILE} ({error}); restore it from a copy, the logs beside it are intact"
-            ) from error
+            why = f"{_CATALOG_FILE} is damaged ({error})"
+            if not self.files.exists(_CATALOG_COPY):
+                raise BrokerError(ErrorCode.DAMAGED, f"{why}; restore it, the logs beside it are intact") from error
+        if not self.files.exists(_CATALOG_COPY):
+            return Catalog()
+        try:
+            found = self._read(_CATALOG_COPY)
+        except (msgspec.MsgspecError, ValueError) as error:
+            about = f"{why}, and so is {_CATALOG_COPY} ({error}); restore one, the logs beside them are intact"
+            raise BrokerError(ErrorCode.DAMAGED, about) from error
+        self._saved = None
+        self.findings.append(f"{why}: its copy is used, and what was created or deleted last may be missing from that")
+        return found
+
+    def _read(self, path: str) -> Catalog:
+        self._saved = self.files.read(path, 0, self.files.size(path))
+        return _read_catalog(self._saved)
+
+    def missing(self, catalog: Catalog) -> list[str]:
+        """A sentence for each partition of the catalog that has no segment: even an empty one has."""
+        names = [f"{each.name}-{number}" for each in catalog.topics for number in range(each.partitions)]
+        for each in catalog.queues:
+            names += (f"{each.name}-{number}" for number in range(each.config.priorities))
+            names.append(f"{each.config.dead_letter_topic_of(each.name)}-0")
+        return [f"{name} has no segment any more: what it held is lost" for name in names if not self._segments(name)]
+
+    def strays(self, known: Collection[str]) -> dict[str, list[str]]:
+        """Directories of partitions with messages that are not `known`, by the name of their topic."""
+        found: dict[str, list[str]] = {}
+        for name in self.files.listdir(""):
+            match = _PARTITION.fullmatch(name)
+            if match and name not in known and any(self.files.size(path) for path in self._segments(name)):
+                found.setdefault(match[1], []).append(name)
+        return found
+
+    def _segments(self, directory: str) -> list[str]:
+        if not self.files.exists(directory):
+            return []
+        return [f"{directory}/{name}" for name in self.files.listdir(directory) if name.endswith(LOG_SUFFIX)]
 
     def save_catalog(self, catalog: Catalog) -> bool:
         """Save the catalog. False where it is unchanged. Raises STORAGE_ERROR."""
@@ -143,6 +181,7 @@ class DataDirectory:
         if data == self._saved:
             return False
         self.files.write_whole(_CATALOG_FILE, data, durable=self._durable)
+        self.files.write_whole(_CATALOG_COPY, data, durable=False)
         self._saved = data
         return True
 

@@ -49,7 +49,13 @@ class EngineHost(HostLoop):
         """Run `action(now_ns)` in the engine's thread, between two steps. Raises its error, or CLOSED."""
         if self._closing:
             raise BrokerError(ErrorCode.CLOSED, "the session")
-        return self._engine.ask(lambda: action(self.loop.now_ns))
+        return self._engine.ask(lambda: self._looked_at(action))
+
+    def _looked_at(self, action: Callable[[int], T]) -> T:
+        try:
+            return action(self.loop.now_ns)
+        finally:
+            self.broker.conditions.look_again(self.loop.now_ns)
 
     def ensure_topic(self, name: str) -> bool:
         """Create the topic where it is missing and `auto_create_partitions` is set. Whether it did."""

@@ -16,12 +16,14 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import msgspec
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.logs import put_aside_as
 from broker_core.clock import NS_PER_MS
 from broker_core.closable import Closable
 from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
@@ -37,6 +39,7 @@ from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.queues.journal import unknown_to
+from broker_core.queues.queue_state import QueueState
 from broker_core.replies import Reply
 from broker_core.settings import Settings, TimeS, WaitMs, checked_class
 from broker_core.timers import Timers
@@ -140,7 +143,13 @@ class BrokerHost(HostLoop, Closable):
             self._writer.start()
 
     def _restore(self, now_ns: int, directory: DataDirectory, *, resumes: bool) -> None:
-        self.broker.restore(now_ns, directory.catalog())
+        catalog = directory.catalog()
+        missing = directory.missing(catalog)  # before they are made anew
+        self.broker.restore(now_ns, catalog)
+        strays = directory.strays({f"{log.topic}-{log.partition}" for log in self.broker.logs.partitions()})
+        self.broker.logs.keep(strays)
+        for sentence in (*directory.findings, *missing, *map(_of_stray, chain(*strays.values()))):
+            self.broker.corruption.add(now_ns, sentence)
         of_topics = self.broker.logs.dead_letters()
         states: dict[str, KeptQueue | None] = {}
         for name in (*self.broker.queues.names(), *of_topics):
@@ -156,6 +165,7 @@ class BrokerHost(HostLoop, Closable):
         entries = self.broker.durability.journal.entries(min(known_to.values(), default=0))
         for name, kept in states.items():
             if kept is not None and kept.queue is not None:
+                self._say_lost(now_ns, name, kept.queue)
                 self.broker.queues.queue(name).restore(now_ns, kept.queue)
             if name in known_to:
                 self.broker.queues.queue(name).replay(now_ns, unknown_to(entries.get(name, []), known_to[name]))
@@ -164,10 +174,24 @@ class BrokerHost(HostLoop, Closable):
                 dead_letters.restore(kept.dead_letters)
         if resumes:
             self.broker.transactions.resume(now_ns)
+            if directory.findings:
+                # A full disk is reported at the next change.
+                with contextlib.suppress(BrokerError):
+                    directory.save_catalog(self.broker.catalog())
         self.broker.count_from_now()
         self.broker.corruption.update(now_ns)
         for sentence in self.broker.corruption.sentences:
             _log.warning("%s", sentence)
+
+    def _say_lost(self, now_ns: int, queue: str, state: QueueState) -> None:
+        """Report messages that were handed out and are not in the log any more."""
+        logs = self.broker.queues.topic_of(queue).log.partitions
+        for log, table in zip(logs, state.tables, strict=False):
+            if table.next_offset > log.end_offset:
+                sentence = (
+                    f"the log ends at {log.end_offset}, and {queue} has handed out messages up to {table.next_offset}"
+                )
+                self.broker.corruption.add(now_ns, f"{sentence}: those between are lost", log.topic, log.partition)
 
     # -- calls
 
@@ -274,6 +298,13 @@ class BrokerHost(HostLoop, Closable):
     def _wake_after(self, delay_ns: int) -> None:
         """Wake the timer thread after `delay_ns`."""
         self.timers.at_end_of_wait(self.clock.now_ns() + delay_ns, lambda _at: None)
+
+
+def _of_stray(directory: str) -> str:
+    return (
+        f"{directory} holds messages that no topic of the catalog has. No new topic takes them over: it renames them "
+        f"{put_aside_as(directory)}. To get them back, restore catalog.json"
+    )
 
 
 def _refuse(_event: Event) -> None:

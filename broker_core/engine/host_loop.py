@@ -252,6 +252,8 @@ class HostLoop:
         try:
             return action(now_ns)
         finally:
+            if self.broker.conditions.waiting:
+                self.broker.conditions.look_again(now_ns)
             if loop.is_due(now_ns):
                 self._fire(now_ns)
             self._after()

@@ -18,9 +18,33 @@ from broker_core.plurals import counted
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
 
 Effect = Literal[
-    "delay", "error", "drop", "lose_reply", "cut_reply", "throttle", "hold", "leader_change", "coordinator_change"
+    "delay",
+    "error",
+    "drop",
+    "lose_reply",
+    "cut_reply",
+    "throttle",
+    "hold",
+    "leader_change",
+    "coordinator_change",
+    "bandwidth",
+    "slice",
 ]
 
+#: What effects need besides, in the order in which it is typed.
+NEEDS: dict[str, tuple[str, ...]] = {
+    "error": ("error",),
+    "delay": ("delay_ms",),
+    "throttle": ("delay_ms",),
+    "bandwidth": ("bytes_per_s",),
+    "slice": ("slice_bytes", "delay_ms"),
+}
+
+_EFFECTS_WITH = {
+    **{name: [each for each in NEEDS if name in NEEDS[each]] for names in NEEDS.values() for name in names},
+    "jitter_ms": ["delay"],
+}
+_PIECES_PER_S = 20  # of a reply at a bandwidth
 _WORDS: dict[str, str] = {
     "drop": "connection dropped",
     "lose_reply": "reply lost",
@@ -77,7 +101,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them (None:
     no limit), for `for_s` seconds (None: until the fault is ended).
 
-    - delay: served after `delay_ms`.
+    - delay: served after `delay_ms`, give or take up to `jitter_ms`, as drawn by `seed`.
     - error: not served; the reply is `error`, one of Kafka's names.
     - drop: not served; the connection is closed.
     - lose_reply: served; the connection is closed instead of a reply, so that the client may retry.
@@ -87,6 +111,8 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     - leader_change: what goes to the leader of a partition is not served; the reply is NOT_LEADER_OR_FOLLOWER.
     - coordinator_change: what goes to the coordinator of a group or transactional id is not served; the reply is
       NOT_COORDINATOR.
+    - bandwidth: served after the time that its bytes take at `bytes_per_s`; its reply comes at that rate.
+    - slice: served; the reply comes in pieces of `slice_bytes`, each after `delay_ms`.
 
     After a change of leader or coordinator clients look for the new one, which is this broker again. A consumer of
     librdkafka up to 2.16 that is told so while it asks for its offsets (OffsetFetch) does not ask again, and reads
@@ -102,6 +128,9 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     api: str = ""
     error: str = ""
     delay_ms: WaitMsNumber = 0
+    jitter_ms: WaitMsNumber = 0
+    bytes_per_s: NotNegative = 0
+    slice_bytes: NotNegative = 0
     skip: NotNegative = 0
     every: Positive = 1
     probability: Annotated[float, Range(0, 1)] = 1.0
@@ -112,14 +141,15 @@ class ClientFault(Settings, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.effect == "error") != bool(self.error):
-            raise ConfigError("error names what requests are answered with, and goes with effect error alone")
+        for name, effects in _EFFECTS_WITH.items():
+            if name in NEEDS.get(self.effect, ()) and not getattr(self, name):
+                raise ConfigError(f"effect {self.effect} needs {name}")
+            if getattr(self, name) and self.effect not in effects:
+                raise ConfigError(f"{name} goes with effect {' or '.join(effects)} alone")
         if self.error and self.error not in KAFKA_ERRORS:
             raise ConfigError(f"error {self.error!r} is none of Kafka's; {_nearest(self.error, KAFKA_ERRORS)}")
         if self.api and not any(_fits(self.api, name) for name in KAFKA_APIS):
             raise ConfigError(f"api {self.api!r} is none of Kafka's here; {_nearest(self.api, KAFKA_APIS)}")
-        if (self.effect in {"delay", "throttle"}) != (self.delay_ms > 0):
-            raise ConfigError("delay_ms says how long, and goes with effect delay or throttle alone")
 
     @property
     def answer(self) -> str:
@@ -137,6 +167,19 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             and (not self.topic or any(_fits(self.topic, topic) for topic in request.topics))
         )
 
+    def late_s(self, request_bytes: int) -> float:
+        """How long a request of that size waits before it is served."""
+        if self.effect == "bandwidth":
+            return request_bytes / self.bytes_per_s
+        return self.delay_ms / 1_000 if self.effect == "delay" else 0
+
+    def piece(self, rest_bytes: int) -> tuple[int, float]:
+        """With effect bandwidth or slice: how much of a reply is sent next, and after how many seconds."""
+        if self.effect == "slice":
+            return self.slice_bytes, self.delay_ms / 1_000
+        size_bytes = min(rest_bytes, max(1, self.bytes_per_s // _PIECES_PER_S))
+        return size_bytes, size_bytes / self.bytes_per_s
+
     @property
     def what(self) -> str:
         """A short description, for the timeline."""
@@ -144,6 +187,11 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             effect = self.error
         elif self.effect in {"delay", "throttle"}:
             effect = f"{self.effect} of {self.delay_ms:g} ms"
+            effect += f", give or take {self.jitter_ms:g} ms" if self.jitter_ms else ""
+        elif self.effect == "bandwidth":
+            effect = f"at {self.bytes_per_s} bytes/s"
+        elif self.effect == "slice":
+            effect = f"reply in pieces of {counted(self.slice_bytes, 'byte')}, each after {self.delay_ms:g} ms"
         else:
             effect = _WORDS[self.effect]
         where = " ".join(

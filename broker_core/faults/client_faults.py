@@ -16,14 +16,20 @@ from broker_core.replies import Reply
 from broker_core.snapshots import FaultView
 from broker_core.timers import Timer, Timers
 
+MAX_OVER = 1_000
+# What a request that is due meets in place of the fault; None for nothing.
+Chosen = Callable[[ClientRequest, ClientFault], ClientFault | None]
+
 
 class _Running(msgspec.Struct):
     fault: ClientFault
+    what: str
     since_ns: int
     until_ns: int | None
     timer: Timer | None
     over: Reply[int]
     draw: Callable[[], float]
+    chosen: Chosen | None = None
     matched: int = 0
     met: int = 0
 
@@ -35,6 +41,7 @@ class ClientFaults:
         self._events = events
         self._timers = timers
         self._running: dict[str, _Running] = {}
+        self._over: dict[str, int] = {}  # how often a fault that has ended was met, by its name
 
     def named(self, fault: ClientFault) -> ClientFault:
         """`fault` with a name. Raises INVALID_REQUEST where the name is taken, INVALID_TOPIC where it is invalid."""
@@ -48,22 +55,30 @@ class ClientFaults:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is a fault {fault.name} already; end that first")
         return fault
 
-    def begin(self, now_ns: int, fault: ClientFault) -> ClientFault:
-        """Activate `fault`. Returns it with its name. Raises as `named`."""
+    def begin(self, now_ns: int, fault: ClientFault, *, chosen: Chosen | None = None, what: str = "") -> ClientFault:
+        """Activate `fault`. Returns it with its name. Raises as `named`.
+
+        With `chosen`, that says what each request that is due meets in place of the fault; `what` describes it.
+        """
         fault = self.named(fault)
         until_ns, timer = None, None
         if fault.for_s is not None:
             until_ns = now_ns + ns_from_s(fault.for_s)
             timer = self._timers.at(until_ns, lambda at_ns: self.end(at_ns, fault.name))
-        self._running[fault.name] = _Running(fault, now_ns, until_ns, timer, Reply(), Jitter(fault.seed))
+        self._running[fault.name] = _Running(
+            fault, what or fault.what, now_ns, until_ns, timer, Reply(), Jitter(fault.seed), chosen
+        )
         detail = {"fault": f"fault {fault.name}", "until_ns": until_ns, "client_fault": msgspec.to_builtins(fault)}
-        self._emit(now_ns, fault, fault.what, detail)
+        self._emit(now_ns, fault, what or fault.what, detail)
         return fault
 
     def end(self, now_ns: int, name: str) -> None:
         """End a fault; requests that it held are served. Raises INVALID_REQUEST where there is none."""
         ended = self._find(name)
         del self._running[name]
+        self._over[name] = ended.met
+        while len(self._over) > MAX_OVER:
+            del self._over[next(iter(self._over))]
         if ended.timer is not None:
             ended.timer.cancel()
         met = f" after {ended.met} requests" if ended.met != 1 else " after one request"
@@ -77,6 +92,10 @@ class ClientFaults:
     def over(self, name: str) -> Reply[int]:
         """A reply that is settled with the time when the fault ends. Raises INVALID_REQUEST where there is none."""
         return self._find(name).over
+
+    def met(self, name: str) -> int:
+        """How many requests the fault `name` has affected; also of the last thousand that are over. 0 for none."""
+        return self._running[name].met if name in self._running else self._over.get(name, 0)
 
     @property
     def any(self) -> bool:
@@ -93,8 +112,14 @@ class ClientFaults:
             running.matched += 1
             due = running.matched > fault.skip and (running.matched - fault.skip) % fault.every == 0
             if due and found is None and running.draw() < fault.probability:
+                found = fault if running.chosen is None else running.chosen(request, fault)
+                if found is None:
+                    continue
+                if found.jitter_ms:
+                    # A delay of 0 is none.
+                    delay_ms = max(0.001, found.delay_ms + found.jitter_ms * (2 * running.draw() - 1))
+                    found = msgspec.structs.replace(found, delay_ms=delay_ms)
                 running.met += 1
-                found = fault
                 if fault.times is not None and running.met >= fault.times and fault.effect != "hold":
                     self.end(now_ns, fault.name)
         return found
@@ -102,7 +127,7 @@ class ClientFaults:
     def views(self) -> dict[str, FaultView]:
         """The active faults by name, in the order of their beginning."""
         return {
-            name: FaultView(_plain(each.fault.client), f"fault {name}", each.fault.what, each.since_ns, each.until_ns)
+            name: FaultView(_plain(each.fault.client), f"fault {name}", each.what, each.since_ns, each.until_ns)
             for name, each in self._running.items()
         }
 

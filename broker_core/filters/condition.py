@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from broker_core.filters.value import Value
+from broker_core.filters.value import AtLeast, Value
 
 R = TypeVar("R")
 Get = Callable[[Any], Any]
@@ -157,6 +157,8 @@ class Equals:
                 return found.casefold() == wanted
             if isinstance(found, bool):
                 return wanted in ({"yes", "true", "1"} if found else {"no", "false", "0"})
+            if isinstance(found, AtLeast):
+                return False
             if isinstance(found, int | float):
                 return number is not None and (number <= found < until if until else found == number)
             return wanted in _texts(found)
@@ -179,7 +181,8 @@ class Compares:
 
         def lies(found: Any) -> bool:
             if isinstance(found, int | float):
-                return number is not None and holds(found, number)
+                known = not isinstance(found, AtLeast) or self.operator in (">", ">=")
+                return known and number is not None and holds(found, number)
             return any(holds(text, wanted) for text in _texts(found))
 
         return lambda row: lies(get(row))

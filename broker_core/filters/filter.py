@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -59,6 +59,11 @@ class Filter:
         """The values that the field is asked to be equal to."""
         asked = required(self._condition)
         return tuple(each.value.text for each in asked if isinstance(each, Equals) and each.name == name)
+
+    def tells_apart(self, name: str, values: Collection[str]) -> bool:
+        """Whether it asks for some of `values` of a field and not for all: a part of it fits some of them only."""
+        parts = [leaf for leaf in leaves(self._condition) if isinstance(leaf, COMPARISONS) and leaf.name == name]
+        return any(len({part.test(_Mappings())({name: value}) for value in values}) > 1 for part in parts)
 
     def matches(self, row: Mapping[str, Any]) -> bool:
         """Whether a row fits; its keys are names of fields, folded. Bare words look in `row[""]`, else in all texts."""

@@ -51,6 +51,10 @@ class Value:
         return not self.quoted and self.number is None and self.text.casefold() in {"none", "null", "n/a"}
 
 
+class AtLeast(int):
+    """A number of which only this much is known: it may be greater, and so it is equal to none and below none."""
+
+
 def is_unit(word: str) -> bool:
     """True for a word that is a unit by itself, as in `5 s`."""
     return word in _NS or word in _BYTES

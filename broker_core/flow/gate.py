@@ -96,6 +96,7 @@ class Gate:
         self._line: OrderedDict[int, _Offer] = OrderedDict()
         self._readers = readers
         self._held: dict[str, _Held] = {"": _Held()}  # by reader; "" is the target itself
+        self.full = False  # whatever its limits, it refuses all
         self._admitting = False
         self._wake: Timer | None = None
 
@@ -227,6 +228,8 @@ class Gate:
 
     def _full(self, offer: _Offer) -> Obstacle | None:
         """The obstacle of `offer`, if any."""
+        if self.full:
+            return Obstacle(Answer.REFUSE, f"{self.target} is full")
         config = self.config
         if config.max_messages is None and config.max_bytes is None:
             return self._readers(offer.count)

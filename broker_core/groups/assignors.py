@@ -10,7 +10,6 @@ from broker_core.groups.protocol import decode_members, encode_assignment
 from broker_core.groups.sticky import Members, Partitions, Plan, assign_cooperative, assign_sticky
 
 AssignorName = Literal["range", "roundrobin", "sticky", "cooperative-sticky"]
-AnySpelling = AssignorName | Literal["round-robin"]
 
 
 def assign(name: str, members: Members, partitions: Partitions) -> Plan:
@@ -21,7 +20,7 @@ def assign(name: str, members: Members, partitions: Partitions) -> Plan:
     (INCONSISTENT_GROUP_PROTOCOL) for an unknown name.
     """
     name = SERVER_SIDE.get(name, name)
-    assignor = ASSIGNORS.get(ALIASES.get(name, name))
+    assignor = ASSIGNORS.get(name)
     if assignor is None:
         raise BrokerError(
             ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
@@ -86,8 +85,6 @@ ASSIGNORS: Mapping[str, Callable[[Members, Partitions], Plan]] = {
     "sticky": assign_sticky,
     "cooperative-sticky": assign_cooperative,
 }
-#: Other spellings; what is written, and offered to a group, is Kafka's own, so that its clients can share a group.
-ALIASES: Mapping[str, str] = {"round-robin": "roundrobin"}
 COOPERATIVE: frozenset[str] = frozenset({"cooperative-sticky"})  # members keep reading what does not move
 #: Assignors of the consumer group protocol (KIP-848), by ours.
 SERVER_SIDE: Mapping[str, str] = {"uniform": "sticky"}

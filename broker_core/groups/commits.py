@@ -13,8 +13,8 @@ from broker_core.limits import MAX_COMMIT_METADATA_BYTES
 from broker_core.snapshots import OffsetView
 
 Advance = tuple[str, int, int | None, int]
-#: (group, topic, partition, owner, committed offset) -> count and first offset of messages that were delivered and are
-#: not committed.
+#: (group, topic, partition, member id of the owner, committed offset) -> count and first offset of messages that were
+#: delivered and are not committed.
 Held = Callable[[str, str, int, str, int | None], tuple[int, int | None]]
 
 
@@ -34,6 +34,7 @@ class Commits:
         self._end_offset = end_offset
         self._markers_between = markers_between
         self._positions = positions
+        self._starts: dict[tuple[str, str, int], int] = {}
         self._held = held
         self._published_ns = published_ns
 
@@ -42,19 +43,21 @@ class Commits:
     ) -> list[Advance]:
         """Commit all of `offsets`, or none on an error. Returns (topic, partition, old or None, new) of each change.
 
-        Offsets below the committed one are ignored unless `backwards`. Raises OFFSET_OUT_OF_RANGE,
-        OFFSET_METADATA_TOO_LARGE.
+        Offsets below the committed one are ignored, and those beyond the end refused; with `backwards` they are taken,
+        as by Kafka, and so is new metadata of the same offset. Raises OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE.
         """
         advances: list[Advance] = []
-        values: list[OffsetAndMetadata] = []
+        values: dict[TopicPartition, OffsetAndMetadata] = {}
         for (topic, partition), given in offsets.items():
             value = OffsetAndMetadata(given) if isinstance(given, int) else given
-            self.check(topic, partition, value)
+            self.check(topic, partition, value, beyond_end=backwards)
             old = self.committed(group, topic, partition)
             if old is None or value.offset > old or (backwards and value.offset < old):
                 advances.append((topic, partition, old, value.offset))
-                values.append(value)
-        for (topic, partition, _, _), value in zip(advances, values, strict=True):
+                values[topic, partition] = value
+            elif backwards and value != self._offsets.fetch(group, topic, partition):
+                values[topic, partition] = value
+        for (topic, partition), value in values.items():
             self._offsets.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
         return advances
 
@@ -71,20 +74,48 @@ class Commits:
         value = self._offsets.fetch(group, topic, partition)
         return None if value is None else value.offset
 
-    def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str) -> OffsetView:
-        """The offsets of the group in one partition. `owner` is "" for none."""
-        end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
-        markers = 0 if committed is None else self._markers_between(topic, partition, committed, end)
-        published = partial(self._published_ns, topic, partition)
-        lag, lag_ns = lag_behind(now_ns, end - markers, committed, published)
-        position = self._positions(group, topic, partition) if owner else None
-        in_flight, first = self._held(group, topic, partition, owner, committed) if owner else (0, None)
-        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight, first)
+    def start(self, group: str, topic: str, partition: int) -> int | None:
+        """The offset at which the group began to read before its first commit; None where that is not known."""
+        return self._starts.get((group, topic, partition))
 
-    def check(self, topic: str, partition: int, value: OffsetAndMetadata) -> None:
-        """Raises OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE."""
+    def begin(self, group: str, topic: str, partition: int, offset: int) -> bool:
+        """The group reads from `offset` on, having committed nothing. False where that is no news."""
+        known = self._starts.get((group, topic, partition))
+        self._starts[group, topic, partition] = offset
+        return known != offset
+
+    def forget(self, group: str = "", topic: str = "") -> None:
+        """Forget where a deleted group, or whoever reads a deleted topic, began."""
+        for key in [key for key in self._starts if group == key[0] or topic == key[1]]:
+            del self._starts[key]
+
+    def goes_on(self, group: str, topic: str, partition: int) -> int | None:
+        """The committed offset, or else where the group began to read; None where neither is known."""
+        committed = self.committed(group, topic, partition)
+        return self.start(group, topic, partition) if committed is None else committed
+
+    def lag(self, group: str, topic: str, partition: int) -> int | None:
+        """Messages from where the group goes on, or began, up to the end; None where that is not known."""
+        begin, end = self.goes_on(group, topic, partition), self._end_offset(topic, partition)
+        markers = 0 if begin is None else self._markers_between(topic, partition, begin, end)
+        return lag_behind(0, end - markers, begin, lambda _offset: None)[0]
+
+    def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str, member: str) -> OffsetView:
+        """The offsets of the group in one partition. `owner` is "" for none; `member` is its member id."""
+        end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
+        begin = self.goes_on(group, topic, partition)
+        markers = 0 if begin is None else self._markers_between(topic, partition, begin, end)
+        published = partial(self._published_ns, topic, partition)
+        lag, lag_ns = lag_behind(now_ns, end - markers, begin, published)
+        position = self._positions(group, topic, partition) if owner else None
+        in_flight, first = self._held(group, topic, partition, member, committed) if owner else (0, None)
+        start = begin if committed is None else None
+        return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight, first, start)
+
+    def check(self, topic: str, partition: int, value: OffsetAndMetadata, *, beyond_end: bool = False) -> None:
+        """Raises OFFSET_OUT_OF_RANGE and OFFSET_METADATA_TOO_LARGE."""
         end = self._end_offset(topic, partition)
-        if not 0 <= value.offset <= end:
+        if value.offset < 0 or (value.offset > end and not beyond_end):
             raise BrokerError(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}-{partition} ends at {end}, {value.offset} cannot be committed"
             )
@@ -96,15 +127,16 @@ class Commits:
 
 
 def lag_behind(
-    now_ns: int, end: int, committed: int | None, published_ns: Callable[[int], int | None]
+    now_ns: int, end: int, begin: int | None, published_ns: Callable[[int], int | None]
 ) -> tuple[int | None, int | None]:
-    """Messages from the committed offset to the end, and the age of the first of them; None where not known.
+    """Messages to the end from `begin`, the committed offset, or else where the group began to read; and the age of the
+    first of them. None where not known; of a partition that never held a message it is 0.
 
     `end` is less by one for each marker in between, which is no message. `published_ns(offset)` is the time of a
     stored message.
     """
-    if committed is None:
-        return None, None
-    lag = max(0, end - committed)
-    oldest_ns = published_ns(committed) if lag else now_ns
+    if begin is None:
+        return (None, None) if end else (0, 0)
+    lag = max(0, end - begin)
+    oldest_ns = published_ns(begin) if lag else now_ns
     return lag, None if oldest_ns is None else max(0, now_ns - oldest_ns)

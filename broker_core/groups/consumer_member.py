@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -11,10 +11,18 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.timers import Timer
 
 JOINING, LEAVING, LEAVING_FOR_A_WHILE = 0, -1, -2  # member epochs of heartbeats with a meaning
+_OTHER = (("", -1),)  # unlike every assignment
+
+
+def _any_topic(_name: str) -> bool:
+    return True
 
 
 class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """The heartbeat of a member. None means unchanged; `owned` are the partitions that it reads now."""
+    """The heartbeat of a member. None means unchanged; `owned` are the partitions that it reads now.
+
+    `topic_regex` stands for the matching topics that `allowed(name)` is true for.
+    """
 
     client_id: str
     member_id: str
@@ -23,8 +31,10 @@ class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     rebalance_timeout_ms: int | None = None
     topics: tuple[str, ...] | None = None
     topic_regex: str | None = None
+    allowed: Callable[[str], bool] = _any_topic
     assignor: str | None = None
     owned: tuple[TopicPartition, ...] | None = None
+    host: str = ""
 
 
 class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
@@ -43,6 +53,7 @@ class ConsumerMember(Member):
     """
 
     __slots__ = (
+        "allowed",
         "assignor",
         "away",
         "is_classic",
@@ -61,6 +72,7 @@ class ConsumerMember(Member):
         self.previous_epoch = 0
         self.names: tuple[str, ...] = ()
         self.regex = ""
+        self.allowed: Callable[[str], bool] = _any_topic
         self.assignor = ""
         self.away = False  # a static member that has left temporarily
         self.target: tuple[TopicPartition, ...] = ()
@@ -77,6 +89,19 @@ class ConsumerMember(Member):
     def may_read(self) -> tuple[TopicPartition, ...]:
         """The owned partitions without those to revoke."""
         return tuple(each for each in self.owned if each not in self.revoking)
+
+    def forget(self, topic: str) -> None:
+        """The topic was deleted. One that is made again by that name is another, of which the member is told anew."""
+        self.target = tuple(place for place in self.target if place[0] != topic)
+        self.revoking = frozenset(place for place in self.revoking if place[0] != topic)
+        if not self.revoking:
+            self.stop_timer()
+        if any(name == topic for name, _ in self.reported or ()):
+            self.tell_again()
+
+    def tell_again(self) -> None:
+        """It gets its assignment with its next heartbeat, whatever it was told before."""
+        self.reported = _OTHER
 
     def stop_timer(self) -> None:
         """Stop waiting for its revocation."""

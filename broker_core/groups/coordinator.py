@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
+from broker_core.events import READ_OUTSIDE, EventKind, EventStream
 from broker_core.groups.commits import Advance, Commits, Held
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.consumer_member import (
@@ -15,10 +15,10 @@ from broker_core.groups.consumer_member import (
     ConsumerHeartbeatResult,
     ConsumerMember,
 )
-from broker_core.groups.group import Group, GroupType
-from broker_core.groups.group_view import view_of
+from broker_core.groups.group import Group, GroupType, view_of
 from broker_core.groups.history import RebalanceHistory
 from broker_core.groups.joining import Joining, JoinRequest
+from broker_core.groups.kept_members import KeptGroup, kept_bytes, kept_group, member_of
 from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult
 from broker_core.groups.mixed_group import MixedGroups
 from broker_core.groups.offset_reset import Change
@@ -77,6 +77,7 @@ class GroupCoordinator:
         for name in offsets.groups():
             numbers = offsets.numbers(name)
             self._groups[name] = Group(name, numbers.generation, numbers.members)
+        offsets.members_of = self._kept
 
     @property
     def rebalances(self) -> deque[RebalanceView]:
@@ -87,6 +88,49 @@ class GroupCoordinator:
     def rebalances_started(self) -> int:
         """The number of rebalances so far."""
         return self._history.started
+
+    # -- over a restart
+
+    def _kept(self, group: str) -> bytes | None:
+        found = self._groups.get(group)
+        return b"" if found is None else kept_bytes(found)
+
+    def restore(self, now_ns: int) -> None:
+        """The members of before a restart are members still, and have their session timeouts to come back in.
+
+        Call it when the topics are there.
+        """
+        for name, data in self.offsets.members().items():
+            group = self._found(now_ns, name)
+            if data and not group.members:
+                self._restore(group, now_ns, kept_group(data))
+                group.settle()
+
+    def _restore(self, group: Group, now_ns: int, kept: KeptGroup) -> None:
+        group.type = kept.type
+        cause = "the broker was started again"
+        group.causes.add(cause)
+        for each in kept.members:
+            member = member_of(each, kept.type, now_ns)
+            group.add(member, kept.protocol_type, each.protocols)
+            if each.session_timeout_ms:
+                self._reconciler.watch(group, now_ns, member, each.session_timeout_ms)
+        group.protocol, group.leader = kept.protocol, kept.leader if kept.leader in group.members else ""
+        if kept.type == "consumer":
+            self._reconciler.read_subscriptions(group)
+        else:
+            group.topics = {topic: self._count(topic) for topic in sorted(group.subscribe())}
+        for each in kept.members:
+            member = group.members[each.member_id]
+            self._joining.say_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
+            self._rebalancer.assign(group, now_ns, member, each.owned)
+        self._rebalancer.move(group, now_ns, GroupState.STABLE)
+        if kept.settled:
+            return
+        if kept.type == "consumer":
+            self._reconciler.assign_anew(group, now_ns, cause)
+        else:
+            self._rebalancer.begin(group, now_ns, cause)
 
     # -- calls of members
 
@@ -105,11 +149,13 @@ class GroupCoordinator:
         cause: str = "",
         max_poll_interval_ms: int = 0,
         new_member_id: str = "",
+        host: str = "",
     ) -> Reply[JoinResult]:
         """Join the group, or rejoin as `member_id`. The reply is settled when the next generation begins.
 
         `cause` is the sentence shown with the rebalance; "" is a default. With a `max_poll_interval_ms` above 0,
         `polled` must be called that often. A new member gets `new_member_id`, or a generated id, which is predictable.
+        `host` is the address of a client outside this process, which is a member over a restart of the broker, too.
         The reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. Never raises.
         """
@@ -126,6 +172,7 @@ class GroupCoordinator:
                 dict(protocols),
                 cause,
                 new_member_id,
+                host,
             )
             self._joining.check(request)
             found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
@@ -241,13 +288,15 @@ class GroupCoordinator:
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
         backwards: bool = False,
+        outside: bool = False,
     ) -> list[Advance]:
         """Commit all of `offsets`, or none on an error.
 
-        An offset below the committed one is ignored, or, with `backwards`, set as by a reset. Returns (topic,
-        partition, old or None, new) of what advanced. A `member_id` of None was checked by `check_commit`;
-        administrators pass a generation below 0, while the group is Empty. Raises as `check_commit`, and
-        OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
+        An offset below the committed one is ignored, or, with `backwards`, set as by a reset; so is each of who has
+        read `outside` the group. One beyond the end is refused, or, with `backwards`, taken. Returns (topic, partition,
+        old or None, new) of what advanced. A `member_id` of None was checked by `check_commit`; administrators pass a
+        generation below 0, while the group is Empty. Raises as `check_commit`, and OFFSET_OUT_OF_RANGE,
+        OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
         """
         if member_id is not None:
             self.check_commit(now_ns, group, member_id, generation)
@@ -256,7 +305,10 @@ class GroupCoordinator:
         rewound = [change for change in changes if change[2] is not None and change[3] < change[2]]
         if rewound:
             self._say_reset(now_ns, group, rewound, "committed backwards")
-        return [change for change in changes if change not in rewound]
+        advanced = [change for change in changes if change not in rewound]
+        if outside and advanced:
+            self._say_reset(now_ns, group, advanced, READ_OUTSIDE)
+        return [] if outside else advanced
 
     def check_commit(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
         """Raises NON_EMPTY_GROUP, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS."""
@@ -268,6 +320,19 @@ class GroupCoordinator:
             found.current(member_id, generation).heard(now_ns)
             if found.state is GroupState.COMPLETING:
                 raise rebalancing(found)
+
+    def begin(self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int) -> None:
+        """`client` begins at `offset`, for its group has committed nothing there; an event where that is news."""
+        if self.commits.begin(group, topic, partition, offset):
+            self._events.emit(
+                now_ns,
+                EventKind.READING_BEGAN,
+                topic=topic,
+                partition=partition,
+                offset=offset,
+                client=client,
+                group=group,
+            )
 
     # -- calls of administrators
 
@@ -290,12 +355,14 @@ class GroupCoordinator:
         self._rebalancer.move(self._must_be_empty(group), now_ns, GroupState.DEAD)
         del self._groups[group]
         self.offsets.delete_group(group)
+        self.commits.forget(group)
 
     def topic_changed(self, now_ns: int, topic: str) -> None:
         """A topic was created, deleted or extended: groups that subscribe to it rebalance."""
         count = self._count(topic)
         if count == 0:
             self.offsets.delete_topic(topic)
+            self.commits.forget(topic=topic)
         for group in list(self._groups.values()):
             known = group.topics.get(topic)
             if group.type == "classic" and known in (None, count):
@@ -324,19 +391,44 @@ class GroupCoordinator:
         committed = self.offsets.groups_of(topic)
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
 
-    def reading(self, topic: str, partition: int) -> list[tuple[str, str]]:
-        """(group, client) of each member that reads the partition, the oldest group first; see `Group.reading`."""
+    def subscribes(self, group: str, topic: str) -> bool:
+        """Whether members of `group` subscribe to `topic`."""
+        found = self._groups.get(group)
+        return found is not None and topic in found.topics
+
+    def reading(self, topic: str, partition: int) -> list[tuple[str, Member]]:
+        """(group, member) of each member that reads the partition, the oldest group first; see `Group.reading`."""
         return [
-            (name, member.client)
+            (name, member)
             for name, group in self._groups.items()
             if topic in group.topics
             for member in group.reading((topic, partition))
         ]
 
+    def is_member(self, group: str, member_id: str) -> bool:
+        """Whether `member_id` is in the group now."""
+        found = self._groups.get(group)
+        return found is not None and member_id in found.members
+
+    def static_member(self, group: str, instance_id: str) -> str:
+        """The id of the static member that is called so; "" for none."""
+        found = self._groups.get(group)
+        return "" if found is None else found.static.get(instance_id, "")
+
+    def seen(self, now_ns: int, group: str, member_id: str) -> None:
+        """A connection of the member has ended, which is a sign of life, and no heartbeat."""
+        if self.is_member(group, member_id):
+            self._groups[group].members[member_id].seen_ns = now_ns
+
     def clients(self, group: str) -> dict[str, str]:
         """Client ids by member id; empty for an unknown group."""
         found = self._groups.get(group)
         return {key: member.client for key, member in found.members.items()} if found is not None else {}
+
+    def hosts(self, group: str) -> dict[str, str]:
+        """The addresses of members outside this process, by member id; empty for an unknown group."""
+        found = self._groups.get(group)
+        return {key: member.host for key, member in found.members.items() if member.host} if found is not None else {}
 
     def has_left(self, group: str, topic: str) -> bool:
         """Whether `group` has members and none of them subscribes to `topic`. False for a group without members."""

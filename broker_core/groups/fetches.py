@@ -1,16 +1,18 @@
 """Fetches of consumer groups, waiting ones included, and the record of deliveries.
 
-A fetch without messages waits until its deadline, and is served when one of its partitions grows. The first delivery of
-an offset to a group is attempt 1; later ones are redeliveries.
+A fetch without messages waits until its deadline, and is served when one of its partitions grows. Which offsets of a
+delivery are given for the first time is decided in `deliveries.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from broker_core.errors import BrokerError
-from broker_core.events import EventKind, EventStream
+from broker_core.events import FETCHED_AGAIN, EventKind, EventStream, is_by_hand
+from broker_core.groups.deliveries import Deliveries
 from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
 from broker_core.messages import Run, StoredMessage
 from broker_core.replies import Reply
@@ -46,22 +48,37 @@ class ReadableLog(Protocol):
     def runs(self, offset: int, end_offset: int) -> list[Run]:
         """The messages from `offset` up to `end_offset`, by time of publishing."""
 
+    def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
+        """The offsets of the aborted batches between the two."""
+
+
+class Groups(Protocol):
+    """The groups as fetches ask them."""
+
+    def committed(self, group: str, topic: str, partition: int) -> int | None:
+        """The committed offset, from before a restart, too."""
+
+    def is_member(self, group: str, member_id: str) -> bool:
+        """Whether it is in the group now."""
+
 
 class _WaitingFetch:
     """A waiting fetch."""
 
-    __slots__ = ("client", "group", "max_messages", "positions", "stable", "timer")
+    __slots__ = ("client", "group", "max_messages", "member", "positions", "stable", "timer")
 
     def __init__(
         self,
         group: str,
         client: str,
+        member: str,
         positions: Mapping[TopicPartition, int],
         max_messages: int,
         stable: bool,
         timer: Timer,
     ) -> None:
         self.group = group
+        self.member = member
         self.stable = stable
         self.client = client
         self.positions = positions
@@ -70,59 +87,53 @@ class _WaitingFetch:
 
 
 class Fetches:
-    """All fetches of all groups. Counts are in messages."""
+    """All fetches of all groups. Counts are in messages. `member` is a member id, or a reader by hand."""
 
-    def __init__(self, events: EventStream, timers: Timers, log: Callable[[str, int], ReadableLog]) -> None:
+    def __init__(
+        self,
+        events: EventStream,
+        timers: Timers,
+        log: Callable[[str, int], ReadableLog],
+        groups: Callable[[], Groups],
+    ) -> None:
+        self._groups = groups
+        self._by_hand: set[str] = set()  # readers by hand that are there
         self._events = events
         self._timers = timers
         self._log = log
         self._waiting: dict[FetchReply, _WaitingFetch] = {}
         self._waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
         self._positions: dict[tuple[str, str, int], int] = {}
-        self._delivered_end: dict[tuple[str, str, int], int] = {}
-        self._starts: dict[tuple[str, str, int], int] = {}
+        self._deliveries: dict[tuple[str, str, int], Deliveries] = {}
+        self._stable: set[tuple[str, str, int]] = set()  # where a group was given committed messages only, last
         # The owner that has read since its assignment, with its first and end offset.
         self._held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
         self._readers: dict[str, dict[str, None]] = {}
-        self._waits_from: dict[tuple[str, str, int], int] = {}
         self._turn: dict[str, int] = {}
-        self._waits: Callable[[], object] = lambda: None
         self.delivered = 0
         self.redelivered = 0
+        self.fetched_again = 0
         self.acknowledged = 0
 
-    def begin(self, group: str, topic: str, partition: int, offset: int) -> None:
-        """The group reads the partition from `offset` on, after an assignment or a seek."""
-        key = (group, topic, partition)
-        self._positions[key] = offset
-        self._starts.setdefault(key, offset)
-        self._readers.setdefault(topic, {})[group] = None
+    def begin(self, group: str, topic: str, partition: int, offset: int, *, holds_up: bool = True) -> None:
+        """The group reads the partition from `offset` on, after an assignment or a seek.
 
-    def waits_from(self, group: str, topic: str, partition: int, offset: int) -> None:
-        """A fetch of the group's owner waits for messages from `offset` on."""
-        if self._waits_from.get((group, topic, partition)) != offset:
-            self._waits_from[group, topic, partition] = offset
-            self._waits()
-
-    def reads_from(self, group: str, topic: str, partition: int) -> int | None:
-        """Where the group began to read, or waits for the first message to read; None where it did neither."""
-        key = (group, topic, partition)
-        return self._starts.get(key, self._waits_from.get(key))
-
-    def on_wait(self, action: Callable[[], object]) -> None:
-        """Call `action()` when a group waits at another offset than before, which is no event."""
-        self._waits = action
+        With `holds_up`, producers wait for it, though it has not committed anything.
+        """
+        self._positions[group, topic, partition] = offset
+        if holds_up:
+            self._readers.setdefault(topic, {})[group] = None
 
     def assigned(self, group: str, topic: str, partition: int) -> None:
         """The partition was assigned: its owner has no uncommitted deliveries yet."""
         self._held.pop((group, topic, partition), None)
 
     def held(
-        self, group: str, topic: str, partition: int, client: str, committed: int | None
+        self, group: str, topic: str, partition: int, member: str, committed: int | None
     ) -> tuple[int, int | None]:
-        """How many messages were delivered to `client` as the owner and are not committed, and the first offset."""
+        """How many messages were delivered to `member` as the owner and are not committed, and the first offset."""
         holder, first, end = self._held.get((group, topic, partition), ("", 0, 0))
-        if holder != client:
+        if holder != member:
             return 0, None
         first = max(committed or 0, first)
         return self._log(topic, partition).messages_between(first, end) if first < end else 0, first
@@ -131,9 +142,13 @@ class Fetches:
         """The next offset that the group's owner reads; None where the group never read."""
         return self._positions.get((group, topic, partition))
 
-    def start(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset at which the group began to read; None where it never did."""
-        return self._starts.get((group, topic, partition))
+    def came(self, reader: str) -> None:
+        """A reader by hand begins to read."""
+        self._by_hand.add(reader)
+
+    def gone(self, reader: str) -> None:
+        """A reader by hand will acknowledge nothing more."""
+        self._by_hand.discard(reader)
 
     def readers(self, topic: str) -> list[str]:
         """The groups that have read the topic, in the order of their first read."""
@@ -146,9 +161,10 @@ class Fetches:
     def forget_topic(self, topic: str) -> None:
         """Forget a deleted topic."""
         self._readers.pop(topic, None)
-        for known in (self._positions, self._delivered_end, self._starts, self._held, self._waits_from):
+        for known in (self._positions, self._deliveries, self._held):
             for key in [key for key in known if key[1] == topic]:
                 del known[key]
+        self._stable = {key for key in self._stable if key[1] != topic}
 
     def fetch(
         self,
@@ -160,6 +176,7 @@ class Fetches:
         max_messages: int,
         deadline_ns: int,
         stable: bool = False,
+        member: str = "",
     ) -> FetchReply:
         """Messages from `positions` on: at once where there are any, otherwise when some come, or [] at the deadline.
 
@@ -168,12 +185,12 @@ class Fetches:
         the others: its error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no
         messages.
         """
-        messages = self._read(now_ns, group, client, positions, max_messages, stable)
+        messages = self._read(now_ns, group, client, member, positions, max_messages, stable)
         if messages or deadline_ns <= now_ns:
             return Reply.of(messages)
         reply: FetchReply = Reply()
         timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: self._end(reply, []))
-        self._waiting[reply] = _WaitingFetch(group, client, dict(positions), max_messages, stable, timer)
+        self._waiting[reply] = _WaitingFetch(group, client, member, dict(positions), max_messages, stable, timer)
         for topic_partition in positions:
             self._waiting_for.setdefault(topic_partition, {})[reply] = None
         return reply
@@ -191,7 +208,13 @@ class Fetches:
                 continue
             try:
                 messages = self._read(
-                    now_ns, waiting.group, waiting.client, waiting.positions, waiting.max_messages, waiting.stable
+                    now_ns,
+                    waiting.group,
+                    waiting.client,
+                    waiting.member,
+                    waiting.positions,
+                    waiting.max_messages,
+                    waiting.stable,
                 )
             except BrokerError as error:
                 # The error belongs to the reader, not to the producer that has just published.
@@ -201,13 +224,18 @@ class Fetches:
             if messages:
                 self._end(reply, messages)
 
-    def committed(self, now_ns: int, group: str, client: str, topic: str, partition: int, old: int, new: int) -> None:
+    def committed(
+        self, now_ns: int, group: str, client: str, member: str, topic: str, partition: int, old: int, new: int
+    ) -> None:
         """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged."""
-        for run in self._log(topic, partition).runs(old, new):
-            self.acknowledged += run.count
+        key = (group, topic, partition)
+        if key in self._deliveries:
+            self._deliveries[key].acknowledge(min(new, self._log(topic, partition).end_offset))
+        for run, live in self._runs(self._log(topic, partition), old, new, stable=key in self._stable):
+            self.acknowledged += run.count * live
             self._events.emit(
                 now_ns,
-                EventKind.ACKNOWLEDGED,
+                EventKind.ACKNOWLEDGED if live else EventKind.PASSED_OVER,
                 topic=topic,
                 partition=partition,
                 offset=run.offset,
@@ -216,7 +244,20 @@ class Fetches:
                 client=client,
                 group=group,
                 published_ns=run.published_ns,
+                cause="" if live else EventKind.ACKNOWLEDGED.value,
+                member=member,
             )
+
+    @staticmethod
+    def _runs(log: ReadableLog, start: int, end: int, *, stable: bool) -> list[tuple[Run, bool]]:
+        """The messages between, and whether they are live: one that reads committed messages drops aborted ones."""
+        found: list[tuple[Run, bool]] = []
+        for span in log.aborted_ranges(start, end) if stable else ():
+            first, stop = max(start, span.start), min(span.stop, end)
+            found += [(run, True) for run in (log.runs(start, first) if start < first else ())]
+            found += [(run, False) for run in log.runs(first, stop)]
+            start = stop
+        return found + [(run, True) for run in (log.runs(start, end) if start < end else ())]
 
     def _end(self, reply: FetchReply, messages: list[StoredMessage]) -> None:
         if self._withdraw(reply):
@@ -236,6 +277,7 @@ class Fetches:
         now_ns: int,
         group: str,
         client: str,
+        member: str,
         positions: Mapping[TopicPartition, int],
         max_messages: int,
         stable: bool,
@@ -264,34 +306,56 @@ class Fetches:
                 if len(owned) * MAX_PARTITION_FETCH_BYTES > MAX_FETCH_BYTES:
                     room_bytes -= sum(message.size_bytes for message in read)
                 self._turn[client] = owned.index((topic, partition)) + 1
-                first = read[0]
-                self.hand_over(now_ns, group, client, first.topic, first.partition, first.offset, read[-1].offset + 1)
+                first, end_offset = read[0].offset, read[-1].offset + 1
+                self.hand_over(
+                    now_ns, group, client, member, topic, partition, first, end_offset, stable=stable, handled=True
+                )
         if failed is not None and not messages:
             raise failed
         return messages
 
     def hand_over(
-        self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int, end_offset: int
+        self,
+        now_ns: int,
+        group: str,
+        client: str,
+        member: str,
+        topic: str,
+        partition: int,
+        offset: int,
+        end_offset: int,
+        *,
+        stable: bool = False,
+        handled: bool = False,
     ) -> None:
-        """Record the delivery of the messages from `offset` up to `end_offset` to `client` of `group`."""
+        """Record the delivery of the messages from `offset` up to `end_offset` to `client` of `group`.
+
+        With `stable`, aborted messages are passed over. With `handled`, the program has what it is given, and a client
+        fetches nothing ahead for it.
+        """
         key = (group, topic, partition)
-        known_end = self._delivered_end.get(key, 0)
+        deliveries = self._deliveries.get(key)
+        if deliveries is None:
+            deliveries = self._deliveries[key] = Deliveries(self._groups().committed(group, topic, partition))
         self._positions[key] = end_offset
-        self._delivered_end[key] = max(known_end, end_offset)
+        if stable:
+            self._stable.add(key)
+        else:
+            self._stable.discard(key)
         holder, held_from, held_end = self._held.get(key, ("", 0, 0))
-        same = holder == client
-        self._held[key] = (client, held_from if same else offset, max(held_end if same else 0, end_offset))
+        same = holder == member
+        self._held[key] = (member, held_from if same else offset, max(held_end if same else 0, end_offset))
         log = self._log(topic, partition)
-        # Offsets below the furthest delivered one are redeliveries.
-        boundary = min(max(known_end, offset), end_offset)
-        for start, end, attempt in ((offset, boundary, 2), (boundary, end_offset, 1)):
-            for run in log.runs(start, end) if start < end else ():
-                self.delivered += run.count
-                if attempt > 1:
-                    self.redelivered += run.count
+        is_gone = (lambda _reader: True) if handled else partial(self._is_gone, group)
+        for start, end, attempt in deliveries.take(offset, end_offset, member, is_gone):
+            for run, live in self._runs(log, start, end, stable=stable):
+                self.delivered += run.count * live
+                if live and attempt != 1:
+                    self.redelivered += run.count * (attempt is not None)
+                    self.fetched_again += run.count * (attempt is None)
                 self._events.emit(
                     now_ns,
-                    EventKind.DELIVERED,
+                    EventKind.DELIVERED if live else EventKind.PASSED_OVER,
                     topic=topic,
                     partition=partition,
                     offset=run.offset,
@@ -301,4 +365,9 @@ class Fetches:
                     group=group,
                     attempt=attempt,
                     published_ns=run.published_ns,
+                    cause="" if attempt else FETCHED_AGAIN,
+                    member=member,
                 )
+
+    def _is_gone(self, group: str, reader: str) -> bool:
+        return reader not in self._by_hand if is_by_hand(reader) else not self._groups().is_member(group, reader)

@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import COOPERATIVE
+from broker_core.groups.commits import Commits
 from broker_core.groups.history import Causes, Owned
 from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult, read_subscription
+from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.protocol import TopicPartition, decode_assignment
 from broker_core.groups.states import VALID_PREVIOUS, GroupState
 from broker_core.replies import Reply
+from broker_core.snapshots import GroupView
 from broker_core.timers import Timer
+
+
+def view_of(
+    now_ns: int, group: Group, offsets: OffsetStore, commits: Commits, partitions_of: Callable[[str], int]
+) -> GroupView:
+    """The view of `group` with its members, and its offsets in each subscribed or committed partition."""
+    owners = {place: member for member in group.members.values() for place in member.owned}
+    wanted = {topic for member in group.members.values() for topic in member.subscription.topics}
+    topics = sorted(wanted | {topic for topic, _ in offsets.fetch_all(group.name)})
+    return GroupView(
+        name=group.name,
+        state=str(group.state),
+        generation=group.generation,
+        assignor=group.protocol,
+        leader=group.members[group.leader].client if group.leader else "",
+        topics=tuple(sorted(wanted)),
+        members=tuple(member.view() for member in group.members.values()),
+        offsets=tuple(
+            commits.view(now_ns, group.name, topic, number, *_names(owners.get((topic, number))))
+            for topic in topics
+            for number in range(partitions_of(topic))
+        ),
+        state_since_ns=group.state_since_ns,
+    )
+
+
+def _names(owner: Member | None) -> tuple[str, str]:
+    return ("", "") if owner is None else (owner.client, owner.member_id)
+
 
 _FENCED_KEPT = 1_000  # ids of replaced static members; older ones are unknown members
 

@@ -36,6 +36,7 @@ class JoinRequest(msgspec.Struct, frozen=True):
     protocols: Mapping[str, bytes]
     cause: str
     new_member_id: str = ""
+    host: str = ""
 
 
 class Joining:
@@ -107,11 +108,12 @@ class Joining:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         self._must_fit(group, request, None)
         member = Member(_new_id(group, request), request.client_id, request.instance_id, now_ns)
+        member.host = request.host
         group.add(member, request.protocol_type, request.protocols)
         self._watch(group, now_ns, member, request)
         group.park(member, reply)
         cause = request.cause or f"{member.client} joined"
-        self._say(group, now_ns, member, cause, "")
+        self.say_joined(group, now_ns, member, cause)
         self._rebalancer.begin(group, now_ns, cause)
 
     def _rejoin(
@@ -139,16 +141,17 @@ class Joining:
         self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
     ) -> None:
         self._must_fit(group, request, member)
-        old, old_id = member.subscription, member.member_id
+        old, old_id, heard_ns = member.subscription, member.member_id, member.heard_ns
         group.fail_waiting(
             member,
             BrokerError(ErrorCode.FENCED_INSTANCE_ID, f"{old_id} of group {group.name} was replaced by a newer one"),
         )
         group.replace(member, _new_id(group, request))
-        member.client, member.joined_ns = request.client_id, now_ns
+        self._rebalancer.note_members(group)
+        member.client, member.host, member.joined_ns = request.client_id, request.host, now_ns
         group.offer(member, request.protocols)
         self._watch(group, now_ns, member, request)
-        self._say(group, now_ns, member, f"{member.client} came back as {member.instance_id}", old_id)
+        self.say_joined(group, now_ns, member, f"{member.client} came back as {member.instance_id}", old_id, heard_ns)
         if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
             member.subscription = read_subscription(
                 group.protocol_type, member.protocols[group.protocol], member.instance_id
@@ -180,7 +183,10 @@ class Joining:
             lambda at_ns, late, sentence, heard_ns: self._missed(group, at_ns, late, sentence, heard_ns),
         )
 
-    def _say(self, group: Group, now_ns: int, member: Member, cause: str, replaces: str) -> None:
+    def say_joined(
+        self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
+    ) -> None:
+        """Emit MEMBER_JOINED; `replaces` is the former id of a static member."""
         self._events.emit(
             now_ns,
             EventKind.MEMBER_JOINED,
@@ -193,6 +199,7 @@ class Joining:
                 "instance_id": member.instance_id,
                 "topics": list(member.subscription.topics),
                 "replaces": replaces,
+                **({"heard_ns": heard_ns} if replaces else {}),
             },
         )
 

@@ -79,6 +79,7 @@ class Member:
         "assignment",
         "client",
         "epoch",
+        "host",
         "instance_id",
         "join",
         "joined_ns",
@@ -87,6 +88,7 @@ class Member:
         "poll",
         "protocols",
         "rebalance_timeout_ns",
+        "seen_ns",
         "session",
         "subscription",
         "sync",
@@ -95,8 +97,9 @@ class Member:
     def __init__(self, member_id: str, client: str, instance_id: str, now_ns: int) -> None:
         self.member_id = member_id
         self.client = client
+        self.host = ""  # the address of the client; "" for one in the broker's process
         self.instance_id = instance_id
-        self.joined_ns = now_ns
+        self.joined_ns = self.seen_ns = now_ns
         self.protocols: dict[str, bytes] = {}
         self.subscription = MemberSubscription(())
         self.rebalance_timeout_ns = 0
@@ -112,6 +115,11 @@ class Member:
     def waiting(self) -> bool:
         """Whether it waits for the reply to a join or sync; its deadlines are suspended while it does."""
         return self.join is not None or self.sync is not None
+
+    @property
+    def heard_ns(self) -> int:
+        """Its last sign of life: a heartbeat, or the end of its connection."""
+        return self.seen_ns if self.session is None else max(self.seen_ns, self.session.heard_ns)
 
     def heard(self, now_ns: int) -> None:
         """Restart the session timeout."""

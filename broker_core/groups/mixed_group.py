@@ -41,7 +41,7 @@ class MixedGroups:
             upgraded.is_classic = True
             upgraded.offer(CONSUMER, member.protocols)
             upgraded.names = tuple(sorted(member.subscription.topics))
-            upgraded.rebalance_timeout_ns = member.rebalance_timeout_ns
+            upgraded.rebalance_timeout_ns, upgraded.host = member.rebalance_timeout_ns, member.host
             upgraded.owned = upgraded.target = upgraded.reported = member.owned
             upgraded.epoch = upgraded.previous_epoch = group.generation
             group.members[member.member_id] = upgraded
@@ -68,6 +68,7 @@ class MixedGroups:
             rebalance_timeout_ms=request.rebalance_timeout_ms,
             topics=subscription.topics,
             owned=subscription.owned,
+            host=request.host,
         )
         if request.member_id:
             member = self._reconciler.find(group, request.member_id)
@@ -111,6 +112,7 @@ class MixedGroups:
             old.stop_timer()
             member = Member(old.member_id, old.client, old.instance_id, old.joined_ns)
             member.owned, member.rebalance_timeout_ns = old.owned, old.rebalance_timeout_ns
+            member.host = old.host
             member.offer(CONSUMER, old.protocols)
             group.members[old.member_id] = member
             self._reconciler.watch(group, now_ns, member, session_ms or self._config.consumer_session_timeout_ms)

@@ -15,6 +15,9 @@ _GROWTH = 4  # the journal is rewritten when it has grown by this factor
 _SMALL_BYTES = 256 * 1024  # a smaller journal is not rewritten
 
 
+NUMBERS = 1 << 31  # of flushes, after which they begin again
+
+
 class OffsetRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A committed offset; None for one that was deleted."""
 
@@ -34,14 +37,23 @@ class GroupRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     members: int = 0
 
 
+class MembersRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The members of a group, see `kept_members`; b"" for none."""
+
+    group: str
+    members: bytes
+
+
 class Changes(msgspec.Struct, frozen=True, array_like=True):
-    """The rows of one flush."""
+    """The rows of flush `number`, which counts on over restarts; both journal and file say the last that they have."""
 
     offsets: list[OffsetRow]
     groups: list[GroupRow]
+    number: int = 0
+    members: list[MembersRow] = []
 
     def __len__(self) -> int:
-        return len(self.offsets) + len(self.groups)
+        return len(self.offsets) + len(self.groups) + len(self.members)
 
 
 class OffsetJournal:

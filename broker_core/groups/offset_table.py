@@ -11,7 +11,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import private
-from broker_core.groups.offset_journal import Changes, GroupRow, OffsetRow
+from broker_core.groups.offset_journal import Changes, GroupRow, MembersRow, OffsetRow
 
 MEMORY = ":memory:"
 _SCHEMA = """
@@ -22,11 +22,15 @@ CREATE TABLE IF NOT EXISTS offsets (
 CREATE TABLE IF NOT EXISTS groups (
     grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL, checksum INTEGER NOT NULL)
     WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS members (
+    grp TEXT PRIMARY KEY, members BLOB NOT NULL, checksum INTEGER NOT NULL)
+    WITHOUT ROWID;
 """
 _OFFSET_COLUMNS = 'grp, topic, partition, "offset", metadata, leader_epoch'
 _GROUP_COLUMNS = "grp, generation, members"
 _OFFSETS = f"SELECT {_OFFSET_COLUMNS}, checksum FROM offsets ORDER BY grp, topic, partition"
 _GROUPS = f"SELECT {_GROUP_COLUMNS}, checksum FROM groups ORDER BY grp"
+_MEMBERS = "SELECT grp, members, checksum FROM members ORDER BY grp"
 # Errors caused by the disk or another process. Any other error of these fixed statements means a corrupt file.
 _OUTSIDE = frozenset(
     {
@@ -67,7 +71,6 @@ class OffsetTable:
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.create_function("row_checksum", -1, _checksum, deterministic=True)
             connection.executescript(_SCHEMA)
-            _add_checksums(connection)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             if connection is not None:
                 connection.close()
@@ -83,6 +86,8 @@ class OffsetTable:
             return Changes(
                 [_offset_row(row) for row in self.connection.execute(_OFFSETS)],
                 [_group_row(row) for row in self.connection.execute(_GROUPS)],
+                self.connection.execute("PRAGMA user_version").fetchone()[0],
+                [_members_row(row) for row in self.connection.execute(_MEMBERS)],
             )
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._fault("cannot be read", error) from error
@@ -114,6 +119,12 @@ class OffsetTable:
                     "DELETE FROM groups WHERE grp = ?",
                     [(row.group,) for row in changes.groups if row.generation is None],
                 )
+                execute(f"PRAGMA user_version = {changes.number}")
+                many(
+                    "INSERT OR REPLACE INTO members VALUES (?1, ?2, row_checksum(?1, ?2))",
+                    [(row.group, row.members) for row in changes.members if row.members],
+                )
+                many("DELETE FROM members WHERE grp = ?", [(row.group,) for row in changes.members if not row.members])
                 execute("COMMIT")
             except sqlite3.Error:
                 if self.connection.in_transaction:
@@ -133,14 +144,6 @@ class OffsetTable:
         return BrokerError(ErrorCode.STORAGE_ERROR, f"the offsets in {self._path} {what} ({error})")
 
 
-def _add_checksums(connection: sqlite3.Connection) -> None:
-    """Add checksums to the tables of an earlier version."""
-    for table, columns in (("offsets", _OFFSET_COLUMNS), ("groups", _GROUP_COLUMNS)):
-        if "checksum" not in {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
-            connection.execute(f"UPDATE {table} SET checksum = row_checksum({columns})")
-
-
 def quarantine(path: str) -> str:
     """Rename a corrupt file and its -wal and -shm files. Returns the new name."""
     number = 1
@@ -156,7 +159,7 @@ def quarantine(path: str) -> str:
 def salvage(path: str) -> Changes:
     """The readable and valid rows of a corrupt file."""
     found = Changes([], [])
-    for query, take in ((_OFFSETS, _take_offset), (_GROUPS, _take_group)):
+    for query, take in ((_OFFSETS, _take_offset), (_GROUPS, _take_group), (_MEMBERS, _take_members)):
         with (
             suppress(sqlite3.Error, UnicodeDecodeError),
             closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as old,
@@ -173,6 +176,17 @@ def _take_offset(found: Changes, row: tuple[object, ...]) -> None:
 
 def _take_group(found: Changes, row: tuple[object, ...]) -> None:
     found.groups.append(_group_row(row))
+
+
+def _take_members(found: Changes, row: tuple[object, ...]) -> None:
+    found.members.append(_members_row(row))
+
+
+def _members_row(row: tuple[object, ...]) -> MembersRow:
+    match row:
+        case (str(group), bytes(members), checksum) if checksum == _checksum(*row[:-1]):
+            return MembersRow(group, members)
+    raise CorruptTable(f"a row makes no sense: {row!r}")
 
 
 def _offset_row(row: tuple[object, ...]) -> OffsetRow:

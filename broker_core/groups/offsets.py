@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -10,7 +10,7 @@ import msgspec
 
 from broker_core.errors import BrokerError
 from broker_core.files import DiskFiles, FileSystem
-from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
+from broker_core.groups.offset_journal import NUMBERS, Changes, GroupRow, MembersRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, CorruptTable, OffsetTable, quarantine, salvage
 from broker_core.groups.protocol import TopicPartition
 from broker_core.replies import Reply
@@ -67,7 +67,7 @@ class OffsetStore:
 
     `path` is a file or ":memory:". Changes are made in memory; `flush` writes them, first to a journal beside the
     file, from which a corrupt file is rebuilt. With `durable`, each flush waits for the disk. Not thread-safe: the
-    broker calls it under its lock. `corruption` is a sentence about a corrupt or missing file, otherwise "".
+    broker calls it under its lock. `corruption` is a sentence about a corrupt, cut or missing file, otherwise "".
     """
 
     def __init__(self, path: str | Path = MEMORY, *, durable: bool = False) -> None:
@@ -78,8 +78,13 @@ class OffsetStore:
         self._numbers: dict[str, GroupNumbers] = {}
         self._changed: set[tuple[str, str, int]] = set()
         self._changed_groups: set[str] = set()
+        self._members: dict[str, bytes] = {}
+        self._changed_members: set[str] = set()
+        #: What is to be kept of a group's members, see `kept_members`; asked when it is written.
+        self.members_of: Callable[[str], bytes | None] = lambda _group: None
         self._awaited_by: list[Reply[None]] = []
         self._flushing = False
+        self._number = 0  # of the last flush
         self.corruption = ""
         self._journal: OffsetJournal | None = None
         if self._path != MEMORY:
@@ -153,6 +158,16 @@ class OffsetStore:
         self._numbers[group] = GroupNumbers(generation, members)
         self._changed_groups.add(group)
 
+    # -- members
+
+    def note_members(self, group: str) -> None:
+        """Something of its members has changed."""
+        self._changed_members.add(group)
+
+    def members(self) -> Mapping[str, bytes]:
+        """What was kept of each group's members."""
+        return dict(self._members)
+
     # -- the file
 
     @property
@@ -192,8 +207,10 @@ class OffsetStore:
             for reply in awaited_by:
                 reply.resolve(None)
             return None
+        self._number = changes.number
         self._changed.clear()
         self._changed_groups.clear()
+        self._changed_members.clear()
         self._flushing = True
         everything = self._everything() if self._journal is not None and self._journal.overgrown else None
         return FlushTicket(changes, everything, self._table, self._journal, awaited_by)
@@ -220,6 +237,9 @@ class OffsetStore:
         elif ticket.error is not None:
             self._changed.update((row.group, row.topic, row.partition) for row in ticket.changes.offsets)
             self._changed_groups.update(row.group for row in ticket.changes.groups)
+            for each in ticket.changes.members:
+                self._members.pop(each.group, None)
+                self._changed_members.add(each.group)
             raise ticket.error
 
     def close(self) -> None:
@@ -236,13 +256,18 @@ class OffsetStore:
     def _open(self) -> OffsetTable:
         table: OffsetTable | None = None
         lost = self._journal is not None and self._journal.exists() and not Path(self._path).exists()
+        why = "was damaged"
         try:
             table = OffsetTable(self._path, durable=self._durable)
-            self._apply(table.read())
+            found = table.read()
+            self._apply(found)
+            if not lost and self._is_ahead(found.number):
+                why = "lacks the last commits, which its -wal file held"
+                raise CorruptTable(why)
         except CorruptTable:
             if table is not None:
                 table.close()
-            table = self._rebuild(quarantine(self._path))
+            table = self._rebuild(quarantine(self._path), why)
         else:
             if lost:
                 self._replay(self._journal)
@@ -252,16 +277,27 @@ class OffsetStore:
             self._journal.rewrite(self._everything())
         return table
 
-    def _rebuild(self, aside: str) -> OffsetTable:
+    def _rebuild(self, aside: str, why: str) -> OffsetTable:
         """A new file from the readable rows of the old one and the journal."""
         found = salvage(aside)
         self._apply(found)
         replayed = self._replay(self._journal)
         source = "its journal" if replayed else f"{len(found.offsets)} offsets that could still be read"
-        self.corruption = f"{self._path} was damaged: it is kept as {aside}, and a new one is rebuilt from {source}"
+        self.corruption = f"{self._path} {why}: it is kept as {aside}, and a new one is rebuilt from {source}"
         table = OffsetTable(self._path, durable=self._durable)
         table.write(self._everything())
         return table
+
+    def _is_ahead(self, number: int) -> bool:
+        """Whether the journal, which is written first, has more than the one flush behind `number` that a death of the
+        process explains.
+        """
+        if self._journal is None or not self._journal.exists():
+            return False
+        last = number
+        for changes in self._journal.read():
+            last = changes.number
+        return 1 < (last - number) % NUMBERS < NUMBERS // 2
 
     def _replay(self, journal: OffsetJournal | None) -> bool:
         """Apply the journal; False where there is none. Its first frame replaces the whole state."""
@@ -272,11 +308,13 @@ class OffsetStore:
                     self._offsets.clear()
                     self._readers.clear()
                     self._numbers.clear()
+                    self._members.clear()
                 whole = True
                 self._apply(changes)
         return whole
 
     def _apply(self, changes: Changes) -> None:
+        self._number = changes.number
         for row in changes.offsets:
             if row.offset is None:
                 self._drop(row.group, row.topic, row.partition)
@@ -288,6 +326,8 @@ class OffsetStore:
                 self._numbers.pop(each.group, None)
             else:
                 self._numbers[each.group] = GroupNumbers(each.generation, each.members)
+        for kept in changes.members:
+            self._members[kept.group] = kept.members
 
     def _put(self, group: str, topic: str, partition: int, value: OffsetAndMetadata) -> None:
         committed = self._offsets.setdefault(group, {})
@@ -313,12 +353,24 @@ class OffsetStore:
         return Changes(
             [self._row(*key) for key in sorted(self._changed)],
             [self._group_row(group) for group in sorted(self._changed_groups)],
+            (self._number + 1) % NUMBERS,
+            [MembersRow(group, self._members[group]) for group in sorted(self._changed_members) if self._kept(group)],
         )
+
+    def _kept(self, group: str) -> bool:
+        """Whether what is to be kept of its members is news."""
+        members = self.members_of(group)
+        if members is None or members == self._members.get(group, b""):
+            return False
+        self._members[group] = members
+        return True
 
     def _everything(self) -> Changes:
         return Changes(
             [self._row(group, *key) for group, committed in self._offsets.items() for key in committed],
             [self._group_row(group) for group in self._numbers],
+            self._number,
+            [MembersRow(group, members) for group, members in self._members.items() if members],
         )
 
     def _row(self, group: str, topic: str, partition: int) -> OffsetRow:

@@ -126,9 +126,14 @@ class Rebalancer:
         if not group.unsynced:
             group.set_timer(None)
 
+    def note_members(self, group: Group) -> None:
+        """What is kept of the members over a restart has changed."""
+        self._offsets.note_members(group.name)
+
     def move(self, group: Group, now_ns: int, state: GroupState) -> GroupState:
         """Enter a state and emit GROUP_STATE. Returns the previous state."""
         old = group.move_to(state, now_ns)
+        self.note_members(group)
         leader = group.members.get(group.leader)
         detail = {
             "from": str(old),
@@ -260,6 +265,7 @@ class Rebalancer:
     def _ownership(
         self, group: Group, now_ns: int, kind: EventKind, member: Member, partitions: list[TopicPartition]
     ) -> None:
+        self.note_members(group)
         detail = {"partitions": [list(partition) for partition in partitions], "member_id": member.member_id}
         self._emit(group, now_ns, kind, client=member.client, cause=str(group.causes), detail=detail)
 

@@ -36,6 +36,14 @@ from broker_core.timers import Timers
 
 ASSIGNORS = ("uniform", "range")  # those that Kafka's coordinator has
 DEFAULT_ASSIGNOR = "uniform"
+# Up to so many members, each change is assigned at once. In a larger group, changes are gathered for an interval, as by
+# Kafka 4.2 (KIP-1263), so that a join costs the same however many have joined.
+_ASSIGNED_AT_ONCE = 100
+_ASSIGNMENT_INTERVAL_NS = 1_000_000_000
+_PATTERNS = re2.Options()
+_PATTERNS.log_errors = False  # the client is told
+_PATTERNS.never_capture = True
+_PATTERNS.max_mem = 1_048_576
 
 
 class Reconciler:
@@ -97,14 +105,22 @@ class Reconciler:
         self._rebalancer.revoke(group, now_ns, member, member.owned)
         member.stop_timer()
         group.remove(member, BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left: {cause}"))
-        self._assign_anew(group, now_ns, cause)
+        self.assign_anew(group, now_ns, cause)
 
     def topic_changed(self, group: Group, now_ns: int, topic: str, what: str) -> None:
         """A topic was created, deleted or extended: a group that subscribes to it gets a new target."""
         before = dict(group.topics)
-        self._read_subscriptions(group)
+        cause = f"topic {topic} {what}"
+        for member in () if self._partitions_of(topic) else group.members.values():
+            assert isinstance(member, ConsumerMember)
+            gone = [place for place in member.owned if place[0] == topic]
+            if gone:  # nobody has to confirm that
+                self._rebalancer.started(group, now_ns, cause)
+                self._rebalancer.revoke(group, now_ns, member, gone)
+            member.forget(topic)
+        self.read_subscriptions(group)
         if group.topics != before:
-            self._assign_anew(group, now_ns, f"topic {topic} {what}")
+            self.assign_anew(group, now_ns, cause)
 
     # -- members
 
@@ -121,13 +137,13 @@ class Reconciler:
                 f"{request.assignor} for {request.client_id}; there are {', '.join(ASSIGNORS)}",
             )
         if request.topic_regex:
-            _compiled(request.topic_regex)
+            compiled(request.topic_regex)
 
     def joined(
         self, group: Group, now_ns: int, request: ConsumerHeartbeat, classic: JoinRequest | None = None
     ) -> ConsumerMember:
         """The new or returning member; `classic` is its request in the classic protocol."""
-        replaced = ""
+        replaced, heard_ns = "", 0
         member = self.find(group, request.member_id) if request.member_id in group.members else None
         if member is None and request.instance_id in group.static:
             member = self.find(group, group.static[request.instance_id])
@@ -136,10 +152,10 @@ class Reconciler:
                     ErrorCode.UNRELEASED_INSTANCE_ID,
                     f"{request.instance_id} of group {group.name} is still {member.member_id}",
                 )
-            replaced = member.member_id
+            replaced, heard_ns = member.member_id, member.heard_ns
             group.replace(member, request.member_id)
             member.away = False
-            member.client, member.joined_ns = request.client_id, now_ns
+            member.client, member.host, member.joined_ns = request.client_id, request.host, now_ns
         if member is None:
             return self._enter(group, now_ns, request, classic)
         group.offer(member, {} if classic is None else classic.protocols)
@@ -148,7 +164,9 @@ class Reconciler:
         member.reported = None
         self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         if replaced:
-            self._say_joined(group, now_ns, member, f"{member.client} came back as {member.instance_id}", replaced)
+            self._say_joined(
+                group, now_ns, member, f"{member.client} came back as {member.instance_id}", replaced, heard_ns
+            )
         self.subscribe(group, now_ns, member, request)
         return member
 
@@ -158,15 +176,16 @@ class Reconciler:
         if len(group.members) >= self._config.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         member = ConsumerMember(request.member_id, request.client_id, request.instance_id, now_ns)
+        member.host = request.host
         group.members_seen += 1
         member.is_classic = classic is not None
         group.add(member, CONSUMER, {} if classic is None else classic.protocols)
         self._take(member, request)
         self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
-        self._read_subscriptions(group)
+        group.topics.update({topic: self._partitions_of(topic) for topic in self._read_subscription(member)})
         cause = f"{member.client} joined"
-        self._say_joined(group, now_ns, member, cause, "")
-        self._assign_anew(group, now_ns, cause)
+        self._say_joined(group, now_ns, member, cause)
+        self.assign_anew(group, now_ns, cause)
         return member
 
     def _known(self, group: Group, request: ConsumerHeartbeat) -> ConsumerMember:
@@ -182,7 +201,8 @@ class Reconciler:
     def _leaves(self, group: Group, now_ns: int, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         member = self.find(group, request.member_id)
         if request.member_epoch == LEAVING_FOR_A_WHILE and member.instance_id:
-            member.away, member.reported = True, None
+            member.away, member.reported, member.seen_ns = True, None, now_ns
+            self._rebalancer.note_members(group)
             member.revoking = frozenset()
             member.stop_timer()
         else:
@@ -212,6 +232,7 @@ class Reconciler:
         """Apply the fields of a heartbeat. Returns whether the subscription or the assignor has changed."""
         if request.rebalance_timeout_ms is not None:
             member.rebalance_timeout_ns = request.rebalance_timeout_ms * NS_PER_MS
+        member.allowed = request.allowed
         before = (member.names, member.regex, member.assignor)
         member.names = member.names if request.topics is None else tuple(sorted(request.topics))
         member.regex = member.regex if request.topic_regex is None else request.topic_regex
@@ -221,25 +242,40 @@ class Reconciler:
     def subscribe(self, group: Group, now_ns: int, member: ConsumerMember, request: ConsumerHeartbeat) -> None:
         """Apply the subscription of a member; where it has changed, compute a new target."""
         if self._take(member, request):
-            self._read_subscriptions(group)
             cause = f"{member.client} changed its subscription"
-            self._assign_anew(group, now_ns, cause)
+            self.assign_anew(group, now_ns, cause)
 
-    def _read_subscriptions(self, group: Group) -> None:
-        names = sorted(self._topic_names())
+    def _read_subscription(self, member: ConsumerMember) -> set[str]:
+        topics = set(member.names)
+        if member.regex:
+            pattern = compiled(member.regex)
+            topics |= {name for name in self._topic_names() if pattern.fullmatch(name) and member.allowed(name)}
+        member.subscription = MemberSubscription(tuple(sorted(topics)), instance_id=member.instance_id)
+        return topics
+
+    def read_subscriptions(self, group: Group) -> None:
+        """What the members subscribe to, patterns included."""
         wanted: set[str] = set()
         for each in group.members.values():
             assert isinstance(each, ConsumerMember)
-            topics = set(each.names)
-            if each.regex:
-                pattern = _compiled(each.regex)
-                topics |= {name for name in names if pattern.fullmatch(name)}
-            each.subscription = MemberSubscription(tuple(sorted(topics)), instance_id=each.instance_id)
-            wanted |= topics
+            wanted |= self._read_subscription(each)
         group.topics = {topic: self._partitions_of(topic) for topic in sorted(wanted)}
 
-    def _assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
-        """Begin the next group epoch with a new target assignment."""
+    def assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
+        """Begin the next group epoch with a new target assignment; in a large group, when the interval is over."""
+        if len(group.members) <= _ASSIGNED_AT_ONCE:
+            self._assign(group, now_ns, cause)
+        elif group.timer is None:
+
+            def over(at_ns: int) -> None:
+                group.set_timer(None)
+                self._assign(group, at_ns, cause)
+                group.settle()
+
+            group.set_timer(self._timers.at(now_ns + _ASSIGNMENT_INTERVAL_NS, over))
+
+    def _assign(self, group: Group, now_ns: int, cause: str) -> None:
+        group.set_timer(None)
         self._rebalancer.started(group, now_ns, cause)
         group.generation += 1
         self._offsets.set_numbers(group.name, group.generation, group.members_seen)
@@ -250,7 +286,7 @@ class Reconciler:
             self._rebalancer.complete(group, now_ns)
             self._reads_anew(now_ns)
             return
-        self._read_subscriptions(group)
+        self.read_subscriptions(group)
         members = {key: member for key, member in group.members.items() if isinstance(member, ConsumerMember)}
         group.protocol = _elected(members.values())
         claims = {
@@ -289,7 +325,9 @@ class Reconciler:
         self._rebalancer.revoke(group, now_ns, member, lost)
         if member.epoch != group.generation:
             member.previous_epoch, member.epoch = member.epoch, group.generation
-        others = self.owned_by_others(group, member)
+            self._rebalancer.note_members(group)
+        more = set(member.target) - set(member.owned)
+        others = self.owned_by_others(group, member) if more else set()
         free = [place for place in member.target if place not in others]
         self._rebalancer.assign(group, now_ns, member, tuple(sorted({*member.owned, *free})))
 
@@ -309,20 +347,28 @@ class Reconciler:
             return
         for member in group.members.values():
             assert isinstance(member, ConsumerMember)
-            if member.epoch != group.generation or member.revoking or set(member.owned) != set(member.target):
+            if (
+                member.epoch != group.generation
+                or member.revoking
+                or not (member.owned == member.target or set(member.owned) == set(member.target))
+            ):
                 return
         self._rebalancer.move(group, now_ns, GroupState.STABLE)
         self._rebalancer.complete(group, now_ns)
 
     # -- events
 
-    def _say_joined(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, replaces: str) -> None:
+    def _say_joined(
+        self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
+    ) -> None:
         detail: dict[str, object] = {
             "member_id": member.member_id,
             "instance_id": member.instance_id,
             "topics": list(member.subscription.topics),
             "replaces": replaces,
         }
+        if replaces:
+            detail["heard_ns"] = heard_ns
         self._emit(group, now_ns, EventKind.MEMBER_JOINED, member, cause, detail)
 
     def _emit(
@@ -345,8 +391,9 @@ def _elected(members: Iterable[ConsumerMember]) -> str:
     return max(ASSIGNORS, key=lambda name: (votes.count(name), name == DEFAULT_ASSIGNOR))
 
 
-def _compiled(pattern: str) -> Any:
+def compiled(pattern: str) -> Any:
+    """A pattern of RE2, as Kafka's. Raises INVALID_REGULAR_EXPRESSION."""
     try:
-        return re2.compile(pattern)
+        return re2.compile(pattern, _PATTERNS)
     except re2.error as error:
         raise BrokerError(ErrorCode.INVALID_REGULAR_EXPRESSION, f"{pattern[:100]!r} ({error})") from error

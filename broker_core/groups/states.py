@@ -38,7 +38,8 @@ VALID_PREVIOUS: Mapping[GroupState, frozenset[GroupState]] = {
         # Itself: another member came meanwhile, and the generation is another.
         {GroupState.EMPTY, GroupState.STABLE, GroupState.PREPARING, GroupState.COMPLETING, GroupState.RECONCILING}
     ),
-    GroupState.STABLE: frozenset({GroupState.COMPLETING, GroupState.RECONCILING}),
+    # Empty: its members are restored after a restart of the broker.
+    GroupState.STABLE: frozenset({GroupState.COMPLETING, GroupState.RECONCILING, GroupState.EMPTY}),
     GroupState.EMPTY: frozenset({GroupState.PREPARING, GroupState.RECONCILING, GroupState.STABLE}),
     GroupState.DEAD: frozenset({GroupState.EMPTY}),
 }

@@ -9,44 +9,13 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from broker_core.clock import NS_PER_S
+from broker_core.snapshots import ConnectionView
 
 # Rates are taken over at least this long, and at most twice as long.
 RATE_WINDOW_NS = NS_PER_S
 KEPT_GONE = 50
 KEPT_REQUESTS = 2_000
 KEPT_LATENCIES = 100  # of each API of a connection
-
-
-class ConnectionView(msgspec.Struct, frozen=True):
-    """One connection at one moment. Times are session nanoseconds; sizes are bytes sent and received.
-
-    `client` is what it calls itself, `software` what it runs and `group` the last group that it named ("" while it has
-    not said so), `principal` who its token says it is. Rates are per second, over the last second or two. Of one that
-    has ended, `last_error` says who cut it, and why.
-    """
-
-    id: int
-    listener: str
-    peer: str
-    client: str
-    principal: str
-    opened_ns: int
-    heard_ns: int
-    requests: int
-    messages_in: int
-    messages_out: int
-    bytes_in: int
-    bytes_out: int
-    requests_per_s: float
-    messages_in_per_s: float
-    messages_out_per_s: float
-    bytes_in_per_s: float
-    bytes_out_per_s: float
-    errors: int
-    last_error: str
-    ended_ns: int | None = None  # while it is open
-    software: str = ""
-    group: str = ""
 
 
 class ApiView(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ from aiokafka.record.default_records import DefaultRecordBatch, DefaultRecordBat
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
 from broker_core.log.alike_records import records_alike
+from broker_core.log.compression import CODECS, packed, unpacked
 from broker_core.log.reserved_headers import reserved_headers, users_headers
 from broker_core.messages import Message, StoredMessage
 
@@ -164,6 +165,23 @@ def set_log_append_time(batch: bytearray, timestamp_ms: int) -> None:
     """
     batch[_LOW_ATTRIBUTES] |= LOG_APPEND_TIME_BIT
     _TIMESTAMP.pack_into(batch, _MAX_TIMESTAMP_AT, timestamp_ms)
+    _seal(batch)
+
+
+def recompressed(batch: bytes | bytearray, codec: str) -> bytearray:
+    """The same batch with its records compressed by `codec`. Raises as `unpacked`."""
+    with memoryview(batch) as view:
+        made = bytearray(view[:HEADER_BYTES])
+        records = unpacked(CODECS[batch[_LOW_ATTRIBUTES] & CODEC_BITS], view[HEADER_BYTES:])
+    made += packed(codec, records)
+    made[_LOW_ATTRIBUTES] = made[_LOW_ATTRIBUTES] & ~CODEC_BITS | CODECS.index(codec)
+    PLACE.pack_into(made, 0, PLACE.unpack_from(made)[0], len(made) - LENGTH_FIELD_END, _LEADER_EPOCH)
+    _seal(made)
+    return made
+
+
+def _seal(batch: bytearray) -> None:
+    """Write the checksum."""
     with memoryview(batch) as view:
         _CRC.pack_into(batch, _CRC_AT, crc32c.crc32c(view[CRC_START:]))
 
@@ -202,6 +220,8 @@ def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> byt
         builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
     data: bytearray = builder.build()
     PLACE.pack_into(data, 0, base_offset, len(data) - LENGTH_FIELD_END, _LEADER_EPOCH)
+    if attributes & CODEC_BITS:
+        data = recompressed(data, CODECS[attributes & CODEC_BITS])
     if attributes & LOG_APPEND_TIME_BIT:
         set_log_append_time(data, max_ms)
     return data

@@ -11,6 +11,7 @@ from broker_core.settings import NotNegative, Positive, Settings
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact"]
 TimestampType = Literal["CreateTime", "LogAppendTime"]
+CompressionType = Literal["producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"]
 
 MAX_SEGMENT_BYTES = 1 << 30  # positions up to twice this must fit into 4 bytes
 _DAY_MS = 86_400_000
@@ -26,7 +27,8 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     `segment_ms` old. `retention_*` remove whole segments where `cleanup` is `delete`. `tombstone_ms` is the time for
     which compaction keeps tombstones. `message_ttl_ms` limits the time to live of all messages. `timestamp_type` is
     whose time messages have: the Kafka client's (CreateTime), or the broker's when it appends them (LogAppendTime).
-    Messages of the broker's own clients have its time in both cases.
+    Messages of the broker's own clients have its time in both cases. `compression_type` is what batches are compressed
+    by when they are stored; with `producer` they stay as they came.
     """
 
     durability: Durability = "memory"
@@ -40,3 +42,4 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     tombstone_ms: NotNegative = _DAY_MS
     message_ttl_ms: Annotated[int, Range(0, MAX_TTL_MS)] | None = None
     timestamp_type: TimestampType = "CreateTime"
+    compression_type: CompressionType = "producer"

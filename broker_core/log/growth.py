@@ -36,6 +36,11 @@ class Growth:
         reply.then(forget)
         return reply
 
+    def removed(self, topic: str) -> None:
+        """The topic was deleted: settle the replies that wait for its partitions."""
+        for place in [place for place in self._waiting if place[0] == topic]:
+            self.appended(*place)
+
     def appended(self, topic: str, partition: int) -> None:
         """Settle the replies that wait for the partition."""
         for reply in list(self._waiting.get((topic, partition), ())):

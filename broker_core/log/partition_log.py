@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 
 import msgspec
 
@@ -12,15 +13,18 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
 from broker_core.log.batch import (
+    HEADER_BYTES,
     MAX_BATCH_BYTES,
     MAX_BATCH_RECORDS,
     ProducerStamp,
     encode_batch,
     encode_batches,
+    recompressed,
     set_log_append_time,
 )
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.client_batch import ClientBatch
+from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption
 from broker_core.log.markers import encode_marker
@@ -28,12 +32,35 @@ from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
 from broker_core.log.reserved_headers import check_sizes, with_ttl
-from broker_core.log.retention import is_too_old, retained_from
 from broker_core.log.segment import PartitionContext, Segment
 from broker_core.log.segment_list import SegmentList
 from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import Message
+
+
+def is_too_old(published_ns: int, config: LogConfig, now_ns: int) -> bool:
+    """Whether a message published at `published_ns` is older than `retention_ms`."""
+    return config.retention_ms is not None and now_ns - published_ns > config.retention_ms * NS_PER_MS
+
+
+def retained_from(segments: SegmentList, config: LogConfig, now_ns: int) -> int:
+    """The offset before which sealed segments are to be deleted.
+
+    The oldest segment is deleted while it is too old, or while the others still have `retention_bytes`.
+    """
+    offset = 0
+    excess_bytes = segments.size_bytes - config.retention_bytes if config.retention_bytes is not None else 0
+    for segment, following in pairwise(segments):
+        latest_ns = segment.max_published_ns
+        too_old = latest_ns is None or is_too_old(latest_ns, config, now_ns)
+        too_many = config.retention_bytes is not None and excess_bytes >= segment.size_bytes
+        if not (too_old or too_many):
+            break
+        excess_bytes -= segment.size_bytes
+        offset = following.base_offset
+    return offset
+
 
 _NEVER_NS = 1 << 63
 
@@ -112,6 +139,8 @@ class PartitionLog(PartitionReader):
         self._needs_keys = config.cleanup == "compact"
         self._ttl_ms = config.message_ttl_ms
         self._sets_time = config.timestamp_type == "LogAppendTime"
+        self._compression_type = config.compression_type
+        self._packs = config.compression_type not in {PRODUCER, UNCOMPRESSED}
         self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
@@ -147,12 +176,14 @@ class PartitionLog(PartitionReader):
                 raise BrokerError(
                     ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}; send it in parts"
                 )
+        if self._packs:
+            data = recompressed(data, self._compression_type)
         self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
         self._stored(now_ns, base_offset, count, producer)
         return Appended(base_offset, count, size_bytes, False)
 
     def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
-        """Append a client's batch unchanged but for its offset and, with LogAppendTime, its time.
+        """Append a client's batch unchanged but for its offset and, where the topic says so, compression and time.
 
         `size_bytes` of the result is that of its records.
 
@@ -167,7 +198,11 @@ class PartitionLog(PartitionReader):
             raise BrokerError(
                 ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes in one batch for {self.name}; send it in parts"
             )
-        data = batch.placed(base_offset)
+        data = batch.placed(base_offset, self._compression_type)
+        if len(data) - HEADER_BYTES > self._checked_bytes:
+            raise BrokerError(
+                ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}, {self._compression_type}"
+            )
         if self._sets_time:
             set_log_append_time(data, self._context.epoch_ms + now_ns // NS_PER_MS)
         self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
@@ -210,6 +245,8 @@ class PartitionLog(PartitionReader):
         if self._sets_time:
             for data, _, _ in batches:
                 set_log_append_time(data, timestamp_ms)
+        if self._packs:
+            batches = [(recompressed(data, self._compression_type), count, size) for data, count, size in batches]
         stored_bytes = sum(len(data) for data, _, _ in batches)
         if stored_bytes > MAX_SEGMENT_BYTES:
             raise BrokerError(

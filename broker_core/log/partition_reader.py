@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch import parse_header
+from broker_core.log.batch import BatchHeader, parse_header
 from broker_core.log.batch_index import MARKER, UNKNOWN_BYTES, BatchIndex
 from broker_core.log.corruption import Corruption, LostRange
 from broker_core.log.decoded_batch import DecodedBatches
@@ -80,17 +80,24 @@ class PartitionReader:
         """Aborted transactions with messages between the two offsets, in the order of their markers."""
         return self._segments.aborted(offset, end_offset)
 
-    def was_aborted(self, segment: Segment, index: BatchIndex, slot: int) -> bool:
-        """Whether the batch in this slot belongs to an aborted transaction."""
+    def was_aborted(self, segment: Segment, index: BatchIndex, slot: int, producer_id: int | None = None) -> bool:
+        """Whether the batch in this slot belongs to an aborted transaction, of `producer_id` where that is given."""
         base_offset = index.base_offset(slot)
         aborted = self.aborted_transactions(base_offset, base_offset + 1)
         header = parse_header(segment.batch(index, slot)) if aborted else None
-        if header is None or not header.is_transactional:
+        if header is None or not header.is_transactional or producer_id not in {None, header.producer_id}:
             return False
         return any(each.producer_id == header.producer_id for each in aborted)
 
-    def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
-        """The offsets of each batch between the two that belongs to an aborted transaction."""
+    def aborted_with(self, producer_id: int, marker_offset: int) -> list[range]:
+        """The offsets of each batch of the transaction that this marker has aborted; none where it has committed it."""
+        for each in self.aborted_transactions(marker_offset, marker_offset):
+            if (each.producer_id, each.marker_offset) == (producer_id, marker_offset):
+                return self.aborted_ranges(each.first_offset, marker_offset, producer_id)
+        return []
+
+    def aborted_ranges(self, offset: int, end_offset: int, producer_id: int | None = None) -> list[range]:
+        """The offsets of each batch between the two that belongs to an aborted transaction, as `was_aborted`."""
         found: list[range] = []
         if not self.aborted_transactions(offset, end_offset):
             return found
@@ -99,7 +106,7 @@ class PartitionReader:
                 base_offset = index.base_offset(slot)
                 if base_offset >= end_offset:
                     return found
-                if index.payloads[slot] != MARKER and self.was_aborted(segment, index, slot):
+                if index.payloads[slot] != MARKER and self.was_aborted(segment, index, slot, producer_id):
                     found.append(range(base_offset, base_offset + index.spans[slot]))
         return found
 
@@ -178,6 +185,23 @@ class PartitionReader:
                     return found
                 found.append(segment.batch(index, slot))
         return found
+
+    def batches_back(self, end_offset: int) -> Iterator[tuple[int, BatchHeader]]:
+        """(publishing time, header) of the batches of messages that begin below `end_offset`, the newest first."""
+        for segment, index in reversed(list(self._segments.indexes(self.start_offset))):
+            for slot in range(len(index) - 1, index.slot_from(self.start_offset) - 1, -1):
+                if index.base_offset(slot) < end_offset and index.payloads[slot] != MARKER:
+                    header = parse_header(segment.batch(index, slot))
+                    assert header is not None
+                    yield index.published[slot], header
+
+    def batch_end(self, offset: int) -> int:
+        """The end of the batch of `offset`; of the next one where there is none. Raises OFFSET_OUT_OF_RANGE."""
+        self._check_offset(offset)
+        for _segment, index in self._segments.indexes(offset):
+            if (slot := index.slot_from(offset)) < len(index):
+                return index.base_offset(slot) + index.spans[slot]
+        return self.end_offset
 
     def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
         """The message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""

@@ -143,9 +143,6 @@ class Recovery:
 
     def _end_offset(self) -> int:
         end_offset = max(self.start_offset, self.segments[-1].end_offset if self.segments else 0)
-        lost = self._context.corruption.ranges
-        if lost:
-            end_offset = max(end_offset, lost[-1].end_offset)
         if end_offset < self.checkpoint.offset:
             self._lose(end_offset, self.checkpoint.offset, f"{self._context.directory!r} ends early")
             end_offset = self.checkpoint.offset

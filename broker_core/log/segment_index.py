@@ -33,7 +33,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
     positions: bytes
     latest_ms: bytes
     checksums: bytes
-    transactions: StoredTransactions = StoredTransactions()  # earlier versions had none
+    transactions: StoredTransactions
 
 
 class Block(msgspec.Struct, frozen=True):

@@ -26,20 +26,13 @@ from broker_core.operations.values import (
 from broker_core.queues.dead_letter_edit import DeadLetterEdit
 from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
-from broker_core.snapshots import DeadLetterView
-
-
-class AttemptAnswer(Result, frozen=True, kw_only=True):
-    """One delivery that failed; times in nanoseconds since the broker was opened."""
-
-    holder: str
-    delivered_ns: int
-    ended_ns: int
-    outcome: str
+from broker_core.snapshots import AttemptView, DeadLetterView
 
 
 class Letter(Result, frozen=True, kw_only=True):
-    """A dead letter: the original message, the cause, and the outcome of each attempt."""
+    """A dead letter: the original message, the cause, and the outcome of each attempt; times in nanoseconds since the
+    broker was opened.
+    """
 
     offset: int
     queue: str
@@ -54,7 +47,7 @@ class Letter(Result, frozen=True, kw_only=True):
     value: JsonValue
     headers: dict[str, str]
     encoding: Encoding
-    attempts: list[AttemptAnswer]
+    attempts: tuple[AttemptView, ...]
 
     @classmethod
     def of(cls, view: DeadLetterView, wanted: Encoding = "text") -> Letter:
@@ -77,12 +70,7 @@ class Letter(Result, frozen=True, kw_only=True):
             value=value,
             headers=shown_headers(view.headers),
             encoding=encoding,
-            attempts=[
-                AttemptAnswer(
-                    holder=each.holder, delivered_ns=each.delivered_ns, ended_ns=each.ended_ns, outcome=each.outcome
-                )
-                for each in view.attempts
-            ],
+            attempts=view.attempts,
         )
 
 

@@ -37,7 +37,8 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
     connection; "lose_reply" serves the request and closes the connection, "cut_reply" in the middle of the reply;
     "throttle" serves it and tells `delay_ms`; "hold" serves it when the fault ends; "leader_change" answers what goes
     to a partition's leader with NOT_LEADER_OR_FOLLOWER, "coordinator_change" what goes to a coordinator with
-    NOT_COORDINATOR.
+    NOT_COORDINATOR; "bandwidth" lets request and reply take as long as `bytes_per_s` says, "slice" sends the reply in
+    pieces of `slice_bytes`, each after `delay_ms`. A delay varies by up to `jitter_ms`.
     """
 
     effect: Effect
@@ -47,6 +48,9 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
     api: Annotated[str, Meta(max_length=60, examples=["Produce"], description='Kafka\'s name; "" is every API')] = ""
     error: Annotated[str, Meta(max_length=60, examples=["NOT_LEADER_OR_FOLLOWER"])] = ""
     delay_ms: WaitMs | None = None
+    jitter_ms: WaitMs | None = None
+    bytes_per_s: Positive | None = None
+    slice_bytes: Positive | None = None
     skip: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
     every: Positive = 1
     probability: Annotated[float, Meta(ge=0, le=1)] = 1.0
@@ -65,6 +69,9 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
             api=self.api,
             error=self.error,
             delay_ms=self.delay_ms or 0,
+            jitter_ms=self.jitter_ms or 0,
+            bytes_per_s=self.bytes_per_s or 0,
+            slice_bytes=self.slice_bytes or 0,
             skip=self.skip,
             every=self.every,
             probability=self.probability,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -27,11 +28,18 @@ class FieldInfo(NamedTuple):
 
 def field_info(request: type[msgspec.Struct], name: str) -> FieldInfo:
     """The field `name`; KeyError where there is none."""
+    return _infos(request)[name]
+
+
+@cache
+def _infos(request: type[msgspec.Struct]) -> dict[str, FieldInfo]:
+    """All fields: msgspec evaluates the annotations of all anew for each question."""
+    found = {}
     for field in msgspec.structs.fields(request):
-        if field.name == name:
-            given = field.default is not msgspec.NODEFAULT and field.default is not msgspec.UNSET
-            return _of(field.type)._replace(default=field.default if given else None, required=field.required)
-    raise KeyError(name)
+        given = field.default is not msgspec.NODEFAULT and field.default is not msgspec.UNSET
+        default = field.default if given else None
+        found[field.name] = _of(field.type)._replace(default=default, required=field.required)
+    return found
 
 
 def _of(annotation: Any) -> FieldInfo:

@@ -6,158 +6,41 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Annotated, Literal, Self
 
-import msgspec
 from msgspec import Meta
 
-from broker_core.clock import NS_PER_MS
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.protocol import TopicPartition
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Name, Partition, Signed
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
-from broker_core.snapshots import GroupView, OffsetView
-
-
-class OffsetAnswer(Result, frozen=True, kw_only=True):
-    """A group's position in one partition; null is "n/a"."""
-
-    topic: str
-    partition: int
-    owner: str
-    position: int | None
-    committed: int | None
-    end_offset: int
-    lag: int | None
-    lag_ms: int | None
-
-    @classmethod
-    def of(cls, view: OffsetView) -> OffsetAnswer:
-        """Made from the broker's view."""
-        return cls(
-            topic=view.topic,
-            partition=view.partition,
-            owner=view.owner,
-            position=view.position,
-            committed=view.committed,
-            end_offset=view.end_offset,
-            lag=view.lag,
-            lag_ms=None if view.lag_ns is None else view.lag_ns // NS_PER_MS,
-        )
-
-
-class MemberAnswer(Result, frozen=True, kw_only=True):
-    """A member of a group, however it is connected."""
-
-    client: str
-    instance_id: str
-    topics: list[str]
-    partitions: list[tuple[str, int]]
-
-
-class MemberIdentity(Result, frozen=True, kw_only=True):
-    """A member, and the id by which the group's protocol knows it."""
-
-    client: str
-    member_id: str
-    instance_id: str
-    partitions: list[tuple[str, int]]
+from broker_core.snapshots import GroupView, MemberView, OffsetView
 
 
 class MembersAnswer(Result, frozen=True, kw_only=True):
     """The members of a group, and its state."""
 
     state: str
-    members: list[MemberIdentity]
-
-    @classmethod
-    def of(cls, view: GroupView) -> MembersAnswer:
-        """Made from the broker's view."""
-        return cls(
-            state=view.state,
-            members=[
-                MemberIdentity(
-                    client=each.client,
-                    member_id=each.member_id,
-                    instance_id=each.instance_id,
-                    partitions=list(each.partitions),
-                )
-                for each in view.members
-            ],
-        )
-
-
-class GroupAnswer(Result, frozen=True, kw_only=True):
-    """A group. `state` is Stable, Preparing rebalance, Completing rebalance, Reconciling, Empty or Dead."""
-
-    name: str
-    state: str
-    generation: int
-    assignor: str
-    leader: str
-    topics: list[str]
-    members: list[MemberAnswer]
-    offsets: list[OffsetAnswer]
-
-    @classmethod
-    def of(cls, view: GroupView) -> GroupAnswer:
-        """Made from the broker's view."""
-        return cls(
-            name=view.name,
-            state=view.state,
-            generation=view.generation,
-            assignor=view.assignor,
-            leader=view.leader,
-            topics=list(view.topics),
-            members=[
-                MemberAnswer(
-                    client=each.client,
-                    instance_id=each.instance_id,
-                    topics=list(each.topics),
-                    partitions=list(each.partitions),
-                )
-                for each in view.members
-            ],
-            offsets=[OffsetAnswer.of(each) for each in view.offsets],
-        )
+    members: tuple[MemberView, ...]
 
 
 class GroupsAnswer(Result, frozen=True, kw_only=True):
     """The groups that the caller may read, by name."""
 
-    groups: list[GroupAnswer]
+    groups: list[GroupView]
 
 
 class OffsetsAnswer(Result, frozen=True, kw_only=True):
     """The group's positions, by topic and partition."""
 
-    offsets: list[OffsetAnswer]
-
-
-class OffsetChange(Result, frozen=True, kw_only=True):
-    """The change in one partition; null where nothing was committed."""
-
-    topic: str
-    partition: int
-    from_offset: int | None
-    to_offset: int
-    change: int | None
-
-    @classmethod
-    def of(cls, change: Change) -> OffsetChange:
-        """Made from the broker's view."""
-        return cls(**{name: getattr(change, name) for name in cls.__struct_fields__})
+    offsets: tuple[OffsetView, ...]
 
 
 class OffsetsReset(Result, frozen=True, kw_only=True):
     """The changes, made where `applied`."""
 
     applied: bool
-    changes: list[OffsetChange]
-
-    def found(self) -> list[Change]:
-        """The changes, as the core's type."""
-        return [Change(**msgspec.structs.asdict(each)) for each in self.changes]
+    changes: list[Change]
 
 
 class PartitionPlace(Input, frozen=True, kw_only=True):
@@ -174,7 +57,7 @@ class ListGroups(Request[GroupsAnswer], frozen=True, kw_only=True):
     """Groups, also those without members."""
 
 
-class DescribeGroup(Request[GroupAnswer], frozen=True, kw_only=True):
+class DescribeGroup(Request[GroupView], frozen=True, kw_only=True):
     """A group as it is now."""
 
     group: Name

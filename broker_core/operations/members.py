@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from broker_core.groups.assignors import AnySpelling
+from broker_core.groups.assignors import AssignorName
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Client, Encoding, MaxMessages, Name, Offset, Partition
 from broker_core.operations.messages import MessageAnswer
@@ -61,7 +61,7 @@ class Join(Request[Joined], frozen=True, kw_only=True):
     prefix: Annotated[str, Meta(pattern=r"^[a-zA-Z0-9._-]{0,200}$")] = ""
     client_id: Client = ""
     instance_id: Client = ""
-    assignor: AnySpelling = "range"
+    assignor: AssignorName = "range"
     auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
     guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
     session_timeout_ms: SessionMs = 30_000

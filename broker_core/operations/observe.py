@@ -12,25 +12,9 @@ from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Name, Number, about
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
+from broker_core.snapshots import ConnectionView, SlowReader, Totals
 
 _KINDS = "|".join(EventKind)
-
-
-class TotalsAnswer(Result, frozen=True, kw_only=True):
-    """Counts of messages since the broker was opened."""
-
-    published: int
-    delivered: int
-    acknowledged: int
-    redelivered: int
-    dead_lettered: int
-    redriven: int
-    rejected: int
-    dropped: int
-    expired: int
-    evicted: int
-    purged: int
-    rebalances: int
 
 
 class BrokerAnswer(Result, frozen=True, kw_only=True):
@@ -41,36 +25,14 @@ class BrokerAnswer(Result, frozen=True, kw_only=True):
     durability: str
     events: int
     connections: int
-    totals: TotalsAnswer
+    totals: Totals
     damage: list[str]
-
-
-class ConnectionAnswer(Result, frozen=True, kw_only=True):
-    """An open connection at any listener; sizes in bytes, rates a second."""
-
-    id: int
-    listener: str
-    peer: str
-    client: str
-    principal: str
-    age_ms: int
-    quiet_ms: int
-    requests: int
-    messages_in: int
-    messages_out: int
-    bytes_in: int
-    bytes_out: int
-    requests_per_s: float
-    bytes_in_per_s: float
-    bytes_out_per_s: float
-    errors: int
-    last_error: str
 
 
 class ConnectionsAnswer(Result, frozen=True, kw_only=True):
     """Open connections, the oldest first."""
 
-    connections: list[ConnectionAnswer]
+    connections: list[ConnectionView]
 
 
 class EventQuery(Input, frozen=True, kw_only=True):
@@ -82,21 +44,10 @@ class EventQuery(Input, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1_000_000, description="End the stream after so many events")] | None = None
 
 
-class SlowReaderAnswer(Result, frozen=True, kw_only=True):
-    """A group or queue with a lag in one partition."""
-
-    reader: str
-    client: str
-    topic: str
-    partition: int
-    lag: int
-    lag_ms: int
-
-
 class SlowReadersAnswer(Result, frozen=True, kw_only=True):
     """Slow readers, the largest lag first."""
 
-    slow_readers: list[SlowReaderAnswer]
+    slow_readers: list[SlowReader]
 
 
 class DamageAnswer(Result, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from broker_core.operations.fields import DelayMs, Encoding, Name, NewName, Posi
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
-from broker_core.operations.topics import FlowSettings, GateAnswer, LogSettings
+from broker_core.operations.topics import FlowSettings, LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
 from broker_core.queues.subscription import BacklogPolicy
@@ -82,82 +82,18 @@ class QueueSettings(Input, frozen=True, kw_only=True):
 # -- results
 
 
-class LeaseAnswer(Result, frozen=True, kw_only=True):
-    """A leased message."""
-
-    partition: int
-    offset: int
-    holder: str
-    attempt: int
-    remaining_ms: int
-
-
-class QueueAnswer(Result, frozen=True, kw_only=True):
-    """A queue or subscription; `leases` holds up to 100 of those in flight. A `max_attempts` of 0 is "no limit".
-
-    `acknowledged`, `redelivered`, `dead_lettered` and `redriven` count since the queue was created, across restarts.
-    """
-
-    name: str
-    ready: int
-    delayed: int
-    in_flight: int
-    dead: int
-    lease_ms: float
-    max_attempts: int
-    priorities: int
-    waiting_takers: int
-    acknowledged: int
-    redelivered: int
-    dead_lettered: int
-    redriven: int
-    leases: list[LeaseAnswer]
-
-    @classmethod
-    def of(cls, view: QueueView, now_ns: int) -> QueueAnswer:
-        """Made from the broker's view."""
-        same = {name: getattr(view, name) for name in cls.__struct_fields__ if name != "leases"}
-        leases = [
-            LeaseAnswer(
-                partition=each.partition,
-                offset=each.offset,
-                holder=each.holder,
-                attempt=each.attempt,
-                remaining_ms=max(0, (each.deadline_ns - now_ns) // 1_000_000),
-            )
-            for each in view.leases
-        ]
-        return cls(**same, leases=leases)
-
-
 class QueueConfigAnswer(Result, frozen=True, kw_only=True):
-    """The settings of a queue. `topic` is what a subscription reads, null for a queue with a log of its own.
-
-    `flow` holds the limits, `gate` how much of them is used; `evicted` counts messages since the broker was opened.
-    """
+    """The settings of a queue. `topic` is what a subscription reads, null for a queue with a log of its own."""
 
     topic: str | None
-    settings: QueueSettings
-    flow: FlowSettings | None
-    gate: GateAnswer | None
-    evicted: int
-
-    @classmethod
-    def of(cls, view: QueueView, topic: str | None, config: QueueConfig, flow: FlowConfig | None) -> Self:
-        """Made from the broker's view."""
-        return cls(
-            topic=topic,
-            settings=QueueSettings.of(config),
-            flow=FlowSettings.of(flow),
-            gate=GateAnswer.of(view.gate),
-            evicted=0 if view.gate is None else view.gate.evicted,
-        )
+    settings: QueueConfig
+    flow: FlowConfig | None
 
 
 class QueuesAnswer(Result, frozen=True, kw_only=True):
     """The queues that the caller may read, in the order of creation."""
 
-    queues: list[QueueAnswer]
+    queues: list[QueueView]
 
 
 class Peeked(Result, frozen=True, kw_only=True):
@@ -179,7 +115,7 @@ class ListQueues(Request[QueuesAnswer], frozen=True, kw_only=True):
     """Queues and subscriptions."""
 
 
-class CreateQueue(Request[QueueAnswer], frozen=True, kw_only=True):
+class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
     """A new queue."""
 
     name: NewName
@@ -188,7 +124,7 @@ class CreateQueue(Request[QueueAnswer], frozen=True, kw_only=True):
     log: LogSettings = LogSettings()
 
 
-class CreateSubscription(Request[QueueAnswer], frozen=True, kw_only=True):
+class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
     """A queue that gets every message of `topic` from now on; at most `max_messages` wait in it.
 
     At that limit, producers of the topic wait (block) or are refused (reject), or a message is left out of this
@@ -205,7 +141,7 @@ class CreateSubscription(Request[QueueAnswer], frozen=True, kw_only=True):
     ] = "drop_newest"
 
 
-class DescribeQueue(Request[QueueAnswer], frozen=True, kw_only=True):
+class DescribeQueue(Request[QueueView], frozen=True, kw_only=True):
     """A queue as it is now."""
 
     queue: Name

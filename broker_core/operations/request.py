@@ -25,11 +25,6 @@ class Request(Input, Generic[T], frozen=True, kw_only=True, forbid_unknown_field
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an operation, or a part of it."""
 
-    @property
-    def read_messages(self) -> int:
-        """The number of messages of a log in it."""
-        return 0
-
 
 class Problem(Result, frozen=True, kw_only=True):
     """An error, in one sentence. `error` is a code; with `retriable` the same request may succeed later.

@@ -12,7 +12,7 @@ from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
 from broker_core.operations.values import json_of
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
-from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
+from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
 
 SchemaLanguage = Literal["JSON", "AVRO"]
 CompatibilityMode = Literal[
@@ -25,35 +25,17 @@ class SchemaText(Input, frozen=True, kw_only=True):
 
     schema: JsonValue
     kind: Annotated[SchemaLanguage, about("the schema's language")] = "JSON"
+    references: Annotated[References, about("the versions of other subjects that it names")] = ()
 
     @classmethod
-    def of(cls, text: str, kind: SchemaKind) -> Self:
+    def of(cls, text: str, kind: SchemaKind, references: References = ()) -> Self:
         """The schema `text` in the language `kind`."""
-        return cls(schema=text, kind=kind.value)
+        return cls(schema=text, kind=kind.value, references=references)
 
     @property
     def text(self) -> str:
         """The schema as text. Raises MALFORMED_REQUEST."""
         return self.schema if isinstance(self.schema, str) else json_of(self.schema, "schema").decode()
-
-
-class VersionAnswer(Result, frozen=True, kw_only=True):
-    """One version of a subject; the same schema has the same id everywhere."""
-
-    subject: str
-    version: int
-    id: int
-    kind: str
-    schema: str
-
-    @classmethod
-    def of(cls, found: SchemaVersion) -> VersionAnswer:
-        """Made from the registry's version."""
-        return cls(subject=found.subject, version=found.version, id=found.id, kind=str(found.kind), schema=found.text)
-
-    def found(self) -> SchemaVersion:
-        """The same, as the registry's type."""
-        return SchemaVersion(self.subject, self.version, self.id, SchemaKind(self.kind), self.schema)
 
 
 class SubjectAnswer(Result, frozen=True, kw_only=True):
@@ -84,24 +66,10 @@ class CheckAnswer(Result, frozen=True, kw_only=True):
     problems: list[str]
 
 
-class DiffChange(Result, frozen=True, kw_only=True):
-    """A change at a JSON pointer. `what` is added, removed or changed; before and after are JSON texts."""
-
-    what: str
-    pointer: str
-    before: str | None
-    after: str | None
-
-    @classmethod
-    def of(cls, change: SchemaChange) -> DiffChange:
-        """Made from the registry's version."""
-        return cls(what=change.what, pointer=change.pointer, before=change.before, after=change.after)
-
-
 class DiffAnswer(Result, frozen=True, kw_only=True):
     """The differences, in the order of the newer text."""
 
-    changes: list[DiffChange]
+    changes: list[SchemaChange]
 
 
 class Versions(Result, frozen=True, kw_only=True):
@@ -130,6 +98,7 @@ class DeleteSubject(Request[Versions], frozen=True, kw_only=True):
     """A subject with all its versions."""
 
     subject: Name
+    permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
 
 class SetCompatibility(Request[None], frozen=True, kw_only=True):
@@ -139,14 +108,14 @@ class SetCompatibility(Request[None], frozen=True, kw_only=True):
     mode: CompatibilityMode | None
 
 
-class RegisterSchema(Request[VersionAnswer], frozen=True, kw_only=True):
+class RegisterSchema(Request[SchemaVersion], frozen=True, kw_only=True):
     """A new version of a subject."""
 
     subject: Name
     text: SchemaText
 
 
-class DescribeVersion(Request[VersionAnswer], frozen=True, kw_only=True):
+class DescribeVersion(Request[SchemaVersion], frozen=True, kw_only=True):
     """One version of a subject."""
 
     subject: Name
@@ -158,6 +127,7 @@ class DeleteVersion(Request[None], frozen=True, kw_only=True):
 
     subject: Name
     version: Version
+    permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
 
 class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):

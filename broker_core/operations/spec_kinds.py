@@ -6,7 +6,7 @@ import re
 import types
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -33,13 +33,16 @@ def structs(kind: Any, value: Any) -> list[type[msgspec.Struct]]:
     return tagged or found
 
 
+_fields = cache(msgspec.structs.fields)  # it evaluates all annotations each time
+
+
 def keys(found: list[type[msgspec.Struct]]) -> dict[str, Any]:
     """What may stand at each key."""
     kinds: dict[str, list[Any]] = {}
     for struct in found:
         if tag_field(struct):
             kinds.setdefault(tag_field(struct), []).append(Literal[tag(struct)])
-        for field in msgspec.structs.fields(struct):
+        for field in _fields(struct):
             kinds.setdefault(field.encode_name, []).append(field.type)
     return {name: reduce(or_, each) for name, each in kinds.items()}
 
@@ -47,7 +50,7 @@ def keys(found: list[type[msgspec.Struct]]) -> dict[str, Any]:
 def required(found: list[type[msgspec.Struct]]) -> set[str]:
     """The keys that all of them need."""
     needs = [
-        {field.encode_name for field in msgspec.structs.fields(struct) if field.required}
+        {field.encode_name for field in _fields(struct) if field.required}
         | ({tag_field(struct)} if tag_field(struct) else set())
         for struct in found
     ]

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.flow.config import FlowConfig
-from broker_core.log.config import Durability, LogConfig, TimestampType
+from broker_core.log.config import CompressionType, Durability, LogConfig, TimestampType
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import (
@@ -55,6 +55,9 @@ class LogSettings(Input, frozen=True, kw_only=True):
     timestamp_type: Annotated[
         TimestampType | UnsetType,
         about("whose time messages have: the producer's, or the broker's when it appends them"),
+    ] = UNSET
+    compression_type: Annotated[
+        CompressionType | UnsetType, about("what stored batches are compressed by (producer: as they come)")
     ] = UNSET
 
     def on(self, base: LogConfig) -> LogConfig:
@@ -132,125 +135,19 @@ class Rule(Input, frozen=True, kw_only=True):
 # -- results
 
 
-class PartitionAnswer(Result, frozen=True, kw_only=True):
-    """One partition."""
-
-    partition: int
-    start_offset: int
-    end_offset: int
-    size_bytes: int
-    messages: int
-
-
-class GateAnswer(Result, frozen=True, kw_only=True):
-    """The topic's backpressure."""
-
-    policy: str
-    depth: int
-    limit: int | None
-    rate_limit_per_s: float | None
-    slowest: str
-    blocked: list[str]
-    rejected: int
-    dropped: int
-
-    @classmethod
-    def of(cls, gate: GateView | None) -> Self | None:
-        """Made from the broker's view."""
-        if gate is None:
-            return None
-        return cls(
-            policy=gate.policy,
-            depth=gate.depth,
-            limit=gate.limit,
-            rate_limit_per_s=gate.rate_limit_per_s,
-            slowest=gate.slowest,
-            blocked=[name for name, _since in gate.blocked],
-            rejected=gate.rejected,
-            dropped=gate.dropped,
-        )
-
-
-class TopicAnswer(Result, frozen=True, kw_only=True):
-    """A topic. `messages` are stored now; `published`, in messages and bytes, counts since the broker was opened."""
-
-    name: str
-    partitions: list[PartitionAnswer]
-    messages: int
-    published: int
-    published_bytes: int
-    gate: GateAnswer | None
-
-    @classmethod
-    def of(cls, view: TopicView) -> TopicAnswer:
-        """Made from the broker's view."""
-        return cls(
-            name=view.name,
-            partitions=[
-                PartitionAnswer(
-                    partition=each.partition,
-                    start_offset=each.start_offset,
-                    end_offset=each.end_offset,
-                    size_bytes=each.size_bytes,
-                    messages=each.messages_count,
-                )
-                for each in view.partitions
-            ],
-            messages=sum(each.messages_count for each in view.partitions),
-            published=view.published,
-            published_bytes=view.published_bytes,
-            gate=GateAnswer.of(view.gate),
-        )
-
-
 class TopicsAnswer(Result, frozen=True, kw_only=True):
     """The topics that the caller may read, in the order of creation."""
 
-    topics: list[TopicAnswer]
-
-
-class TopicConfigAnswer(Result, frozen=True, kw_only=True):
-    """All settings, including those that cannot be changed later."""
-
-    durability: str
-    segment_bytes: int
-    segment_ms: int | None
-    max_message_bytes: int
-    cleanup: str
-    retention_ms: int | None
-    retention_bytes: int | None
-    tombstone_ms: int
-    message_ttl_ms: int | None
-    timestamp_type: str
-
-    @classmethod
-    def of(cls, config: LogConfig) -> TopicConfigAnswer:
-        """The same, as the core's type."""
-        return cls(**{name: getattr(config, name) for name in cls.__struct_fields__})
+    topics: list[TopicView]
 
 
 class Demands(Result, frozen=True, kw_only=True):
-    """What a topic or queue demands of its producers: `flow` holds the limits, `gate` how much of them is used.
-
-    `evicted` counts messages since the broker was opened.
-    """
+    """What a topic or queue demands of its producers: `flow` holds the limits, `gate` how much of them is used."""
 
     partitioner: str
-    rule: Rule | None
-    flow: FlowSettings | None
-    gate: GateAnswer | None
-    evicted: int
-
-    @classmethod
-    def of(cls, view: GateView | None, partitioner: str, rule: SchemaRule | None, flow: FlowConfig | None) -> Demands:
-        """Made from the broker's view."""
-        return cls(
-            partitioner=partitioner,
-            rule=Rule.of(rule),
-            flow=FlowSettings.of(flow),
-            gate=GateAnswer.of(view),
-            evicted=0 if view is None else view.evicted,
-        )
+    rule: SchemaRule | None
+    flow: FlowConfig | None
+    gate: GateView | None
 
 
 class RecordsDeleted(Result, frozen=True, kw_only=True):
@@ -266,7 +163,7 @@ class ListTopics(Request[TopicsAnswer], frozen=True, kw_only=True):
     """Topics, without the logs of queues."""
 
 
-class CreateTopic(Request[TopicAnswer], frozen=True, kw_only=True):
+class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
     """A new topic."""
 
     name: NewName
@@ -277,7 +174,7 @@ class CreateTopic(Request[TopicAnswer], frozen=True, kw_only=True):
     rule: Rule | None = None
 
 
-class DescribeTopic(Request[TopicAnswer], frozen=True, kw_only=True):
+class DescribeTopic(Request[TopicView], frozen=True, kw_only=True):
     """A topic as it is now."""
 
     topic: Name
@@ -289,7 +186,7 @@ class DeleteTopic(Request[None], frozen=True, kw_only=True):
     topic: Name
 
 
-class TopicConfig(Request[TopicConfigAnswer], frozen=True, kw_only=True):
+class TopicConfig(Request[LogConfig], frozen=True, kw_only=True):
     """The settings of a topic's log."""
 
     topic: Name
@@ -301,7 +198,7 @@ class TopicDemands(Request[Demands], frozen=True, kw_only=True):
     topic: Name
 
 
-class ConfigureTopic(Request[TopicConfigAnswer], frozen=True, kw_only=True):
+class ConfigureTopic(Request[LogConfig], frozen=True, kw_only=True):
     """New settings; a setting that is left out stays as it is."""
 
     topic: Name
@@ -309,7 +206,7 @@ class ConfigureTopic(Request[TopicConfigAnswer], frozen=True, kw_only=True):
     flow: FlowSettings | None = None
 
 
-class AddPartitions(Request[TopicAnswer], frozen=True, kw_only=True):
+class AddPartitions(Request[TopicView], frozen=True, kw_only=True):
     """The new number of partitions, in all."""
 
     topic: Name

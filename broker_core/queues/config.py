@@ -29,6 +29,8 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191, "" the queue's name plus ".dlq". No
     two queues may share it.
 
+    With the `isolation_level` read_committed a subscription takes nothing of transactions that are open or aborted.
+
     Unless the queue is in memory, an attempt is on the disk before its message is delivered; with a `max_attempts` of
     None attempts are not written. With `durable_acks` every acknowledgement is as durable as the queue before it is
     answered. Without it a crash may undo the last acknowledgements, and their messages are delivered again.
@@ -41,6 +43,7 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     ageing_ms: WaitMsAboveZero | None = None
     balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
     durable_acks: bool = False
+    isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     dead_letter_topic: str = msgspec.field(default="", name="errors.deadletterqueue.topic.name")
 
     def dead_letter_topic_of(self, queue: str) -> str:

@@ -359,9 +359,8 @@ class DeadLetters:
         if owners:
             self._live.bring_back(owners)
             self.restored += len(owners)
-            self._events.emit(
+            self._events.emit_action(
                 now_ns,
-                EventKind.USER_ACTION,
                 topic=self.name,
                 count=len(owners),
                 client=client,

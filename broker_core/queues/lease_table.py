@@ -6,27 +6,68 @@ Acquiring, finishing and expiring cost O(log n) in the messages in flight, indep
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Run
+from broker_core.queues.committed import CommittedPartition
 from broker_core.queues.delivery import Skipped, Taken, by_priority, neighbours, read_live
 from broker_core.queues.due_heap import DueHeap, Place
 from broker_core.queues.log_port import PartitionPort
-from broker_core.queues.ready_spans import ReadySpans
 from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
 
+class ReadySpans:
+    """A heap for each of `priorities`. Spans without members are skipped."""
+
+    __slots__ = ("_heaps", "_serial")
+
+    def __init__(self, priorities: int) -> None:
+        self._heaps: list[list[tuple[int, int, Span]]] = [[] for _ in range(priorities)]
+        self._serial = 0
+
+    def __len__(self) -> int:
+        """The number of priorities."""
+        return len(self._heaps)
+
+    def __iter__(self) -> Iterator[Span]:
+        """All spans in the order of delivery."""
+        return (span for heap in self._heaps for _, _, span in sorted(heap) if span.open)
+
+    def push(self, span: Span) -> None:
+        """Add `span`."""
+        self._serial += 1
+        heapq.heappush(self._heaps[span.priority], (span.offset, self._serial, span))
+
+    def first(self, priority: int) -> Span | None:
+        """The span of `priority` with the lowest offset."""
+        heap = self._heaps[priority]
+        while heap and not heap[0][2].open:
+            heapq.heappop(heap)
+        return heap[0][2] if heap else None
+
+    def pop(self, priority: int) -> None:
+        """Remove the first span of `priority`."""
+        heapq.heappop(self._heaps[priority])
+
+    def filled(self) -> list[int]:
+        """The priorities that have spans, the most urgent first."""
+        return [priority for priority in range(len(self._heaps)) if self.first(priority) is not None]
+
+
 class LeaseTable:
     """The states of the messages of one partition log. It has no clock and emits no events; `Queue` does.
 
-    With several `priorities`, the most urgent message is delivered first; with one, the lowest offset.
+    With several `priorities`, the most urgent message is delivered first; with one, the lowest offset. `committed`
+    takes nothing of open and of aborted transactions.
     """
 
-    def __init__(self, log: PartitionPort, priorities: int = 1) -> None:
-        self.log = log
+    def __init__(self, log: PartitionPort, priorities: int = 1, *, committed: bool = False) -> None:
+        self.log: PartitionPort = CommittedPartition(log) if committed else log
+        self._whole = log
         self.next_offset = log.start_offset
         self.end_offset = log.start_offset
         self.index = SpanIndex()
@@ -46,6 +87,12 @@ class LeaseTable:
     def ready(self) -> int:
         """Messages that can be taken now."""
         return self.end_offset - self.next_offset + self._counts[LeaseState.AVAILABLE]
+
+    @property
+    def held_back(self) -> int:
+        """Messages that nobody can take before a transaction has ended."""
+        end_offset, whole = self.end_offset, self._whole
+        return 0 if whole is self.log else whole.messages_between(end_offset, max(end_offset, whole.high_watermark))
 
     @property
     def delayed(self) -> int:
@@ -120,7 +167,7 @@ class LeaseTable:
     # -- growth
 
     def grow(self) -> int:
-        """Add the messages that became readable. Returns their number."""
+        """Add the messages that became readable. Returns where they begin."""
         start, self.end_offset = self.end_offset, self.log.high_watermark
         self._fresh_bytes += self._share(start, self.end_offset)
         markers = self.log.markers(start, self.end_offset)
@@ -128,7 +175,17 @@ class LeaseTable:
             while self.next_offset < marker:
                 self.insert(self._pop_fresh(marker - self.next_offset))
             self.next_offset = marker + 1
-        return self.end_offset - start - len(markers)
+        return start
+
+    def aborted_from(self, offset: int) -> Iterator[Span]:
+        """What `grow` has passed over since `offset`, where only committed messages are taken."""
+        if self._whole is not self.log and offset < self.end_offset:
+            for gone in self._whole.aborted_ranges(offset, self.end_offset):
+                for run in self._whole.runs(max(offset, gone.start), gone.stop):
+                    end, sizes = run.end_offset, shares_of(run)
+                    yield Span(
+                        run.offset, end, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, run.offset, run.count
+                    )
 
     def skip_to(self, next_offset: int) -> None:
         """Start at `next_offset`; only for a table that has delivered nothing."""
@@ -195,6 +252,18 @@ class LeaseTable:
                 self.insert(span)
                 taken.append(Taken(span, group))
         return taken, skipped
+
+    def up_to_batch(self, wanted: int) -> int:
+        """So many messages or more: all of the batch in which those that were never delivered would end."""
+        first, end = self.next_offset, self.end_offset
+        if self._ready.filled():
+            span = self._ready.first(self._ready.filled()[0])
+            if span is None or span.attempts:
+                return wanted
+            first, end = next(self.index.segments(span))
+        if not 0 < wanted < end - first:
+            return wanted
+        return min(self.log.batch_end(first + wanted - 1), end) - first
 
     def pass_fresh(self, wanted: int, holder: str) -> Span:
         """Deliver and acknowledge up to `wanted` new messages that were published at one moment."""

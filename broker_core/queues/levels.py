@@ -36,6 +36,10 @@ class Levels:
         self.tables = [LeaseTable(partition) for partition in partitions]
         self.ageing_ns = ageing_ns if len(self.tables) > 1 else None
 
+    def grow(self, partitions: Sequence[PartitionPort]) -> None:
+        """The topic has `partitions` now: the new ones are read from their start."""
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a queue has the levels that it was made with")
+
     def table(self, level: int) -> LeaseTable:
         """The table of `level`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         if not 0 <= level < len(self.tables):
@@ -46,6 +50,11 @@ class Levels:
     def ready(self) -> int:
         """Messages that can be taken now."""
         return sum([table.ready for table in self.tables])
+
+    @property
+    def held_back(self) -> int:
+        """Messages of open transactions, which a reader of committed messages cannot take yet."""
+        return sum([table.held_back for table in self.tables])
 
     @property
     def delayed(self) -> int:
@@ -124,10 +133,20 @@ class TopicLevels(Levels):
     With `ageing_ns`, messages rise as in `Levels`. A message whose priority has no level counts as the least urgent.
     """
 
-    def __init__(self, partitions: Sequence[PartitionPort], priorities: int, ageing_ns: int | None) -> None:
-        super().__init__(partitions, None)
-        self.tables = [LeaseTable(partition, priorities) for partition in partitions]
+    def __init__(
+        self, partitions: Sequence[PartitionPort], priorities: int, ageing_ns: int | None, *, committed: bool = False
+    ) -> None:
+        super().__init__((), None)
+        self._committed = committed
+        self._priorities = priorities
         self._ageing_ns = ageing_ns if priorities > 1 else None
+        self.grow(partitions)
+
+    def grow(self, partitions: Sequence[PartitionPort]) -> None:
+        self.tables += [
+            LeaseTable(partition, self._priorities, committed=self._committed)
+            for partition in partitions[len(self.tables) :]
+        ]
 
     def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
         ageing_ns = self._ageing_ns

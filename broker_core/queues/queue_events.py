@@ -65,9 +65,8 @@ class QueueEvents:
 
     def undone(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
         """Emit the undo of an action on `count` messages; `runs` holds their (partition, first, end)."""
-        self._stream.emit(
+        self._stream.emit_action(
             now_ns,
-            EventKind.USER_ACTION,
             topic=self._topic,
             group=self._name,
             client=client,

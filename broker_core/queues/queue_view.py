@@ -24,7 +24,7 @@ def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueVie
     return QueueView(
         name=queue.name,
         priorities=len(queue.levels.tables),
-        ready=queue.ready,
+        ready=queue.ready + queue.levels.held_back,
         delayed=queue.delayed,
         in_flight=queue.in_flight,
         dead=queue.dead_letters.count(queue.name),

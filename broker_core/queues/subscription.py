@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-import msgspec
-
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventStream
 from broker_core.queues.config import QueueConfig
@@ -25,9 +23,6 @@ from broker_core.timers import Timers
 
 BacklogPolicy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 HOLDS_UP: frozenset[BacklogPolicy] = frozenset({"block", "reject"})  # policies that stop producers
-
-# Marks the settings of a subscription as earlier versions saved them: one level a partition, oldest message first.
-_FORMER_AGEING_MS = 0.001
 
 
 class BacklogConfig(Settings, frozen=True):
@@ -58,6 +53,7 @@ class Subscription:
         self.queue = queue
         self.max_messages = max_messages
         self.policy: BacklogPolicy = policy
+        self.is_shared = False  # by the members of a share group
 
     def obstacle(self, count: int) -> str:
         """The cause why `count` messages cannot be admitted; "" where there is space."""
@@ -127,10 +123,10 @@ def subscribed(
 
     It begins at the end of the log; with `from_end` False, to be restored, at its start.
     """
-    if config.ageing_ms == _FORMER_AGEING_MS:
-        config = msgspec.structs.replace(config, priorities=1, ageing_ms=None)
     ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
-    levels = TopicLevels(log.partitions, config.priorities, ageing_ns)
+    levels = TopicLevels(
+        log.partitions, config.priorities, ageing_ns, committed=config.isolation_level == "read_committed"
+    )
     dead_letters = DeadLetters(dead_letter_log, events)
     queue = Queue(
         name, log, dead_letters, events, timers, config, jitter=jitter, room=room, journal=journal, levels=levels

@@ -21,6 +21,7 @@ class WaitingAcquire(msgspec.Struct, eq=False):
     most: int
     timer: Timer
     weight: int = 1
+    whole_batches: bool = False
 
 
 class WaitingAcquires:

@@ -1,21 +1,22 @@
 """Where every message is, for each of its readers: one reducer over the event stream, beside the broker's counters.
 
 A message is *missing* where nothing that was recorded explains where it is: it was published or redriven, and is
-neither read or acknowledged, waiting, in flight, dead-lettered, taken out or deleted, nor skipped by a reset.
+neither read or acknowledged, waiting, in flight, dead-lettered, taken out or deleted, skipped by a reset, nor aborted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
 from broker_core.recording.markers import Markers, Place
+from broker_core.recording.offsets import Offsets
 from broker_core.snapshots import Snapshot
 
+_GIVEN = frozenset({EventKind.DELIVERED, EventKind.PASSED_OVER})
 _TAKEN_OUT = frozenset({EventKind.EVICTED, EventKind.EXPIRED, EventKind.PURGED, EventKind.DAMAGE})
 
 
@@ -23,6 +24,7 @@ class Account(NamedTuple):
     """Where the messages of one topic or queue are, for one `reader`: a group, a subscription, "" a queue itself.
 
     One that was redriven came again: it is counted as published once, as redriven each time, and where it is now.
+    `aborted` are those that a reader of committed messages has passed over.
     """
 
     source: str
@@ -35,58 +37,63 @@ class Account(NamedTuple):
     dead: int
     taken_out: int
     skipped: int
+    aborted: int
 
     @property
     def missing(self) -> int:
         """Published or redriven, and nowhere."""
         came = self.published + self.redriven
-        return came - self.done - self.waiting - self.in_flight - self.dead - self.taken_out - self.skipped
+        return came - sum(self[4:])
 
 
-@dataclass
 class _Read:
-    """What a group has read of one partition, by events: each message once, between `first` and `end`.
+    """What a group has read of one partition: `given` to it, and `skipped` by resets, from `first` on.
 
-    `holes` are the (first, end) of what a reset has passed over, `deleted` counts what was gone before it was read.
+    `deleted` counts what was gone before it was read, up to `deleted_to`.
     """
 
-    first: int
-    end: int
-    messages: int = 0
-    deleted: int = 0
-    holes: list[tuple[int, int]] = field(default_factory=list)
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.end = first  # where it goes on, by what it was given and by resets
+        self.given = Offsets()
+        self.passed_over = Offsets()  # of those, what was aborted
+        self.skipped = Offsets()
+        self.deleted = 0
+        self.deleted_to = 0
 
     def take(self, first: int, end: int) -> None:
-        """Messages were handed out: what was read before is not counted again."""
-        self.messages += max(0, end - max(first, self.end))
+        """Messages were handed out."""
+        self.first = min(self.first, first)
+        self.given.add(first, end)
         self.end = max(self.end, end)
-        left: list[tuple[int, int]] = []
-        for start, stop in self.holes:
-            before, after = (start, min(stop, first)), (max(start, end), stop)
-            rest = [(low, high) for low, high in (before, after) if low < high]
-            self.messages += stop - start - sum(high - low for low, high in rest)
-            left += rest
-        self.holes = left
 
     def reset(self, offset: int) -> None:
         """The group goes on at `offset`."""
         if offset > self.end:
-            self.holes.append((self.end, offset))
+            self.skipped.add(self.end, offset)
             self.end = offset
         elif offset < self.first:
-            self.holes.append((offset, self.first))
+            self.skipped.add(offset, self.first)
             self.first = offset
 
-    def delete(self, end: int, markers: Callable[[int, int], int]) -> None:
+    def delete(self, end: int, messages: Callable[[int, int], int]) -> None:
         """What lies before `end` is gone."""
-        self.deleted += max(0, end - self.end - markers(self.end, end))
-        self.end = max(self.end, end)
+        for first, stop in self.given.gaps(max(self.first, self.deleted_to), end):
+            self.deleted += messages(first, stop) - _common(self.skipped, first, stop, messages)
+        self.deleted_to = max(self.deleted_to, end)
+
+
+def _common(offsets: Offsets, start: int, end: int, messages: Callable[[int, int], int]) -> int:
+    """How many messages from `start` up to `end` are in `offsets`."""
+    return messages(start, end) - sum(messages(*gap) for gap in offsets.gaps(start, end))
 
 
 class Accounts:
     """Give it every event of a session; then `compared` with the state after them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, unseen_seeks: bool = False) -> None:
+        """With `unseen_seeks`, what a group has committed and was never given counts as skipped."""
+        self._unseen_seeks = unseen_seeks
         self._published: Counter[str] = Counter()
         self._taken: Counter[str] = Counter()
         self._reads: dict[tuple[str, str, int], _Read] = {}
@@ -115,11 +122,12 @@ class Accounts:
 
     def _read(self, event: Event) -> None:
         """What an event tells of what groups read."""
-        if event.kind is EventKind.DELIVERED and event.partition is not None and event.offset is not None:
+        if event.kind in _GIVEN and event.partition is not None and event.offset is not None:
             key = (event.group, event.topic, event.partition)
-            self._reads.setdefault(key, _Read(event.offset, event.offset)).take(
-                event.offset, event.offset + event.count
-            )
+            read = self._reads.setdefault(key, _Read(event.offset))
+            read.take(event.offset, event.offset + event.count)
+            if event.kind is EventKind.PASSED_OVER:
+                read.passed_over.add(event.offset, event.offset + event.count)
         elif event.kind is EventKind.OFFSETS_RESET:
             for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
                 if (event.group, topic, partition) in self._reads:
@@ -127,7 +135,7 @@ class Accounts:
         elif event.kind is EventKind.RECORDS_DELETED and event.offset is not None:
             for (_group, topic, number), read in self._reads.items():
                 if (topic, number) == (event.topic, event.partition):
-                    read.delete(event.offset + event.count, partial(self._markers.between, (topic, number)))
+                    read.delete(event.offset + event.count, partial(self._messages, (topic, number)))
 
     def _messages(self, place: Place, first: int, end: int) -> int:
         """How many of these offsets are those of messages."""
@@ -156,6 +164,7 @@ class Accounts:
                 queue.dead_lettered,
                 taken_out,
                 0,
+                0,
             )
 
     def _groups(self, snapshot: Snapshot, compacted: Collection[str]) -> Iterator[Account]:
@@ -163,27 +172,32 @@ class Accounts:
             for topic in snapshot.topics:
                 if topic.name not in {at.topic for at in group.offsets}:
                     continue
-                came = done = waiting = taken = redriven = skipped = 0
+                came = done = waiting = taken = redriven = skipped = aborted = 0
                 for part in topic.partitions:
                     read = self._reads.get((group.name, topic.name, part.partition))
                     committed = {at.partition: at.committed for at in group.offsets if at.topic == topic.name}
-                    goes_on = committed.get(part.partition) or 0
-                    if read is None:
-                        begin = max(goes_on, part.start_offset)
-                        read = _Read(begin, begin)
-                    messages = partial(self._messages, (topic.name, part.partition))
+                    goes_on = committed.get(part.partition)
+                    read = read or _Read(max(goes_on or 0, part.start_offset))
+                    place = (topic.name, part.partition)
+                    messages = partial(self._messages, place)
                     came += messages(read.first, part.end_offset)
-                    places = self._again.get((topic.name, part.partition), ())
+                    places = self._again.get(place, ())
                     redriven += sum(1 for offset in places if offset >= read.first)
-                    done += read.messages
+                    done += _common(read.given, read.first, part.end_offset, messages)
                     taken += read.deleted
-                    for first, end in (*read.holes, (read.end, part.end_offset)):
-                        # What lies before the place where the group goes on is nothing that it waits for.
-                        passed = min(end, max(first, goes_on)) if (first, end) in read.holes else first
+                    aborted += _common(read.passed_over, read.first, part.end_offset, messages)
+                    for first, end in read.given.gaps(max(read.first, read.deleted_to), part.end_offset):
+                        # What it has not got and not committed it waits for; what it has committed was passed over.
+                        passed = min(end, max(first, goes_on or 0))
                         gone = min(end, max(passed, part.start_offset))
-                        skipped += messages(first, passed)
+                        unread = messages(first, passed)
+                        skipped += unread if self._unseen_seeks else _common(read.skipped, first, passed, messages)
                         taken += messages(passed, gone)
                         waiting += messages(gone, end)
+                found = Account(
+                    *(topic.name, group.name, came - redriven, redriven, done - aborted),
+                    *(waiting, 0, 0, taken, skipped, aborted),
+                )
                 if topic.name in compacted:
-                    taken += max(0, came - done - waiting - taken - skipped)
-                yield Account(topic.name, group.name, came - redriven, redriven, done, waiting, 0, 0, taken, skipped)
+                    found = found._replace(taken_out=taken + max(0, found.missing))
+                yield found

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from broker_core.events import Event, EventKind, describe
+from broker_core.events import READ_OUTSIDE, Event, EventKind, describe, is_by_hand
 from broker_core.plurals import counted
 from broker_core.recording.accounts import Account, Accounts
 from broker_core.recording.checker import Checker
+from broker_core.recording.markers import Markers
 from broker_core.recording.unacknowledged import Unacknowledged
 from broker_core.recording.violation import MAX_HISTORY, Violation, life_of
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import OffsetView, Snapshot
 
 MAX_FINDINGS = 20  # with their lives
 _TAKEN_OUT = {
@@ -28,6 +29,7 @@ _TAKEN_OUT = {
     EventKind.DROPPED: "was dropped before it was stored, and its producer was told nothing",
 }
 
+_GIVEN = frozenset({EventKind.DELIVERED, EventKind.PASSED_OVER})
 #: Keys of messages by offset, of each topic and partition.
 Keys = Mapping[tuple[str, int], Mapping[int, bytes]]
 
@@ -37,6 +39,10 @@ class Finding(NamedTuple):
 
     what: str
     life: tuple[Event, ...] = ()
+
+
+#: The names of all verdicts.
+VERDICTS = ("nothing_lost", "nothing_twice", "at_least_once", "in_order", "everything_done")
 
 
 class Verdict:
@@ -117,18 +123,20 @@ class Audit:
         """What was accepted is acknowledged, dead-lettered or still there to be read, and no reader passed it over.
 
         What was evicted, has expired, or was purged or deleted before it was read is lost, and what was deleted before
-        a member that is gone had acknowledged it; what was refused is not. What a consumer has acknowledged counts as
-        done; see the class.
+        a member that is gone had acknowledged it; what was refused is not. What a consumer was given and acknowledges
+        counts as done; see the class.
         """
-        found = [*self._violated(lost_only=True), *self._missing(), *self._taken_out(), *self._given_up()]
-        return self._verdict("nothing is lost", found)
+        return self._verdict("nothing is lost", self._lost())
 
     def nothing_twice(self) -> Verdict:
-        """No group and no queue has handed a message out twice; redriven dead letters are another time by intent."""
+        """No group and no queue has handed a message out twice; redriven dead letters are another time by intent.
+
+        A group hands out again what it had acknowledged, and what a member had been given that left without
+        acknowledging it, handled or not. What a client only fetches again, after a seek, a pause or a rebalance, is no
+        second time.
+        """
         found = [
-            self._finding(
-                event, event.offset or 0, f"is delivered to {_reader(event)} for the {_nth(event.attempt)} time"
-            )
+            self._again(event)
             for event in self._events
             if event.kind is EventKind.DELIVERED and (event.attempt or 1) > 1
         ]
@@ -136,8 +144,8 @@ class Audit:
 
     def at_least_once(self) -> Verdict:
         """Nothing is lost, and what comes again was not acknowledged before; all promises of the broker are kept."""
-        found = [*self._violated(), *self._missing(), *self._taken_out(), *self._given_up()]
-        return self._verdict("everything is delivered at least once", found)
+        kept = [Finding(each.promise, each.history) for each in self._violations if not each.is_loss]
+        return self._verdict("everything is delivered at least once", [*self._lost(), *kept])
 
     def in_order(self) -> Verdict:
         """Messages with one key are first delivered to each group in the order in which they were published."""
@@ -161,25 +169,31 @@ class Audit:
                     last[event.group, event.topic, key] = place
         return self._verdict("the order of each key is kept", found)
 
-    def everything_done(self) -> Verdict:
-        """Every message is acknowledged or dead-lettered: nothing waits, is in flight, or is read without a commit."""
-        found = []
-        queues = {queue.name for queue in self._snapshot.queues}
+    def everything_done(self, by: str = "") -> Verdict:
+        """Every message is acknowledged or dead-lettered by each of its readers, and has at least one; none is lost.
+
+        Nothing waits, is in flight, or is read without a commit. With `by`, a group or queue, only what that one reads.
+        Who assigns its partitions by hand and commits nothing keeps its offsets itself, and is done with what it got.
+        """
+        found = [*self._lost(by), *self._without_reader(by)]
         seen = set()  # places that are judged
         for group in self._snapshot.groups:
-            for place in group.offsets:
-                if place.committed is not None:
+            for place in group.offsets if by in {"", group.name} else ():
+                if place.lag is not None:
                     seen.add((group.name, place.topic, place.partition))
-                if place.lag:
-                    what = f"is the first of {counted(place.lag, 'message')} that group {group.name} has not committed"
-                    found.append(self._finding_at(place.topic, place.partition, place.committed or 0, what))
-        for event in self._events:
+                if left := self._uncommitted(group.name, place):
+                    what = f"is the first of {counted(left, 'message')} that group {group.name} has not committed"
+                    goes_on = place.committed if place.committed is not None else place.start
+                    found.append(self._finding_at(place.topic, place.partition, goes_on or 0, what))
+        for event in self._deliveries(by):
             key = (event.group, event.topic, event.partition or 0)
-            if event.kind is EventKind.DELIVERED and event.group not in queues and key not in seen:
+            if event.group not in self._queues and key not in seen and not is_by_hand(event.member):
                 seen.add(key)
                 what = f"was delivered to {_reader(event)}, and its group has committed nothing"
                 found.append(self._finding(event, event.offset or 0, what))
-        for queue in self._snapshot.queues:
+        for queue in self._snapshot.queues if by in {"", *self._queues} else ():
+            if by not in {"", queue.name}:
+                continue
             for lease in queue.leases:
                 what = f"is held by {lease.holder}"
                 found.append(self._finding_at(queue.topic or queue.name, lease.partition, lease.offset, what))
@@ -191,8 +205,7 @@ class Audit:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """All of them by name."""
-        asked = (self.nothing_lost, self.nothing_twice, self.at_least_once, self.in_order, self.everything_done)
-        return {each.__name__: each() for each in asked}
+        return {name: getattr(self, name)() for name in VERDICTS}
 
     def __repr__(self) -> str:
         return f"<audit of {self._looked_at}>"
@@ -206,41 +219,122 @@ class Audit:
             accounts(event)
         return accounts.compared(self._snapshot, self._compacted)
 
-    def _missing(self) -> Iterator[Finding]:
+    def _lost(self, by: str = "") -> list[Finding]:
+        """What is lost, to `by` where that is a reader."""
+        lost = (self._passed_by(by), self._missing(by), self._taken_out(by), self._given_up(by))
+        return [finding for each in lost for finding in each]
+
+    def _passed_by(self, by: str) -> Iterator[Finding]:
+        for violation in self._violations:
+            if violation.is_loss and by in {"", *(event.group for event in violation.history)}:
+                yield Finding(violation.promise, violation.history)
+
+    def _missing(self, by: str) -> Iterator[Finding]:
         for account in self._accounts:
-            if account.missing:
+            if account.missing and by in {"", account.reader or account.source}:
                 came = account.published + account.redriven
                 yield Finding(
                     f"{counted(account.missing, 'message')} of the {came} that came to {account.source} "
                     f"neither reached {account.reader or 'a worker'} nor wait"
                 )
 
-    def _taken_out(self) -> Iterator[Finding]:
-        losing = {account.source for account in self._accounts if account.taken_out}
-        read = {account.source for account in self._accounts}
+    def _taken_out(self, by: str) -> Iterator[Finding]:
+        mine = [account for account in self._accounts if by in {"", account.reader or account.source}]
+        losing = {account.source for account in mine if account.taken_out}
+        read = {account.source for account in mine}
         for event in self._events:
             why = _TAKEN_OUT.get(event.kind)
             if why is None or (event.kind is not EventKind.DROPPED and event.topic in read - losing):
+                continue
+            if by and event.topic not in read:
                 continue
             if event.offset is None:
                 yield Finding(f"a message for {event.topic or event.group} {why}", (event,))
             else:
                 yield self._finding(event, event.offset, f"{why}{_more(event)}")
 
-    def _given_up(self) -> Iterator[Finding]:
+    def _given_up(self, by: str) -> Iterator[Finding]:
         if not any(event.kind is EventKind.RECORDS_DELETED for event in self._events):
             return
         unacknowledged = Unacknowledged()
         for event in self._events:
             unacknowledged(event)
-        for lost in unacknowledged.lost(queue.name for queue in self._snapshot.queues):
+        for lost in unacknowledged.lost(self._queues):
+            if by not in {"", lost.group}:
+                continue
             more = f", with {lost.messages - 1} more behind it" if lost.messages > 1 else ""
             what = f"was given to {lost.client} of {lost.group}, and deleted before it was acknowledged{more}"
             yield self._finding_at(lost.topic, lost.partition, lost.offset, what)
 
     @cached_property
+    def _queues(self) -> frozenset[str]:
+        return frozenset(queue.name for queue in self._snapshot.queues)
+
+    @cached_property
+    def _deleted(self) -> dict[str, int]:
+        """The number of the event with which a topic was deleted: what was before is about another topic."""
+        return {event.topic: event.seq for event in self._events if event.kind is EventKind.TOPIC_DELETED}
+
+    def _deliveries(self, by: str = "") -> Iterator[Event]:
+        """Of topics that are there."""
+        for event in self._events:
+            if event.kind in _GIVEN and by in {"", event.group} and event.seq > self._deleted.get(event.topic, -1):
+                yield event
+
+    def _without_reader(self, by: str) -> Iterator[Finding]:
+        """Messages that nobody has begun to read; of `by`, that it reads nothing."""
+        reading = {(event.group, event.topic) for event in self._deliveries()}
+        for group in self._snapshot.groups:
+            reading |= {(group.name, at.topic) for at in group.offsets if at.lag is not None}
+        reading |= {(queue.name, queue.topic or queue.name) for queue in self._snapshot.queues}
+        if by:
+            if by not in {reader for reader, _ in reading}:
+                yield Finding(f"{by} has read nothing")
+            return
+        read = {topic for _, topic in reading}
+        there = {topic.name: topic for topic in self._snapshot.topics}
+        for name in dict.fromkeys(event.topic for event in self._events if event.kind is EventKind.PUBLISHED):
+            if name in there and name not in read:
+                messages = sum(part.end_offset - part.start_offset - part.markers for part in there[name].partitions)
+                if messages > 0:
+                    yield Finding(f"topic {name} has {counted(messages, 'message')}, and nobody reads it")
+
+    @cached_property
+    def _markers(self) -> Markers:
+        markers = Markers()
+        for event in self._events:
+            if event.kind is EventKind.TRANSACTION_ENDED:
+                markers.add(event)
+        return markers
+
+    def _uncommitted(self, group: str, place: OffsetView) -> int:
+        """The messages that the group has not committed, without those that it passes over."""
+        if not place.lag:
+            return 0
+        at, goes_on = (place.topic, place.partition), place.committed if place.committed is not None else place.start
+        aborted = self._markers.aborted_between(at, goes_on or 0, place.end_offset)
+        given = aborted and any(
+            event.kind is EventKind.DELIVERED and self._markers.aborted_between(at, event.offset or 0, _end(event))
+            for event in self._deliveries(group)
+            if (event.topic, event.partition) == at
+        )
+        return place.lag if given else place.lag - aborted
+
+    def _again(self, event: Event) -> Finding:
+        found = self._finding(event, event.offset or 0, "")
+        earlier = [each for each in found.life if each.seq < event.seq and each.group == event.group]
+        why = ""
+        if event.group not in self._queues:
+            given = [each.client for each in earlier if each.kind is EventKind.DELIVERED and each.client]
+            done = any(each.kind is EventKind.ACKNOWLEDGED for each in earlier)
+            why = ", which had acknowledged it" if done else ""
+            why = why or (f": {given[-1]} had been given it, and left without acknowledging it" if given else "")
+        what = f"is delivered to {_reader(event)} for the {_nth(event.attempt)} time{why}"
+        return found._replace(what=f"{found.what}{what}")
+
+    @cached_property
     def _violations(self) -> list[Violation]:
-        checker = Checker(max_attempts=self._max_attempts, compacted=self._compacted)
+        checker = Checker(max_attempts=self._max_attempts, compacted=self._compacted, unseen_seeks=True)
         found = []
         judged = set()  # of one place the first, which may be the cause of others
         for event in self._events:
@@ -252,11 +346,6 @@ class Audit:
                     judged.add(place)
                     found.append(violation)
         return found
-
-    def _violated(self, *, lost_only: bool = False) -> Iterator[Finding]:
-        for violation in self._violations:
-            if violation.is_loss or not lost_only:
-                yield Finding(violation.promise, violation.history)
 
     def _finding(self, event: Event, offset: int, what: str) -> Finding:
         return self._finding_at(event.topic, event.partition or 0, offset, what)
@@ -271,8 +360,10 @@ class Audit:
     @cached_property
     def _looked_at(self) -> str:
         published = sum(event.count for event in self._events if event.kind is EventKind.PUBLISHED)
-        readers = len(self._snapshot.groups) + len(self._snapshot.queues)
-        return f"{counted(published, 'message')} with {counted(readers, 'reader')}"
+        groups = {group.name for group in self._snapshot.groups} | {event.group for event in self._deliveries()}
+        outside = {event.group for event in self._events if event.cause == READ_OUTSIDE}
+        told = f"; group {', '.join(sorted(outside))} was read outside the group, not judged" if outside else ""
+        return f"{counted(published, 'message')} with {counted(len(groups | self._queues), 'reader')}{told}"
 
 
 def _reader(event: Event) -> str:
@@ -281,6 +372,10 @@ def _reader(event: Event) -> str:
 
 def _more(event: Event) -> str:
     return f", with {event.count - 1} more behind it" if event.count > 1 else ""
+
+
+def _end(event: Event) -> int:
+    return (event.offset or 0) + event.count
 
 
 def _nth(number: int | None) -> str:

@@ -3,10 +3,11 @@
 It knows nothing of the broker's insides. What it holds a run to:
 
 - offsets of a partition increase without a gap, and only what was published is delivered
-- a group's first deliveries skip nothing; what it has acknowledged it is not handed again (unless offsets were reset)
+- a group's first deliveries skip nothing, and it acknowledges only what it was given; what it has acknowledged it is
+  not handed again (unless offsets were reset)
 - a partition has at most one owner in a group and generation; generations increase; only an owner acknowledges
 - a message of a queue has one holder; its attempts count up by one; only its holder ends the lease
-- who reads committed messages gets none of an open transaction
+- who reads committed messages gets none of an open transaction, and none of one that was aborted
 - a queue holds no more than it takes
 - a message is dead-lettered at its last attempt, once; a redrive is of a letter that is in the bin, once
 - after a drain nothing is missing: what was accepted is acknowledged, dead-lettered, or recorded as taken out
@@ -15,12 +16,13 @@ It knows nothing of the broker's insides. What it holds a run to:
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
-from broker_core.events import BROKER_CRASH, Event, EventKind
+from broker_core.events import BROKER_CRASH, Event, EventKind, is_by_hand
 from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.markers import Markers, Place, markers_of
+from broker_core.recording.offsets import Offsets
 from broker_core.recording.queue_rules import QueueRules
 from broker_core.recording.violation import Violation, ownership
 from broker_core.simulation.scenario import Scenario
@@ -39,28 +41,38 @@ class Checker(QueueRules):
         at_most_once: Iterable[str] = (),
         compacted: Iterable[str] = (),
         committed_readers: Iterable[str] = (),
+        own_offsets: Collection[str] = frozenset(),
+        unseen_seeks: bool = False,
     ) -> None:
-        """`max_attempts` holds the delivery limits of queues, `max_depth` how many messages a queue may hold.
+        """`max_attempts`, which may grow, holds the delivery limits of queues, `max_depth` how many messages they hold.
 
         `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty,
-        `committed_readers` groups with the isolation level read_committed.
+        `committed_readers` groups with the isolation level read_committed. The consumers of `own_offsets`, which may
+        grow, seek and commit where they like: what they read and acknowledge is not judged. With `unseen_seeks`,
+        clients of other programs read, too: where they go on and whether they read committed messages is their choice,
+        of which no event tells, and they read on for a moment what was taken from them.
         """
-        super().__init__(dict(max_attempts or {}), dict(max_depth or {}))
+        super().__init__({} if max_attempts is None else max_attempts, max_depth or {})
         self._at_most_once = frozenset(at_most_once)
         self._compacted = frozenset(compacted)
         self._committed_readers = frozenset(committed_readers)
+        self._own_offsets = own_offsets
+        self._unseen_seeks = unseen_seeks
         self._markers = Markers()
         self._open: dict[str, dict[Place, int]] = {}  # by client, the first offset of its transaction
         self._starts: dict[GroupPlace, int] = {}
-        self._delivered_ends: dict[GroupPlace, int] = {}
+        self._given: dict[GroupPlace, Offsets] = {}
+        self._known: dict[GroupPlace, Offsets] = {}  # what the broker itself remembers as given, up to its crash
         self._committed: dict[GroupPlace, int] = {}
-        self._owners: dict[GroupPlace, tuple[str, int]] = {}
+        # By member id; the client of each.
+        self._owners: dict[GroupPlace, str] = {}
         self._last_owners: dict[GroupPlace, str] = {}
+        self._clients: dict[str, str] = {}
+        self._own_clients: set[str] = set()  # of the session, not of other programs
         self._generations: dict[str, int] = {}
         # Expelled members until their next heartbeat: they read on, as in Kafka, and their commits are fenced.
         self._zombies: set[tuple[str, str]] = set()
-        # Where a user has set an offset or a position: reading goes on somewhere else, or once more.
-        self._may_jump: set[GroupPlace] = set()
+        # Where a user has set a position: what was acknowledged is read once more.
         self._rereads: set[GroupPlace] = set()
         self._bygones: dict[str, list[tuple[MutableMapping[Any, Any], dict[Any, Any]]]] = {}
         self._rules: dict[EventKind, Callable[[Event], None]] = {
@@ -68,12 +80,14 @@ class Checker(QueueRules):
             EventKind.TOPIC_CREATED: self._created,
             EventKind.QUEUE_CREATED: self._created,
             EventKind.TOPIC_DELETED: self._deleted,
-            EventKind.DELIVERED: self._delivered,
-            EventKind.ACKNOWLEDGED: self._acknowledged,
+            EventKind.CLIENT_STARTED: self._client_started,
+            EventKind.DELIVERED: self._judged(self._delivered),
+            EventKind.ACKNOWLEDGED: self._judged(self._acknowledged),
+            EventKind.PASSED_OVER: self._judged(self._passed),
             EventKind.PARTITIONS_ASSIGNED: self._assigned,
             EventKind.PARTITIONS_REVOKED: self._revoked,
             EventKind.MEMBER_LEFT: self._member_left,
-            EventKind.MEMBER_JOINED: lambda event: self._zombies.discard((event.group, event.client)),
+            EventKind.MEMBER_JOINED: self._joined,
             EventKind.REBALANCE_COMPLETED: self._completed,
             EventKind.GROUP_STATE: self._group_state,
             EventKind.OFFSETS_RESET: self._reset,
@@ -85,7 +99,7 @@ class Checker(QueueRules):
         }
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Checker:
+    def of(cls, scenario: Scenario, *, unseen_seeks: bool = False) -> Checker:
         """One that knows the limits of `scenario`."""
         configs = {each.name: each.config for each in scenario.queues}
         configs |= {name: each.config for each in scenario.subscribers for name in each.subscriptions.values()}
@@ -100,6 +114,7 @@ class Checker(QueueRules):
             },
             compacted={topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"},
             committed_readers={each.name for each in scenario.groups if each.isolation_level == "read_committed"},
+            unseen_seeks=unseen_seeks,
         )
 
     def __call__(self, event: Event) -> None:
@@ -115,6 +130,9 @@ class Checker(QueueRules):
 
     # -- partitions
 
+    def _judged(self, rule: Callable[[Event], None]) -> Callable[[Event], None]:
+        return lambda event: None if event.group in self._own_offsets else rule(event)
+
     def _published(self, event: Event) -> None:
         super()._published(event)
         assert event.partition is not None
@@ -128,49 +146,66 @@ class Checker(QueueRules):
         for place, offset in markers_of(event):
             self._ends[place] = max(self._ends[place], offset + 1)
 
-    def _nothing_before(self, event: Event, start: int) -> bool:
-        """True where a reader may come to this offset from `start`: what lay between is gone, or markers."""
+    def _passed(self, event: Event) -> None:
+        (self._acknowledged if event.cause == EventKind.ACKNOWLEDGED else self._delivered)(event)
+
+    def _passed_over(self, event: Event, start: int, end: int) -> bool:
+        """Whether a reader is given nothing between `start` and `end`: what lay there is gone, a marker, or aborted."""
         assert event.partition is not None
-        assert event.offset is not None
         place = (event.topic, event.partition)
-        if event.topic in self._compacted or event.offset <= self._deleted_to[place]:
-            return True
-        return self._markers.between(place, start, event.offset) == event.offset - start
+        start = max(start, self._deleted_to[place])
+        return event.topic in self._compacted or end - start <= self._markers.passed_over(place, start, end)
 
     def _delivered(self, event: Event) -> None:
         assert event.partition is not None
         assert event.offset is not None
+        place = (event.topic, event.partition)
         end = event.offset + event.count
-        if end > self._ends[event.topic, event.partition]:
+        if end > self._ends[place]:
             self._fail(f"{event.topic}/{event.partition} delivers {event.offset}, which nobody published", event)
         if event.group in self._queues:
             for offset in range(event.offset, end):
                 self._leased(event, offset)
             return
-        key = (event.group, event.topic, event.partition)
-        known = self._delivered_ends.setdefault(key, event.offset)
-        self._starts.setdefault(key, event.offset)
-        zombie = (event.group, event.client) in self._zombies
-        if event.offset > known and key not in self._may_jump and not self._nothing_before(event, known):
-            passed_over = f"{event.group} skipped {known} to {event.offset - 1} of {event.topic}/{event.partition}"
-            self._fail(passed_over, event, offset=known, is_loss=True)
-        if event.offset < self._committed.get(key, 0) and key not in self._rereads and not zombie:
+        key = (event.group, *place)
+        given = self._given.setdefault(key, Offsets())
+        start = self._starts.setdefault(key, event.offset)
+        member = _member(event)
+        zombie = (event.group, member) in self._zombies
+        for first, stop in () if self._unseen_seeks or is_by_hand(member) else given.gaps(start, event.offset):
+            if not self._passed_over(event, first, stop):
+                told = f"{event.group} skipped {first} to {stop - 1} of {event.topic}/{event.partition}"
+                self._fail(told, event, offset=first, is_loss=True)
+            given.add(first, stop)  # what is passed over once is not looked at again
+        acknowledged = event.offset < self._committed.get(key, 0)
+        if acknowledged and not (key in self._rereads or zombie or self._unseen_seeks):
             self._fail(f"{event.group} gets {event.offset} again, which it has acknowledged", event)
-        if event.offset < known and event.group in self._at_most_once:
+        known = self._known.setdefault(key, Offsets()).between(event.offset, end)
+        if known and event.group in self._at_most_once:
             self._fail(f"{event.group} gets {event.offset} twice, and promises at most once", event)
-        if (event.offset < known) != (event.attempt != 1):
-            self._fail(f"delivery of {event.offset} to {event.group} is counted as attempt {event.attempt}", event)
-        if event.group in self._committed_readers:
-            for client, firsts in self._open.items():
-                if end > firsts.get((event.topic, event.partition), end):
-                    self._fail(f"{event.group} gets {event.offset}, and the transaction of {client} is open", event)
+        if known if event.attempt == 1 else known < event.count and not acknowledged:
+            attempt = "fetched again" if event.attempt is None else f"attempt {event.attempt}"
+            self._fail(f"delivery of {event.offset} to {event.group} is counted as {attempt}", event)
+        own = not self._unseen_seeks or (event.client in self._own_clients and not is_by_hand(member))
+        if own and event.group in self._committed_readers:
+            self._must_be_committed(event, place)
         owner = self._owners.get(key)
-        if owner is not None and owner[0] != event.client and not zombie:
-            self._fail(f"{event.client} reads {event.topic}/{event.partition}, which {owner[0]} owns", event)
-        self._delivered_ends[key] = max(known, end)
-        self._may_jump.discard(key)
+        if owner not in {None, member} and not (zombie or is_by_hand(member) or self._unseen_seeks):
+            whose = self._clients.get(owner or "", owner)
+            self._fail(f"{event.client} reads {event.topic}/{event.partition}, which {whose} owns", event)
+        for offsets in (self._known[key], given):
+            offsets.add(event.offset, end)
         if end > self._committed.get(key, 0):
             self._rereads.discard(key)
+
+    def _must_be_committed(self, event: Event, place: Place) -> None:
+        assert event.offset is not None
+        end = event.offset + event.count
+        for client, firsts in self._open.items():
+            if end > firsts.get(place, end):
+                self._fail(f"{event.group} gets {event.offset}, and the transaction of {client} is open", event)
+        if event.kind is EventKind.DELIVERED and self._markers.aborted_between(place, event.offset, end):
+            self._fail(f"{event.group} gets {event.offset}, which was aborted", event)
 
     def _acknowledged(self, event: Event) -> None:
         assert event.partition is not None
@@ -179,20 +214,25 @@ class Checker(QueueRules):
             self._ended(event)
             return
         key = (event.group, event.topic, event.partition)
+        end = event.offset + event.count
         committed = self._committed.get(key)
-        forward = committed is not None and event.offset > committed and self._nothing_before(event, committed)
-        if committed is not None and event.offset != committed and not forward:
+        if committed not in {None, event.offset} and not (
+            committed < event.offset and self._passed_over(event, committed, event.offset)
+        ):
             self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
-        if event.offset + event.count > self._delivered_ends.get(key, 0) and key not in self._may_jump:
-            self._fail(
-                f"{event.group} acknowledges {event.topic}/{event.partition} @{event.offset}, which it never got",
-                event,
-                is_loss=True,
-            )
-        allowed = {self._last_owners.get(key), self._owners.get(key, ("", 0))[0]}
-        if event.client and event.client not in allowed:
+        self._committed[key] = end
+        for first, stop in self._given.get(key, Offsets()).gaps(event.offset, end):
+            if not self._passed_over(event, first, stop):
+                told = f"{event.group} acknowledges {event.topic}/{event.partition} @{first}, which it never got"
+                self._fail(told, event, offset=first, is_loss=True)
+        member = _member(event)
+        known = is_by_hand(member) or not member or self._unseen_seeks
+        if not known and member not in {self._last_owners.get(key), self._owners.get(key)}:
             self._fail(f"{event.client} acknowledges for {event.topic}/{event.partition}, which it does not own", event)
-        self._committed[key] = event.offset + event.count
+
+    def _client_started(self, event: Event) -> None:
+        if "held_from" not in (event.detail or {}):
+            self._own_clients.add(event.client)
 
     # -- what a user does
 
@@ -202,23 +242,22 @@ class Checker(QueueRules):
             key = (event.group, topic, partition)
             self._starts.pop(key, None)
             self._committed[key] = to
-            self._may_jump.add(key)
 
     def _group_state(self, event: Event) -> None:
         if event.cause == "Dead":
-            for key in [key for key in self._delivered_ends if key[0] == event.group]:
+            for key in [key for key in self._given if key[0] == event.group]:
                 self._starts.pop(key, None)
                 self._committed.pop(key, None)
-                self._may_jump.add(key)
 
     def _user_action(self, event: Event) -> None:
         detail = event.detail or {}
         if event.cause in {UNDO_PURGE, "undo redrive", RESET_OFFSETS}:
             self._undone(event)
         elif detail.get("action") == "seek":
-            for key, (client, _generation) in self._owners.items():
+            for key, member in self._owners.items():
+                client = self._clients.get(member, member)
                 if (client, *key[1:]) == (detail["consumer"], detail["topic"], detail["partition"]):
-                    self._may_jump.add(key)
+                    self._starts.pop(key, None)
                     self._rereads.add(key)
         elif detail.get("flow") and event.topic in self._queues:
             self._max_depth[event.topic] = detail["flow"]["max_messages"] or sys.maxsize
@@ -232,9 +271,10 @@ class Checker(QueueRules):
         known: list[tuple[MutableMapping[Any, Any], int]] = [(self._leases, 0), (self._letters, 0)]
         if not event.group:
             known += [(self._ends, 0), (self._deleted_to, 0), (self._committed, 1)]
-            for key in [key for key in self._delivered_ends if key[1] == name]:
-                for forgotten in (self._starts, self._delivered_ends):
-                    forgotten.pop(key, None)
+            for key in [key for key in self._given if key[1] == name]:
+                self._starts.pop(key, None)
+                self._given.pop(key)
+                self._known.pop(key, None)
         for where, place in known:
             moved = {key: where[key] for key in list(where) if key[place] in gone}
             kept.append((where, moved))
@@ -265,26 +305,39 @@ class Checker(QueueRules):
         if event.generation < self._generations.get(event.group, -1):
             self._fail(f"{event.group} assigns in generation {event.generation}, which is over", event)
         self._generations[event.group] = event.generation
+        member = _member_id(event)
+        self._clients[member] = event.client
         for key in self._places(event):
             owner = self._owners.get(key)
-            if owner is not None and owner[0] != event.client:
-                told = f"{key[1]}/{key[2]} is given to {event.client} while {owner[0]} owns it"
+            if owner not in {None, member}:
+                told = f"{key[1]}/{key[2]} is given to {event.client} while {self._clients.get(owner or '')} owns it"
                 self._fail(told, event, history=ownership(self._events, *key))
-            self._owners[key] = (event.client, event.generation)
+            self._owners[key] = member
 
     def _revoked(self, event: Event) -> None:
-        for key in self._places(event):
-            if self._owners.get(key, ("", 0))[0] == event.client:
-                self._last_owners[key] = event.client
+        self._gives_up(_member_id(event), self._places(event))
+
+    def _gives_up(self, member: str, places: Iterable[GroupPlace]) -> None:
+        for key in places:
+            if self._owners.get(key) == member:
+                self._last_owners[key] = member
                 del self._owners[key]
 
+    def _joined(self, event: Event) -> None:
+        """A static member is back under another id, and has what it had."""
+        member = _member_id(event)
+        self._zombies.discard((event.group, member))
+        self._clients[member] = event.client
+        replaced = str((event.detail or {}).get("replaces", ""))
+        for key, owner in self._owners.items():
+            if replaced and key[0] == event.group and owner == replaced:
+                self._owners[key] = member
+
     def _member_left(self, event: Event) -> None:
+        member = _member_id(event)
         if "missed its heartbeats" in event.cause:
-            self._zombies.add((event.group, event.client))
-        for key, (client, _generation) in list(self._owners.items()):
-            if key[0] == event.group and client == event.client:
-                self._last_owners[key] = client
-                del self._owners[key]
+            self._zombies.add((event.group, member))
+        self._gives_up(member, [key for key in self._owners if key[0] == event.group])
 
     def _completed(self, event: Event) -> None:
         assert event.generation is not None
@@ -294,10 +347,8 @@ class Checker(QueueRules):
     def _fault(self, event: Event) -> None:
         """A broker that has crashed knows no members and no deliveries, only what was stored."""
         if (event.detail or {}).get("fault") == BROKER_CRASH:
-            for forgotten in (self._owners, self._last_owners, self._generations, self._zombies):
+            for forgotten in (self._owners, self._last_owners, self._generations, self._zombies, self._known):
                 forgotten.clear()
-            self._may_jump.update(self._delivered_ends)
-            self._delivered_ends.clear()
 
     # -- the end
 
@@ -308,7 +359,7 @@ class Checker(QueueRules):
         for (group, topic, partition), start in self._starts.items():
             end, committed = self._ends[topic, partition], self._committed.get((group, topic, partition), start)
             read_to = max(committed, self._deleted_to[topic, partition])
-            read_to += self._markers.between((topic, partition), read_to, end)
+            read_to += self._markers.passed_over((topic, partition), read_to, end)
             if read_to < end and topic not in self._compacted:
                 self._fail(f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic)
         for queue, (topic, starts) in self._queues.items():
@@ -317,3 +368,11 @@ class Checker(QueueRules):
                 for offset in range(first, self._ends[topic, partition]):
                     if not self._leases[queue, topic, partition, offset].finished:
                         self._fail(f"{queue} lost {offset} of {topic}/{partition}", None, topic, offset)
+
+
+def _member_id(event: Event) -> str:
+    return str((event.detail or {}).get("member_id", "")) or event.client
+
+
+def _member(event: Event) -> str:
+    return event.member or event.client

@@ -35,17 +35,15 @@ def stamp_part(path: Path) -> None:
         file.write(data[footer_at:])
 
 
-def part_fits(path: Path) -> bool | None:
-    """Whether the bytes of a Parquet file are as they were written; None where it has no checksum. Raises OSError."""
+def part_fits(path: Path) -> bool:
+    """Whether the bytes of a Parquet file are as they were written. Raises OSError."""
     data = memoryview(path.read_bytes())
     footer_at = _footer_at(data)
     record_at = footer_at - _RECORD.size
     if record_at < 0:
-        return None
+        return False
     magic, expected = _RECORD.unpack_from(data, record_at)
-    if magic != _MAGIC:
-        return None
-    return bool(zlib.crc32(data[footer_at:], zlib.crc32(data[:record_at])) == expected)
+    return bool(magic == _MAGIC and zlib.crc32(data[footer_at:], zlib.crc32(data[:record_at])) == expected)
 
 
 def _footer_at(data: memoryview) -> int:

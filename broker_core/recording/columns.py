@@ -15,6 +15,7 @@ _MESSAGE_KINDS = KINDS[MESSAGES]
 _KINDS = {kind.value: kind for kind in EventKind}
 _KIND = EVENT_SCHEMA.get_field_index("kind")
 _DETAIL = EVENT_SCHEMA.get_field_index("detail")
+_MEMBER = EVENT_SCHEMA.get_field_index("member")
 _encoder = msgspec.json.Encoder(enc_hook=str)
 
 
@@ -46,6 +47,7 @@ def batch_of(events: Sequence[Event]) -> pa.RecordBatch:
         "to_partition": [event.to_partition for event in events],
         "to_offset": [event.to_offset for event in events],
         "detail": [None if event.detail is None else _encoder.encode(event.detail).decode() for event in events],
+        "member": [event.member for event in events],
     }
     arrays = [pa.array(columns[field.name], field.type) for field in EVENT_SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
@@ -54,6 +56,8 @@ def batch_of(events: Sequence[Event]) -> pa.RecordBatch:
 def events_of(batch: pa.RecordBatch) -> Iterator[Event]:
     """The events of a record batch, in its order. Raises KeyError for a kind that this program does not know."""
     columns = [column.to_pylist() for column in batch.columns]
+    if batch.columns[_MEMBER].null_count:  # Arrow's datasets fill in a column that an older part has not
+        columns[_MEMBER] = [each or "" for each in columns[_MEMBER]]
     for row in zip(*columns, strict=True):
         fields = list(row)
         fields[_KIND] = _KINDS[fields[_KIND]]

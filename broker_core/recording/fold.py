@@ -25,10 +25,9 @@ NOT_IN_EVENTS: Final = {
     "PartitionView.transactions": "of a client that publishes beside its transaction: as if it were part of it",
     "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
     "GateView.tokens": "as in the keyframe",
-    "GateView.depth": "of a topic whose reader began in the middle and has not committed yet: from the beginning; "
-    "of a compacted one that nobody reads: what was removed counts, too",
+    "GateView.depth": "of a compacted topic that nobody reads: what was removed counts, too",
     "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed",
-    "OffsetView.position": "from assignment to first delivery: the committed offset, else the first",
+    "OffsetView.position": "from assignment to first delivery: the committed offset",
     "OffsetView.lag": "of a group that began in the middle of a partition, or was reset to it, since the keyframe: "
     "without all older markers of transactions",
     "OffsetView.committed": "behind markers of transactions: right behind the last message",
@@ -132,8 +131,8 @@ class Fold:
             queue = self._broker.queues.find(event.group)
             if queue is None or event.topic != queue.topic:
                 return
-        if event.kind is EventKind.DELIVERED and (event.attempt or 1) > 1:
-            self._totals["redelivered"] += event.count
+        if event.kind is EventKind.DELIVERED and event.attempt != 1:
+            self._totals["fetched_again" if event.attempt is None else "redelivered"] += event.count
         self._totals[name] += event.count
 
     # -- actors

@@ -11,7 +11,7 @@ from broker_core.recording.fold_topics import Bounds, FoldedGates, FoldedTopics
 from broker_core.recording.markers import Markers
 from broker_core.snapshots import Snapshot
 
-_HANDED_OVER = frozenset({EventKind.ACKNOWLEDGED, EventKind.DELIVERED})
+_HANDED_OVER = frozenset({EventKind.ACKNOWLEDGED, EventKind.DELIVERED, EventKind.PASSED_OVER})
 _BACK = frozenset({EventKind.NACKED, EventKind.RELEASED, EventKind.LEASE_EXPIRED})
 
 
@@ -53,7 +53,7 @@ class FoldedBroker:
                 handler(event)
 
     def _hand_over(self, event: Event) -> None:
-        delivered = event.kind is EventKind.DELIVERED
+        delivered = EventKind.ACKNOWLEDGED not in {event.kind, event.cause}
         queue = self.queues.find(event.group)
         if queue is not None:
             (queue.delivered if delivered else queue.ended)(event)

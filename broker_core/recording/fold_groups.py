@@ -52,18 +52,18 @@ class FoldedGroup:
             place = (offset.topic, offset.partition)
             if offset.committed is not None:
                 self._committed[place] = offset.committed
-                self._older_markers[place] = max(0, offset.end_offset - offset.committed - (offset.lag or 0))
+            elif offset.start is not None:
+                self._starts[place] = offset.start
+            begin = self._begin(place)
+            if begin is not None:
+                self._older_markers[place] = max(0, offset.end_offset - begin - (offset.lag or 0))
                 if offset.lag_ns is not None and offset.lag:
-                    self._oldest[place] = (offset.committed, time_ns - offset.lag_ns)
+                    self._oldest[place] = (begin, time_ns - offset.lag_ns)
             first = offset.in_flight_from
-            if first is None and offset.in_flight and offset.position is not None:  # an older recording
-                first = offset.position - offset.in_flight
             if first is not None and offset.position is not None:
                 self._held[place] = (first, offset.position, max(0, offset.position - first - offset.in_flight))
             if offset.position is not None:
                 self._positions[place] = offset.position
-                if offset.committed is None:
-                    self._starts[place] = 0
 
     @property
     def name(self) -> str:
@@ -134,16 +134,20 @@ class FoldedGroup:
             member.owned |= places
             for place in places:
                 self._held.pop(place, None)
-                self._starts.setdefault(place, 0)
                 if place in self._committed:
                     self._positions[place] = self._committed[place]
+
+    def began(self, event: Event) -> None:
+        """Where it reads from, having committed nothing."""
+        place = (event.topic, event.partition or 0)
+        self._starts[place] = self._positions[place] = event.offset or 0
+        self._older_markers[place] = self._markers.older(place, event.offset or 0)
 
     def delivered(self, event: Event) -> None:
         """The owner has got messages."""
         assert event.partition is not None
         assert event.offset is not None
         place = (event.topic, event.partition)
-        self._starts.setdefault(place, event.offset)
         end = self._positions[place] = event.offset + event.count
         first, known_end, older = self._held.get(place, (event.offset, event.offset, 0))
         if event.offset > known_end and self._older(place):
@@ -179,10 +183,14 @@ class FoldedGroup:
         known = self._older_markers.get(place)
         return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
 
+    def _begin(self, place: Place) -> int | None:
+        """The committed offset, else where it began; None where neither is known."""
+        return self._committed.get(place, self._starts.get(place))
+
     def markers_left(self, place: Place, end: int) -> int:
-        """Markers between the committed offset and the end."""
-        committed = self._committed.get(place)
-        return 0 if committed is None else self._older(place) + self._markers.between(place, committed, end)
+        """Markers between where it goes on and the end."""
+        begin = self._begin(place)
+        return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
     def reset(self, event: Event) -> None:
         """Committed offsets were set by an administrator."""
@@ -199,16 +207,17 @@ class FoldedGroup:
 
     def finished_to(self, topic: str, partition: int) -> int | None:
         """The offset before which it has finished with everything; None where it has not begun."""
-        return self._committed.get((topic, partition), self._starts.get((topic, partition)))
+        return self._begin((topic, partition))
 
-    def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None, int]]:
-        """Lag and end offset of each partition that it reads; None where it has committed nothing."""
+    def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None, bool]]:
+        """The lag of each partition that it reads, None where not known, and whether its members subscribe to it."""
+        wanted = self._wanted()
         for topic in self._topics():
             for number in range(partition_count(topic)):
                 place = (topic, number)
-                end, committed = end_offset(topic, number), self._committed.get(place)
-                lag = None if committed is None else max(0, end - committed - self.markers_left(place, end))
-                yield place, lag, end
+                end = end_offset(topic, number)
+                lag, _ = lag_behind(0, end - self.markers_left(place, end), self._begin(place), lambda _offset: None)
+                yield place, lag, topic in wanted
 
     def _topics(self) -> list[str]:
         return sorted(self._wanted() | {topic for topic, _ in self._committed})
@@ -249,20 +258,21 @@ class FoldedGroup:
         published_ns: PublishedNs,
     ) -> OffsetView:
         end, committed = end_offset(*place), self._committed.get(place)
-        shown_end = end - self.markers_left(place, end)
+        shown_end, begin = end - self.markers_left(place, end), self._begin(place)
         published = partial(self._oldest_ns, place, published_ns)
-        lag, lag_ns = lag_behind(time_ns, shown_end, committed, published)
+        lag, lag_ns = lag_behind(time_ns, shown_end, begin, published)
+        start = begin if committed is None else None
         position = self._positions.get(place, self._starts.get(place)) if owner else None
         held = self._held.get(place) if owner else None
         if held is None:
-            return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns)
+            return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, start=start)
         first, held_end, older = max(committed or 0, held[0]), held[1], held[2]
         in_flight = max(0, held_end - first - older - self._markers.between(place, first, held_end))
-        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight, first)
+        return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight, first, start)
 
-    def _oldest_ns(self, place: Place, published_ns: PublishedNs, committed: int) -> int | None:
+    def _oldest_ns(self, place: Place, published_ns: PublishedNs, begin: int) -> int | None:
         offset, known_ns = self._oldest.get(place, (-1, 0))
-        return known_ns if offset == committed else published_ns(place, committed)
+        return known_ns if offset == begin else published_ns(place, begin)
 
 
 class FoldedGroups:
@@ -273,6 +283,7 @@ class FoldedGroups:
     ) -> None:
         """As in a keyframe at `time_ns`, which has the older ones of `markers`."""
         self._markers = markers
+        self._early: dict[str, list[Event]] = {}
         self._groups = {view.name: FoldedGroup(view, time_ns, self._markers) for view in groups}
         self._history = RebalanceHistory(max(REBALANCES_KEPT, len(rebalances)), rebalances)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
@@ -281,6 +292,7 @@ class FoldedGroups:
             EventKind.GROUP_STATE: self._state,
             EventKind.PARTITIONS_REVOKED: lambda event: self._group(event).ownership(event),
             EventKind.PARTITIONS_ASSIGNED: lambda event: self._group(event).ownership(event),
+            EventKind.READING_BEGAN: self._began,
             EventKind.OFFSETS_RESET: lambda event: self._group(event).reset(event),
             EventKind.TRANSACTION_ENDED: self._markers.add,
             EventKind.REBALANCE_STARTED: self._started,
@@ -309,7 +321,16 @@ class FoldedGroups:
         if name not in self._groups:
             view = GroupView(name, "Empty", 0, "", "", (), (), (), time_ns)
             self._groups[name] = FoldedGroup(view, time_ns, self._markers)
+            for event in self._early.pop(name, ()):
+                self._groups[name].began(event)
         return self._groups[name]
+
+    def _began(self, event: Event) -> None:
+        group = self._groups.get(event.group)
+        if group is not None:
+            group.began(event)
+        else:  # a reader that assigned its partitions itself: its first commit makes the group
+            self._early.setdefault(event.group, []).append(event)
 
     def _state(self, event: Event) -> None:
         self._group(event).state(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,6 @@ import msgspec
 
 from broker_core.events import Sink
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
-from broker_core.recording.cost import Cost
 from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
 from broker_core.recording.metadata import FINISHED, STOPPED
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
@@ -20,6 +20,36 @@ from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
+
+
+class Cost:
+    """Measured from its making on; `add` takes what others have measured."""
+
+    def __init__(self) -> None:
+        self._wall_s = time.perf_counter()
+        self._cpu_s = time.process_time()
+        self._others: dict[str, float] = {}
+
+    def add(self, **figures: float) -> None:
+        """Figures that only others know, by a name that ends in its unit, such as `engine_s`."""
+        self._others |= figures
+
+    def figures(self) -> dict[str, float]:
+        """`wall_s` and `process_cpu_s` since the beginning, `peak_memory_bytes` of the process where the system tells,
+        and what was added.
+        """
+        found = {
+            "wall_s": round(time.perf_counter() - self._wall_s, 3),
+            "process_cpu_s": round(time.process_time() - self._cpu_s, 3),
+            **{name: round(value, 3) for name, value in self._others.items()},
+        }
+        if sys.platform != "win32":
+            import resource
+
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            found["peak_memory_bytes"] = peak if sys.platform == "darwin" else peak * 1024
+        return found
+
 
 BROKER_FOLDER = "broker"  # the data directory of the session's broker, beside the recording
 OFFSETS_FILE = "offsets.sqlite"

@@ -1,4 +1,6 @@
-"""Where transactions have ended: markers take an offset of a partition, and are no message."""
+"""Where transactions have ended: markers take an offset of a partition, and are no message. What was aborted is one,
+which nobody is given who reads committed messages.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,18 @@ def markers_of(event: Event) -> list[tuple[Place, int]]:
     return [((str(topic), int(partition)), int(offset)) for topic, partition, offset in rows]
 
 
+def aborted_by(event: Event) -> list[tuple[Place, int, int]]:
+    """(partition, first offset, end offset) of the messages that a `transaction_ended` tells of as aborted."""
+    rows = (event.detail or {}).get("aborted", ())
+    return [((str(topic), int(part)), int(first), int(first) + int(count)) for topic, part, first, count in rows]
+
+
 class Markers:
     """The markers of the events so far, and how many the partitions of a keyframe had before them."""
 
     def __init__(self, keyframe: Iterable[TopicView] = ()) -> None:
         self._offsets: dict[Place, list[int]] = {}
+        self._aborted: dict[Place, list[tuple[int, int]]] = {}
         self._keyframe: dict[Place, PartitionView] = {
             (topic.name, part.partition): part for topic in keyframe for part in topic.partitions if part.markers
         }
@@ -35,8 +44,19 @@ class Markers:
         """Take a `transaction_ended`."""
         for place, offset in markers_of(event):
             self._offsets.setdefault(place, []).append(offset)
+        for place, first, end in aborted_by(event):
+            self._aborted.setdefault(place, []).append((first, end))
 
     def between(self, place: Place, offset: int, end_offset: int) -> int:
         """How many of these offsets are those of markers."""
         known = self._offsets.get(place)
         return max(0, bisect_left(known, end_offset) - bisect_left(known, offset)) if known else 0
+
+    def aborted_between(self, place: Place, offset: int, end_offset: int) -> int:
+        """How many of these offsets are those of aborted messages."""
+        spans = self._aborted.get(place, ())
+        return sum(max(0, min(end, end_offset) - max(first, offset)) for first, end in spans)
+
+    def passed_over(self, place: Place, offset: int, end_offset: int) -> int:
+        """How many of these offsets a reader of committed messages is given nothing for."""
+        return self.between(place, offset, end_offset) + self.aborted_between(place, offset, end_offset)

@@ -119,11 +119,11 @@ def _understood(folder: Path, document: bytes) -> tuple[Metadata, list[str]]:
     if not isinstance(raw, dict) or raw.get("format") != schema.FORMAT:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} describes something else")
     problem = schema.metadata_problem(raw)
-    if raw.get("format_version") not in schema.READABLE_VERSIONS and not problem:
+    if raw.get("format_version") != schema.FORMAT_VERSION and not problem:
         found = str(raw.get("format_version"))[:40]
         raise BrokerError(
             ErrorCode.UNKNOWN_SESSION_VERSION,
-            f"{folder} is version {found}, this program reads {' and '.join(map(str, schema.READABLE_VERSIONS))}",
+            f"{folder} is version {found}, this program reads {schema.FORMAT_VERSION}",
         )
     try:
         metadata = msgspec.convert(raw, Metadata)

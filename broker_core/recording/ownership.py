@@ -6,15 +6,15 @@ Any moment can be read from it. FORMAT.md says what counts; the report computes 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
 
 from broker_core.events import Event, EventKind
 
 SPANS_KEPT = 200  # of one partition
 GAPS_KEPT = 100_000  # of all; the oldest rebalances are forgotten beyond
 Place = tuple[str, str, int]  # group, topic, partition
-Reader = tuple[str, str]  # group, client
+Reader = tuple[str, str]  # group, member id
 Rebalance = tuple[str, int]  # group, time at which it started
 Loss = Literal["", "crash", "pause", "silence"]
 _STOPS: dict[str, Loss] = {"crash": "crash", "pause": "pause"}  # faults after which a member reads nothing
@@ -35,9 +35,12 @@ class Span(NamedTuple):
 
 
 class _OwnedSpan(NamedTuple):
-    """A span, with the numbers of the events at which it began and ended, and what its owner read after that."""
+    """A span, with the member id of its owner, the numbers of the events at which it began and ended, and what was read
+    after that.
+    """
 
     owner: str
+    member: str
     start_ns: int
     start_seq: int
     end_ns: int | None = None
@@ -66,6 +69,7 @@ class Gap(NamedTuple):
 
     `last_ns` is the last delivery to the old owner after the revocation, before its next heartbeat; None without one.
     `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first.
+    `came_back`: its owner is a static member that was away, and has it again without a rebalance.
     """
 
     place: Place
@@ -75,6 +79,9 @@ class Gap(NamedTuple):
     last_ns: int | None = None
     assigned_ns: int | None = None
     read_ns: int | None = None
+    owner_before: str = ""
+    owner_after: str | None = None
+    came_back: bool = False
 
     def at(self, time_ns: int) -> Gap:
         """As it was known then."""
@@ -138,15 +145,20 @@ class _Together:
 
 
 class Ownership:
-    """A sink of the event stream. The engine's thread calls it, any other may read it."""
+    """A sink of the event stream. The engine's thread calls it, any other may read it. All spans and gaps of a session
+    that is over are kept with `keeps_all`.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_all: bool = False) -> None:
+        self._keeps_all = keeps_all
         self._spans: dict[Place, deque[_OwnedSpan]] = {}
         self._rebalance: dict[str, Rebalance] = {}  # the last of each group
         self._gaps: dict[Rebalance, dict[Place, Gap]] = {}
         self._gaps_count = 0
+        self._earlier: list[tuple[Rebalance, Gap]] = []  # of partitions that one rebalance took more than once
         self._newest: dict[Place, Rebalance] = {}  # that of its newest gap
         self._members: dict[tuple[str, str], str] = {}  # clients by group and member id
+        self._ids: dict[tuple[str, str], str] = {}  # the last member id by group and client
         self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id, until its partitions are revoked
         self._delivered_ns: dict[Reader, int] = {}
         self._taken = _Together()  # by revocations, until there is another owner
@@ -180,7 +192,9 @@ class Ownership:
 
     def _delivered(self, event: Event) -> None:
         assert event.partition is not None
-        reader, place = (event.group, event.client), (event.group, event.topic, event.partition)
+        place = (event.group, event.topic, event.partition)
+        # Recordings of before 2026-11-23 name only the client.
+        reader = (event.group, event.member or self._ids.get((event.group, event.client), event.client))
         self._delivered_ns[reader] = event.time_ns
         for each in self._taken.beside(reader, place):
             self._read_on(each, event)
@@ -192,9 +206,34 @@ class Ownership:
 
     def _joined(self, event: Event) -> None:
         replaced = (event.group, str((event.detail or {}).get("replaces", "")))
-        self._members.pop(replaced, None)
-        self._lost.pop(replaced, None)
+        lost = self._lost.pop(replaced, None)
+        if self._members.pop(replaced, None) is not None:
+            self._came_back(event, replaced, lost or self._silent(event, replaced))
         self._members[event.group, _member_id(event)] = event.client
+        self._ids[event.group, event.client] = _member_id(event)
+
+    def _came_back(self, event: Event, replaced: Reader, lost: _Lost | None) -> None:
+        """A static member is back under another id, and has what it had. Nobody read that while it was away."""
+        had = [
+            place
+            for place, spans in self._spans.items()
+            if place[0] == event.group and spans[-1].end_seq is None and spans[-1].member == replaced[1]
+        ]
+        for place in had:
+            since_ns = self._spans[place][-1].start_ns
+            self._begin_span(place, event)
+            self._given.settled(place)
+            if lost is not None:
+                gap = Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns, came_back=True)
+                gap = gap._replace(assigned_ns=event.time_ns, owner_before=event.client, owner_after=event.client)
+                self._open(gap, (event.group, -1 - event.seq))  # of no rebalance
+        if lost is not None:
+            self._given.add((event.group, _member_id(event)), had, had)
+
+    def _silent(self, event: Event, member: Reader) -> _Lost | None:
+        """Since when a member was not heard of that has left, or is replaced; None where the event does not say."""
+        heard_ns = (event.detail or {}).get("heard_ns")
+        return None if heard_ns is None else _Lost("silence", max(int(heard_ns), self._delivered_ns.get(member, 0)))
 
     def _fault(self, event: Event) -> None:
         detail = event.detail or {}
@@ -210,10 +249,9 @@ class Ownership:
 
     def _left(self, event: Event) -> None:
         key = (event.group, _member_id(event))
-        heard_ns = (event.detail or {}).get("heard_ns")
-        if heard_ns is not None:
-            last_ns = max(int(heard_ns), self._delivered_ns.get((event.group, event.client), 0))
-            self._lost.setdefault(key, _Lost("silence", last_ns))
+        silent = self._silent(event, key)
+        if silent is not None:
+            self._lost.setdefault(key, silent)
         self._members.pop(key, None)
 
     # -- partitions
@@ -230,25 +268,31 @@ class Ownership:
             spans = self._spans.get(place)
             since_ns = 0
             if spans and spans[-1].end_seq is None:
+                if spans[-1].member != key[1]:
+                    continue  # it has another owner already
                 since_ns = spans[-1].start_ns
                 spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
             gap = self._gap(place)
             if gap is None or gap.assigned_ns is not None:
-                self._open(Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns))
+                lost_ns = max(lost.time_ns, since_ns)
+                self._open(Gap(place, lost.cause, lost_ns, event.time_ns, owner_before=event.client))
                 opened.append(place)
         if lost.cause not in _STOPS:  # a client that stands still does not read what it is given
-            self._taken.add((event.group, event.client), places, opened)
+            self._taken.add(key, places, opened)
 
     def _gap(self, place: Place) -> Gap | None:
         """The newest of a partition."""
         return self._gaps.get(self._newest.get(place, ("", 0)), {}).get(place)
 
-    def _open(self, gap: Gap) -> None:
+    def _open(self, gap: Gap, of: Rebalance | None = None) -> None:
         group = gap.place[0]
-        rebalance = self._newest[gap.place] = self._rebalance.get(group, (group, gap.revoked_ns))
-        self._gaps.setdefault(rebalance, {})[gap.place] = gap
+        rebalance = self._newest[gap.place] = of or self._rebalance.get(group, (group, gap.revoked_ns))
+        gaps = self._gaps.setdefault(rebalance, {})
+        if self._keeps_all and gap.place in gaps:
+            self._earlier.append((rebalance, gaps[gap.place]))
+        gaps[gap.place] = gap
         self._gaps_count += 1
-        while self._gaps_count > GAPS_KEPT and len(self._gaps) > 1:
+        while self._gaps_count > GAPS_KEPT and len(self._gaps) > 1 and not self._keeps_all:
             self._gaps_count -= len(self._gaps.pop(next(iter(self._gaps))))
 
     def _assigned(self, event: Event) -> None:
@@ -259,17 +303,17 @@ class Ownership:
             self._taken.settled(place)
             gap = self._gap(place)
             if gap is not None and gap.assigned_ns is None:
-                self._replace(gap, assigned_ns=event.time_ns)
+                self._replace(gap, assigned_ns=event.time_ns, owner_after=event.client)
                 ended.append(place)
-        self._given.add((event.group, event.client), places, ended)
+        self._given.add((event.group, _member_id(event)), places, ended)
 
     def _begin_span(self, place: Place, event: Event) -> None:
-        spans = self._spans.setdefault(place, deque(maxlen=SPANS_KEPT))
+        spans = self._spans.setdefault(place, deque(maxlen=None if self._keeps_all else SPANS_KEPT))
         if spans and spans[-1].end_seq is None:
-            if spans[-1].owner == event.client:
+            if spans[-1].member == _member_id(event):
                 return  # it keeps what it has, since then
             spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
-        spans.append(_OwnedSpan(event.client, event.time_ns, event.seq))
+        spans.append(_OwnedSpan(event.client, _member_id(event), event.time_ns, event.seq))
 
     def _read_on(self, place: Place, event: Event) -> None:
         """A delivery to the old owner: it reads on until its next heartbeat."""
@@ -290,8 +334,8 @@ class Ownership:
             waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
             self._replace(gap, read_ns=event.time_ns if waited else gap.assigned_ns)
 
-    def _replace(self, gap: Gap, **times_ns: int) -> None:
-        self._gaps[self._newest[gap.place]][gap.place] = gap._replace(**times_ns)  # type: ignore[arg-type]
+    def _replace(self, gap: Gap, **values: Any) -> None:
+        self._gaps[self._newest[gap.place]][gap.place] = gap._replace(**values)
 
     # -- queries
 
@@ -318,9 +362,18 @@ class Ownership:
         """The gaps of all partitions that were revoked in the rebalance of `group` that began at `started_ns`."""
         return tuple(self._gaps.get((group, started_ns), {}).values())
 
+    def all_gaps(self) -> Iterator[tuple[Rebalance, Gap]]:
+        """Those of all rebalances and returns that are kept."""
+        yield from self._earlier
+        yield from ((rebalance, gap) for rebalance, gaps in self._gaps.items() for gap in gaps.values())
+
+    def owned(self) -> Iterator[tuple[Place, _OwnedSpan]]:
+        """Each time that somebody had a partition."""
+        return ((place, span) for place, spans in self._spans.items() for span in spans)
+
 
 def _member_id(event: Event) -> str:
-    return str((event.detail or {}).get("member_id", ""))
+    return str((event.detail or {}).get("member_id", "")) or event.client  # older recordings name no members
 
 
 def _places(event: Event) -> list[Place]:

@@ -20,7 +20,6 @@ from broker_core.recording.checksums import CRC32, MARK, document_checksum, part
 
 FORMAT: Final = "brokerscope-session"
 FORMAT_VERSION: Final = 2
-READABLE_VERSIONS: Final = (1, 2)  # version 1 has no keyframes
 
 SESSION_FILE: Final = "session.json"
 SCENARIO_FILE: Final = "scenario.yaml"
@@ -63,6 +62,7 @@ EVENT_SCHEMA: Final = pa.schema(
         pa.field("to_partition", pa.int32()),
         pa.field("to_offset", pa.int64()),
         pa.field("detail", pa.string()),
+        pa.field("member", pa.string(), nullable=False),
     ],
     metadata={b"brokerscope.format_version": str(FORMAT_VERSION).encode(), MARK: CRC32.encode()},
 )
@@ -131,8 +131,7 @@ def _judged(path: Path, _size: int, _mtime_ns: int) -> str | None:
         schema = pq.read_schema(path)
     except (OSError, pa.ArrowException, ValueError, struct.error):  # pyarrow decodes names before it judges them
         return _damaged(path)
-    # One by an older program has no checksum, and says nothing of one.
-    if fits is False or (fits is None and MARK in (schema.metadata or {})):
+    if not fits:
         return _damaged(path)
     if not schema.equals(EVENT_SCHEMA):
         return f"{path.parent.name}/{path.name} has unknown columns; its events are missing."
@@ -144,7 +143,7 @@ def _damaged(path: Path) -> str:
 
 
 def metadata_problem(metadata: Mapping[str, Any]) -> str | None:
-    """Why what `session.json` says is not to be relied on, as one sentence, or None; one by an older program has no
+    """Why what `session.json` says is not to be relied on, as one sentence, or None; one by another program has no
     checksum.
     """
     expected = metadata.get(CRC32)

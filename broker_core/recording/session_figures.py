@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from broker_core.clock import NS_PER_S
-from broker_core.events import Event, EventKind
+from broker_core.events import Event, EventKind, is_users
 from resources.measures import DURATION_GROWTH, MEASURES, REPLAY_GRACE_NS, TURNED_AWAY, ZERO_BUCKET
 
 QUANTILES = {"p50_ns": 0.5, "p99_ns": 0.99, "p999_ns": 0.999}
@@ -57,7 +57,7 @@ class SessionFigures:
             EventKind.REBALANCE_STARTED: lambda event: self._add(event.group, "rebalances", 1),
             EventKind.REBALANCE_COMPLETED: self._rebalanced,
             EventKind.FAULT: lambda event: self.counts.update(faults=1),
-            EventKind.USER_ACTION: lambda event: self.counts.update(user_actions=1),
+            EventKind.USER_ACTION: lambda event: self.counts.update(user_actions=int(is_users(event))),
             EventKind.MEMBER_JOINED: lambda event: self._joined_ns.setdefault(event.group, event.time_ns),
             EventKind.OFFSETS_RESET: lambda event: self._reset_ns.update({event.group: event.time_ns}),
             EventKind.PRODUCER_BLOCKED: self._blocks,
@@ -115,8 +115,8 @@ class SessionFigures:
     def _rebalanced(self, event: Event) -> None:
         detail = event.detail or {}
         before, after = ({tuple(owned) for owned in detail.get(name, ())} for name in ("before", "after"))
+        self._add(event.group, "rebalancing_ns", event.time_ns - int(detail.get("started_ns", event.time_ns)))
         if before:  # the first one of a group takes nothing from anybody
-            self._add(event.group, "rebalancing_ns", event.time_ns - int(detail.get("started_ns", event.time_ns)))
             self._add(event.group, "moved", len(after - before))
 
     def _blocks(self, event: Event) -> None:

@@ -23,6 +23,7 @@ class Lost(NamedTuple):
 
 class _Given(NamedTuple):
     client: str
+    member: str
     left: bool = False  # the client has left since
     deleted: bool = False
 
@@ -50,7 +51,7 @@ class Unacknowledged:
                 offsets = range(event.offset, event.offset + event.count)
                 given = self._given.setdefault((event.group, event.topic, event.partition), {})
                 if event.kind is EventKind.DELIVERED:
-                    given.update(dict.fromkeys(offsets, _Given(event.client)))
+                    given.update(dict.fromkeys(offsets, _Given(event.client, event.member or event.client)))
                 else:
                     self._commits.add(event.group)
                     for offset in offsets:
@@ -64,16 +65,16 @@ class Unacknowledged:
                 for topic, partition, _old, _new in (event.detail or {}).get("changes", ()):
                     self._given.pop((event.group, topic, partition), None)
             case EventKind.MEMBER_LEFT:
-                self._left({event.group}, event.client)
+                self._left({event.group}, str((event.detail or {}).get("member_id", "")) or event.client)
             case EventKind.FAULT if (event.detail or {}).get("fault") == BROKER_CRASH:
                 self._left({group for group, _, _ in self._given})
 
-    def _left(self, groups: set[str], client: str = "") -> None:
-        """A client of `groups` has left, or all have."""
+    def _left(self, groups: set[str], member: str = "") -> None:
+        """A member of `groups` has left, or all have."""
         for (group, _, _), given in self._given.items():
             if group in groups:
                 for offset, each in given.items():
-                    if client in {"", each.client}:
+                    if member in {"", each.member}:
                         given[offset] = each._replace(left=True)
 
     def lost(self, queues: Iterable[str]) -> Iterator[Lost]:

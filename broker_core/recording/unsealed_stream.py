@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from broker_core.files import private
 from broker_core.recording import schema
-from broker_core.recording.checksums import CRC32, MARK, batch_checksum
+from broker_core.recording.checksums import CRC32, batch_checksum
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
@@ -102,7 +102,6 @@ def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
                 raise EOFError(_NO_STREAM)
         except (OSError, pa.ArrowException):
             raise EOFError(_NO_STREAM if path.stat().st_size else _TORN) from None
-        marked = MARK in (reader.schema.metadata or {})
         while True:
             try:
                 batch, told = reader.read_next_batch_with_custom_metadata()
@@ -111,7 +110,7 @@ def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
                 break
             except (OSError, pa.ArrowException):
                 raise EOFError(_TORN) from None
-            if _fits(batch, told, marked):
+            if _fits(batch, told):
                 yield batch
             else:
                 damaged += batch.num_rows
@@ -123,10 +122,9 @@ _TORN = "ends in the middle of a batch; what came after it is missing"
 _NO_STREAM = "is damaged at its beginning; its events are missing"
 
 
-def _fits(batch: pa.RecordBatch, told: pa.KeyValueMetadata | None, marked: bool) -> bool:
-    """Whether the values are those that were written; a stream by an older program is not marked and cannot tell."""
-    expected = dict(told or {}).get(CRC32.encode())
-    return not marked if expected is None else expected == batch_checksum(batch)
+def _fits(batch: pa.RecordBatch, told: pa.KeyValueMetadata | None) -> bool:
+    """Whether the values are those that were written."""
+    return dict(told or {}).get(CRC32.encode()) == batch_checksum(batch)
 
 
 def seal_stream(session: Path, folder: str, path: Path) -> str:

@@ -52,7 +52,7 @@ def life_of(events: Iterable[Event], topic: str, partition: int, offset: int) ->
     return [
         event
         for event in events
-        if (event.topic == topic and event.offset is not None and _covers(event, partition, offset))
+        if (event.topic == topic and event.kind is not EventKind.READING_BEGAN and _covers(event, partition, offset))
         or (event.to_topic, event.to_partition, event.to_offset) == (topic, partition, offset)
     ]
 

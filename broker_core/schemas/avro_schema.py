@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from typing import Any
 
 import fastavro
@@ -25,11 +26,13 @@ class InvalidDataError(ValueError):
 class AvroSchema:
     """A parsed and checked schema. Immutable and thread-safe."""
 
-    def __init__(self, text: str) -> None:
-        """Raises InvalidSchemaError."""
+    def __init__(self, text: str, referenced: Iterable[str] = ()) -> None:
+        """`referenced` are the texts of schemas whose types it may name. Raises InvalidSchemaError."""
         self.text = text
-        self.type, plain = read_avro(text)
-        self._parsed = fastavro.parse_schema(plain, {}, _ignore_default_error=True)  # checked by read_avro
+        self.type, plain, before = read_avro(text, referenced)
+        named: dict[str, Any] = {}
+        for each in (*before, plain):
+            self._parsed = fastavro.parse_schema(each, named, _ignore_default_error=True)  # checked by read_avro
 
     def encode(self, value: Any) -> bytes:
         """The binary encoding of `value`. Raises InvalidDataError."""

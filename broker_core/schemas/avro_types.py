@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
@@ -56,16 +57,20 @@ class AvroField:
         self.has_default = has_default
 
 
-def read_avro(text: str) -> tuple[AvroType, Any]:
-    """(type, the same schema as plain values for fastavro). Raises InvalidSchemaError."""
+def read_avro(text: str, referenced: Iterable[str] = ()) -> tuple[AvroType, Any, list[Any]]:
+    """(type, the same schema as plain values for fastavro, those of the schemas before it). Raises InvalidSchemaError.
+
+    The types of the `referenced` schemas, in their order, are known to it.
+    """
     reader = _Reader()
+    before = [reader.type_of(read_schema_text(other), (), "")[1] for other in referenced]
     document = read_schema_text(text)
     found, plain = reader.type_of(document, (), "")
     reader.refuse_endless_records()
     reader.refuse_items_of_no_bytes()
     if reader.problems:
         raise InvalidSchemaError(distinct(reader.problems))
-    return found, plain
+    return found, plain, before
 
 
 class _Reader:

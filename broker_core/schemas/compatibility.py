@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -73,9 +75,9 @@ class SchemaProblem(msgspec.Struct, frozen=True):
         return where
 
 
-def read_schema(kind: SchemaKind, text: str) -> AnySchema:
-    """Parse a schema. Raises InvalidSchemaError."""
-    return JsonSchema(text) if kind is SchemaKind.JSON else AvroSchema(text)
+def read_schema(kind: SchemaKind, text: str, referenced: Mapping[str, str] = MappingProxyType({})) -> AnySchema:
+    """Parse a schema; `referenced` are the texts of those that it refers to, by name. Raises InvalidSchemaError."""
+    return JsonSchema(text, referenced) if kind is SchemaKind.JSON else AvroSchema(text, referenced.values())
 
 
 def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON_STEPS) -> tuple[list[Problem], int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from jsonschema.exceptions import best_match
@@ -21,9 +22,9 @@ T = TypeVar("T")
 class JsonSchema:
     """A parsed and checked schema. Immutable and thread-safe."""
 
-    def __init__(self, text: str) -> None:
-        """Raises InvalidSchemaError."""
-        checked = CheckedText(text)
+    def __init__(self, text: str, referenced: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`referenced` are the texts of schemas that it may refer to, by name. Raises InvalidSchemaError."""
+        checked = CheckedText(text, referenced)
         self.text = text
         self.draft = checked.draft
         self.document = checked.document

@@ -6,7 +6,9 @@ endless references, patterns that need more than linear time, and schemas above 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urljoin
 
 import jsonschema
 import jsonschema_specifications
@@ -37,9 +39,11 @@ class InvalidSchemaError(ValueError):
 class CheckedText:
     """A checked schema. `document` is without `$schema` and `$id`; `patterns` are its compiled regular expressions."""
 
-    def __init__(self, text: str) -> None:
-        """Raises InvalidSchemaError."""
+    def __init__(self, text: str, referenced: Mapping[str, str]) -> None:
+        """`referenced` are the texts of schemas that it may refer to, by name. Raises InvalidSchemaError."""
         self.document = read_schema_text(text)
+        if referenced and isinstance(self.document, dict):
+            self.document = _bundled(self.document, {name: read_schema_text(each) for name, each in referenced.items()})
         self.patterns: dict[str, Pattern] = {}
         self._problems: list[Problem] = []
         self.draft = self._take_draft()
@@ -153,6 +157,37 @@ class CheckedText:
 
     def _add(self, pointer: str, message: str) -> None:
         self._problems.append(Problem(pointer, message))
+
+
+def _bundled(document: dict[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """One document of all: the others are among its definitions, and references lead there."""
+    places = {name: f"#/$defs/{name.replace('~', '~0').replace('/', '~1')}" for name in others}
+
+    def moved(value: Any, prefix: str, base: str) -> Any:
+        if isinstance(value, list):
+            return [moved(each, prefix, base) for each in value]
+        if not isinstance(value, dict):
+            return value
+        found = {key: moved(each, prefix, base) for key, each in value.items()}
+        ref = value.get("$ref")
+        if isinstance(ref, str):
+            target, _, pointer = ref.partition("#")
+            place = places.get(target) or places.get(urljoin(base, target)) if target else prefix
+            found["$ref"] = ref if place is None else place + pointer
+        return found
+
+    def base_of(schema: Any) -> str:
+        base = schema.get("$id", "") if isinstance(schema, dict) else ""
+        return base if isinstance(base, str) else ""
+
+    whole: dict[str, Any] = moved(document, "#", base_of(document))
+    definitions = dict(whole.get("$defs", {}))
+    for name, other in others.items():
+        inner = moved(other, places[name], base_of(other))
+        if isinstance(inner, dict):
+            inner = {key: value for key, value in inner.items() if key not in {"$schema", "$id"}}
+        definitions[name] = inner
+    return {**whole, "$defs": definitions}
 
 
 def read_schema_text(text: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -26,6 +27,17 @@ from broker_core.schemas.problem import Problem, summary
 from broker_core.settings import checked_class
 
 
+class SchemaReference(msgspec.Struct, frozen=True):
+    """A schema calls a version of another subject by this name: an Avro type, or what stands in a `$ref`."""
+
+    name: str
+    subject: str
+    version: int
+
+
+References = tuple[SchemaReference, ...]
+
+
 class SchemaVersion(msgspec.Struct, frozen=True):
     """A version of a subject. Versions count from 1. Equal schemas have the same `id` in all subjects."""
 
@@ -34,32 +46,51 @@ class SchemaVersion(msgspec.Struct, frozen=True):
     id: int
     kind: SchemaKind
     text: str
+    references: References = ()
 
 
 class SubjectState(msgspec.Struct, frozen=True):
-    """The state of a subject: its mode, None for the registry's, and (schema id, deleted) of each version in order."""
+    """The state of a subject: its mode, None for the registry's, and (schema id, deleted) of each version in order.
+
+    The id is 0 where the version was deleted for good.
+    """
 
     compatibility: Compatibility | None
     versions: tuple[tuple[int, bool], ...]
 
 
 class RegistryState(msgspec.Struct, frozen=True):
-    """The state to save. `schemas` are (kind, text) in the order of their ids, from 1."""
+    """The state to save. `schemas` are (kind, text) in the order of their ids, from 1; `references` are by id."""
 
     compatibility: Compatibility = Compatibility.BACKWARD
     schemas: tuple[tuple[SchemaKind, str], ...] = ()
     subjects: dict[str, SubjectState] = {}
+    references: dict[int, References] = {}
+
+
+_GONE = 0
 
 
 class _Subject:
     def __init__(self) -> None:
         self.compatibility: Compatibility | None = None
-        self.ids: list[int] = []  # of version 1, 2, ...
+        self.ids: list[int] = []  # of version 1, 2, ...; _GONE for one that was deleted for good
         self.deleted: set[int] = set()  # versions
 
-    def live(self) -> dict[int, int]:
-        """Schema ids by version, without deleted versions."""
-        return {version: found for version, found in enumerate(self.ids, 1) if version not in self.deleted}
+    def live(self, *, deleted: bool = False) -> dict[int, int]:
+        """Schema ids by version, without deleted versions, or with them."""
+        return {
+            version: found
+            for version, found in enumerate(self.ids, 1)
+            if found != _GONE and (deleted or version not in self.deleted)
+        }
+
+    def remove(self, version: int) -> None:
+        """Delete a version for good. The numbers behind the last one that is left are used again, as in Confluent's."""
+        self.ids[version - 1] = _GONE
+        self.deleted.discard(version)
+        while self.ids and self.ids[-1] == _GONE:
+            self.ids.pop()
 
 
 @checked_class(fast=("schema", "problems_of"))
@@ -72,20 +103,24 @@ class SchemaRegistry:
         self.revision = 0  # number of changes
         self._schemas: list[AnySchema] = []
         self._kinds: list[SchemaKind] = []
-        self._ids: dict[tuple[SchemaKind, str], int] = {}
+        self._references: dict[int, References] = {}  # of those that have any, by id
+        self._ids: dict[tuple[SchemaKind, str, References], int] = {}
         self._subjects: dict[str, _Subject] = {}
+        self._unused: set[int] = set()  # ids of which every version was deleted for good
 
     # -- changes
 
-    def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
+    def register(
+        self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
+    ) -> SchemaVersion:
         """Register `text` as a new version. Returns the existing live version where it has the same schema.
 
         Raises INVALID_SCHEMA, INCOMPATIBLE_SCHEMA (both with the first problem), INVALID_TOPIC for the subject's name.
         """
         check_name(subject, "subject")
-        schema, form = self._read(text, kind)
+        schema, form = self._read(text, kind, references)
         found = self._subjects.get(subject) or _Subject()
-        schema_id = self._ids.get((kind, form))
+        schema_id = self._ids.get((kind, form, references))
         for version, known in found.live().items():
             if known == schema_id:
                 return self._version(subject, version, known)
@@ -93,16 +128,19 @@ class SchemaRegistry:
         if problems:
             raise BrokerError(ErrorCode.INCOMPATIBLE_SCHEMA, f"{subject}: {summary(problems)}")
         if schema_id is None:
-            schema_id = self._add(schema, kind, form)
+            schema_id = self._add(schema, kind, form, references)
         found.ids.append(schema_id)
+        self._unused.discard(schema_id)
         self._subjects[subject] = found
         self.revision += 1
         return self._version(subject, len(found.ids), schema_id)
 
-    def check(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> list[SchemaProblem]:
+    def check(
+        self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
+    ) -> list[SchemaProblem]:
         """The problems that `text` has as the next version of `subject`; [] where it can be registered."""
         try:
-            schema = read_schema(kind, text)
+            schema = read_schema(kind, text, self._referenced(references))
         except InvalidSchemaError as error:
             return [SchemaProblem(problem.pointer, problem.message) for problem in error.problems]
         return self._incompatibilities(subject, schema)
@@ -116,60 +154,95 @@ class SchemaRegistry:
             self.compatibility = mode or Compatibility.BACKWARD
         self.revision += 1
 
-    def delete_version(self, subject: str, version: int) -> None:
+    def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> None:
         """Soft-delete a version: it is not listed, compared or used for publishing. Its id still reads old data.
 
-        Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION.
+        With `permanent` one that is soft-deleted goes for good, and its id with the last version that has it. Raises
+        UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, REFERENCE_EXISTS, and INVALID_REQUEST for a live version that is to go
+        for good.
         """
-        self.version(subject, version)
-        self._subjects[subject].deleted.add(version)
+        self.version(subject, version, deleted=permanent)
+        self._must_be_unreferenced(subject, (version,))
+        if permanent:
+            self._remove(subject, (version,))
+        else:
+            self._subjects[subject].deleted.add(version)
         self.revision += 1
 
-    def delete_subject(self, subject: str) -> tuple[int, ...]:
-        """Soft-delete all versions. Returns their numbers, which are not used again. Raises UNKNOWN_SUBJECT."""
-        versions = self.versions(subject)
-        self._subjects[subject].deleted.update(versions)
+    def delete_subject(self, subject: str, *, permanent: bool = False) -> tuple[int, ...]:
+        """As `delete_version`, for all versions; with `permanent` the mode goes, too. Returns their numbers."""
+        versions = self.versions(subject, deleted=permanent)
+        self._must_be_unreferenced(subject, versions)
+        if permanent:
+            self._remove(subject, versions)
+            del self._subjects[subject]
+        else:
+            self._subjects[subject].deleted.update(versions)
         self.revision += 1
         return versions
 
+    def _remove(self, subject: str, versions: tuple[int, ...]) -> None:
+        found = self._subjects[subject]
+        for version in versions:
+            if version not in found.deleted:
+                raise BrokerError(
+                    ErrorCode.INVALID_REQUEST,
+                    f"version {version} of {subject} is to be deleted for good, but was not deleted before",
+                )
+        for version in versions:
+            found.remove(version)
+        self._unused = self._without_version()
+
+    def _without_version(self) -> set[int]:
+        used = {known for subject in self._subjects.values() for known in subject.ids}
+        return set(range(1, len(self._schemas) + 1)) - used
+
     # -- queries
 
-    def subjects(self) -> tuple[str, ...]:
-        """The names of subjects with live versions, sorted."""
-        return tuple(sorted(name for name, subject in self._subjects.items() if subject.live()))
+    def subjects(self, *, deleted: bool = False) -> tuple[str, ...]:
+        """The names of subjects with live versions, or with `deleted` ones, too, sorted."""
+        return tuple(sorted(name for name, subject in self._subjects.items() if subject.live(deleted=deleted)))
+
+    def has_own_compatibility(self, subject: str) -> bool:
+        """Whether `subject` has a mode of its own."""
+        return subject in self._subjects and self._subjects[subject].compatibility is not None
 
     def compatibility_of(self, subject: str) -> Compatibility:
         """The effective mode of `subject`."""
         found = self._subjects.get(subject)
         return self.compatibility if found is None or found.compatibility is None else found.compatibility
 
-    def versions(self, subject: str) -> tuple[int, ...]:
-        """The live versions in order. Raises UNKNOWN_SUBJECT where there are none."""
+    def versions(self, subject: str, *, deleted: bool = False) -> tuple[int, ...]:
+        """The live versions in order, or with `deleted` ones, too. Raises UNKNOWN_SUBJECT where there are none."""
         found = self._subjects.get(subject)
-        live = tuple(found.live()) if found is not None else ()
+        live = tuple(found.live(deleted=deleted)) if found is not None else ()
         if not live:
             raise BrokerError(ErrorCode.UNKNOWN_SUBJECT, subject)
         return live
 
-    def version(self, subject: str, version: int | Literal["latest"] = "latest") -> SchemaVersion:
-        """A live version. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION."""
-        live = self.versions(subject)
+    def version(
+        self, subject: str, version: int | Literal["latest"] = "latest", *, deleted: bool = False
+    ) -> SchemaVersion:
+        """A live version, or with `deleted` a deleted one, too. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION."""
+        live = self.versions(subject, deleted=deleted)
         number = live[-1] if version == "latest" else version
         if number not in live:
             raise BrokerError(ErrorCode.UNKNOWN_SCHEMA_VERSION, f"{subject} {number}")
         return self._version(subject, number, self._subjects[subject].ids[number - 1])
 
-    def find(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
+    def find(
+        self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
+    ) -> SchemaVersion:
         """The live version with this schema. Raises INVALID_SCHEMA, UNKNOWN_SUBJECT, UNKNOWN_SCHEMA."""
-        schema_id = self._ids.get((kind, self._read(text, kind)[1]))
+        schema_id = self._ids.get((kind, self._read(text, kind, references)[1], references))
         for version in self.versions(subject):
             if self._subjects[subject].ids[version - 1] == schema_id:
                 return self.version(subject, version)
         raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"{subject} has no version with this text")
 
     def schema(self, schema_id: int) -> AnySchema:
-        """The schema with this id, also of a deleted version. Raises UNKNOWN_SCHEMA."""
-        if not 1 <= schema_id <= len(self._schemas):
+        """The schema with this id, also of a soft-deleted version. Raises UNKNOWN_SCHEMA."""
+        if not 1 <= schema_id <= len(self._schemas) or schema_id in self._unused:
             raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, f"id {schema_id}")
         return self._schemas[schema_id - 1]
 
@@ -187,6 +260,27 @@ class SchemaRegistry:
             for version, known in subject.live().items()
             if known == schema_id
         )
+
+    def references(self, schema_id: int) -> References:
+        """What the schema with this id refers to."""
+        return self._references.get(schema_id, ())
+
+    def referenced_by(self, subject: str, version: int) -> tuple[int, ...]:
+        """The ids of the schemas of live versions that refer to this one."""
+        ids = [
+            schema_id
+            for schema_id, references in self._references.items()
+            if any((each.subject, each.version) == (subject, version) for each in references)
+        ]
+        used = {known for each in self._subjects.values() for known in each.live().values()} if ids else set()
+        return tuple(schema_id for schema_id in ids if schema_id in used)
+
+    def _must_be_unreferenced(self, subject: str, versions: Iterable[int]) -> None:
+        for version in versions:
+            if ids := self.referenced_by(subject, version):
+                raise BrokerError(
+                    ErrorCode.REFERENCE_EXISTS, f"version {version} of {subject}, by the schema with id {ids[0]}"
+                )
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """The differences between two versions. Raises as `version` does."""
@@ -229,44 +323,62 @@ class SchemaRegistry:
                 )
                 for name, subject in self._subjects.items()
             },
+            dict(self._references),
         )
 
     @classmethod
     def restore(cls, state: RegistryState) -> SchemaRegistry:
         """A registry from a saved state. Raises DAMAGED for an inconsistent state."""
         registry = cls(state.compatibility)
-        try:
-            for kind, text in state.schemas:
-                schema, form = registry._read(text, kind)
-                registry._add(schema, kind, form)
-        except BrokerError as error:
-            raise BrokerError(ErrorCode.DAMAGED, f"a stored schema cannot be read ({error.about})") from error
         for name, kept in state.subjects.items():
             subject = registry._subjects[name] = _Subject()
             subject.compatibility = kept.compatibility
             for version, (known, deleted) in enumerate(kept.versions, 1):
-                if not 1 <= known <= len(registry._schemas):
+                if not _GONE <= known <= len(state.schemas):
                     raise BrokerError(ErrorCode.DAMAGED, f"version {version} of {name} has the unknown schema {known}")
                 subject.ids.append(known)
                 if deleted:
                     subject.deleted.add(version)
+        try:
+            for schema_id, (kind, text) in enumerate(state.schemas, 1):
+                references = state.references.get(schema_id, ())
+                schema, form = registry._read(text, kind, references)
+                registry._add(schema, kind, form, references)
+        except BrokerError as error:
+            raise BrokerError(ErrorCode.DAMAGED, f"a stored schema cannot be read ({error.about})") from error
+        registry._unused = registry._without_version()
         return registry
 
     # -- inside
 
-    def _read(self, text: str, kind: SchemaKind) -> tuple[AnySchema, str]:
+    def _read(self, text: str, kind: SchemaKind, references: References) -> tuple[AnySchema, str]:
         """(schema, canonical JSON text by which equal schemas are recognized)."""
         try:
-            return read_schema(kind, text), write_json(read_schema_text(text))
+            return read_schema(kind, text, self._referenced(references)), write_json(read_schema_text(text))
         except InvalidSchemaError as error:
             raise BrokerError(ErrorCode.INVALID_SCHEMA, summary(error.problems)) from None
 
-    def _add(self, schema: AnySchema, kind: SchemaKind, form: str) -> int:
+    def _referenced(self, references: References) -> dict[str, str]:
+        """The texts of `references` and of what these refer to, which comes first. Raises INVALID_SCHEMA."""
+        found: dict[str, str] = {}
+        for each in references:
+            try:
+                version = self.version(each.subject, each.version, deleted=True)
+            except BrokerError as error:
+                raise BrokerError(ErrorCode.INVALID_SCHEMA, f"the reference {each.name}: {error}") from None
+            for name, text in (*self._referenced(version.references).items(), (each.name, version.text)):
+                if found.setdefault(name, text) != text:
+                    raise BrokerError(ErrorCode.INVALID_SCHEMA, f"two schemas are referred to as {name}")
+        return found
+
+    def _add(self, schema: AnySchema, kind: SchemaKind, form: str, references: References) -> int:
         if len(self._schemas) >= MAX_SCHEMAS:
             raise BrokerError(ErrorCode.INVALID_SCHEMA, f"a registry holds at most {MAX_SCHEMAS:,}")
         self._schemas.append(schema)
         self._kinds.append(kind)
-        self._ids[kind, form] = len(self._schemas)
+        self._ids[kind, form, references] = len(self._schemas)
+        if references:
+            self._references[len(self._schemas)] = references
         return len(self._schemas)
 
     def _incompatibilities(self, subject: str, schema: AnySchema) -> list[SchemaProblem]:
@@ -276,4 +388,4 @@ class SchemaRegistry:
 
     def _version(self, subject: str, version: int, schema_id: int) -> SchemaVersion:
         kind, schema = self._kinds[schema_id - 1], self._schemas[schema_id - 1]
-        return SchemaVersion(subject, version, schema_id, kind, schema.text)
+        return SchemaVersion(subject, version, schema_id, kind, schema.text, self._references.get(schema_id, ()))

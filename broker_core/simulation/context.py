@@ -109,7 +109,7 @@ class SimulationContext:
 
     def check_topic(self, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        if name not in self.broker.topics.names():
+        if name not in self.broker.topics:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
     def check_new_client(self, name: str) -> None:
@@ -135,7 +135,7 @@ class SimulationContext:
         """Raises UNKNOWN_TOPIC_OR_PARTITION where `name` is neither a topic nor a queue of its own."""
         broker = self.broker
         queues = set(broker.queues.names()) - set(broker.queues.subscription_names())
-        if name not in queues and name not in broker.topics.names():
+        if name not in queues and name not in broker.topics:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
     # -- adding and removing actors

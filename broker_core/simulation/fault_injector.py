@@ -17,6 +17,7 @@ from broker_core.simulation.actions.faults import (
     EndFaults,
     Fault,
     FillDisk,
+    HoldSchedule,
     JumpClock,
     Pause,
     Restart,
@@ -53,6 +54,8 @@ class FaultInjector:
         self._actors = actors
         self._files = files
         self._lasting: dict[tuple[str, str], _Lasting] = {}  # by client and what it is
+        self._held, self._late_ns = False, 0
+        self._waiting: list[tuple[int, Callable[[int], object]]] = []  # of the schedule: when it was due
 
     def check(self, fault: Fault) -> None:
         """Raises INVALID_REQUEST where `fault` cannot be done now."""
@@ -106,6 +109,26 @@ class FaultInjector:
             case JumpClock():
                 self.clock_jump_s += fault.by_s
                 self._emit(_DISK, f"wall clock set by {fault.by_s:+g} s")
+            case HoldSchedule():
+                self._held = fault.on
+                if not fault.on and self._waiting:
+                    waiting, self._waiting = self._waiting, []
+                    self._late_ns = self._loop.now_ns - waiting[0][0]
+                    for due_ns, do in waiting:
+                        self._again(due_ns, do)
+
+    def postpone(self, due_ns: int, do: Callable[[int], object]) -> bool:
+        """Whether what the schedule has at `due_ns` waits; `do(due_ns)` is called again when it need not any more."""
+        if self._held:
+            self._waiting.append((due_ns, do))
+        elif self._loop.now_ns < due_ns + self._late_ns:
+            self._again(due_ns, do)
+        else:
+            return False
+        return True
+
+    def _again(self, due_ns: int, do: Callable[[int], object]) -> None:
+        self._loop.timers.at(due_ns + self._late_ns, lambda _at: do(due_ns))
 
     # -- inside
 

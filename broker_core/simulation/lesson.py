@@ -38,7 +38,7 @@ class Step(Strict, frozen=True, kw_only=True):
 
     It is done when any of these has happened once: an event or a state that fits the condition `when`; one of
     `commands` (a panel that is opened is the command that shows it); something of the kind, or with the id, `select`
-    was selected.
+    was selected, as a row of a panel: `row:dead_letters`.
     """
 
     watch: str = ""

@@ -52,10 +52,12 @@ class LessonReferences:
             raise YamlError(self._document.line_of(path), str(unknown))
 
     def _check_objects(self, place: Place, step: Step) -> None:
-        kind, colon, _name = step.select.partition(":")
-        if kind and kind not in KINDS_OF_OBJECTS:
+        kind, colon, name = step.select.partition(":")
+        if kind == "row":
+            self._known((*place, "select"), "panel", name, (name,) if self._window is None else self._window.panels)
+        elif kind and kind not in KINDS_OF_OBJECTS:
             self._known((*place, "select"), "kind of object", kind, KINDS_OF_OBJECTS)
-        if colon:
+        elif colon:
             self._known((*place, "select"), "object", step.select, self._objects)
         if step.point_at is not None and step.point_at.object:
             self._known((*place, "point_at", "object"), "object", step.point_at.object, self._objects)

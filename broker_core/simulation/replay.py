@@ -12,7 +12,6 @@ import msgspec
 from broker_core.clock import ns_from_s
 from broker_core.events import Event, EventStream
 from broker_core.files import FileSystem
-from broker_core.simulation.action_words import read_action
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
@@ -30,7 +29,7 @@ def recorded_action(time_ns: int, plain: Mapping[str, Any]) -> RecordedAction:
     """The action in the plain values that a recording keeps. Raises `msgspec.ValidationError` for anything else."""
     fields = dict(plain)
     step = fields.pop("step", None)
-    return RecordedAction(time_ns, read_action(fields), step)
+    return RecordedAction(time_ns, msgspec.convert(fields, UserAction), step)
 
 
 STEPS_PER_LOOK = 8

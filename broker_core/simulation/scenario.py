@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from broker_core.simulation.action_words import in_words_of_today, with_known_assignor
 from broker_core.simulation.alert import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import check_references
@@ -94,45 +92,9 @@ def parse_scenario(text: str, source: str = "scenario", window: WindowNames | No
     return scenario
 
 
-def old_words(text: str) -> tuple[str, ...]:
-    """A sentence for each old word in a scenario that `parse_scenario` takes: its line, and what it is called now."""
-    document = Document(text)
-    found = []
-    for index, plain in _actions(document.value):
-        action, old = plain["action"], in_words_of_today(plain)[1]
-        for word, now in old.items():
-            line = document.line_of(("schedule", index, "do", word))
-            found.append(f"line {line}: of {action}, '{word}' is called '{now}' now; the old word is still understood.")
-    return tuple(found)
-
-
 def _convert(document: Document) -> Scenario:
-    value = _in_words_of_today(document.value)
     try:
-        return msgspec.convert(value, Scenario)
+        return msgspec.convert(document.value, Scenario)
     except msgspec.ValidationError as error:
-        path, sentence = fault(error, value, Scenario)
+        path, sentence = fault(error, document.value, Scenario)
         raise YamlError(document.line_of(path), sentence) from error
-
-
-def _in_words_of_today(value: Any) -> Any:
-    """A scenario as plain values, with nothing in it in words of before; wherever it is wrong, it is as it was."""
-    if not isinstance(value, dict):
-        return value
-    today = dict(value)
-    if isinstance(value.get("groups"), list):
-        today["groups"] = [with_known_assignor(group) for group in value["groups"]]
-    if isinstance(value.get("schedule"), list):
-        today["schedule"] = list(value["schedule"])
-        for index, plain in _actions(value):
-            today["schedule"][index] = {**value["schedule"][index], "do": in_words_of_today(plain)[0]}
-    return today
-
-
-def _actions(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The scheduled actions in plain values, with the number of each in the schedule."""
-    schedule = value.get("schedule") if isinstance(value, dict) else None
-    for index, scheduled in enumerate(schedule if isinstance(schedule, list) else ()):
-        plain = scheduled.get("do") if isinstance(scheduled, dict) else None
-        if isinstance(plain, dict) and "action" in plain:
-            yield index, plain

@@ -67,7 +67,7 @@ def _is(text: str, wanted: Scenario) -> bool:
 
 def _spliced(text: str, seed: int, done: Sequence[Scheduled]) -> str | None:
     """None where the text is not written line by line."""
-    whole = yaml.compose(text, Loader=yaml.SafeLoader)
+    whole = yaml.compose(text, Loader=yaml.CSafeLoader)
     if not isinstance(whole, yaml.MappingNode) or whole.flow_style:
         return None
     nodes = {key.value: (key, value) for key, value in whole.value}

@@ -16,13 +16,12 @@ from broker_core.clients.effects import SqliteEffects
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import Event, EventKind, EventStream
+from broker_core.events import SCENARIO, Event, EventKind, EventStream
 from broker_core.files import BreakableFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
-from broker_core.simulation.action_words import as_recorded
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
 from broker_core.simulation.actions.groups import ResetOffsets
@@ -36,6 +35,7 @@ from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
 from broker_core.simulation.handlers import ActionHandlers, Performed
 from broker_core.simulation.scenario import Scenario
+from broker_core.simulation.scenario_errors import fault
 from broker_core.simulation.share_member import ShareMemberActor
 from broker_core.simulation.specs import GroupSpec, Scheduled, ShareGroupSpec, SubscriberSpec, numbered
 from broker_core.simulation.transactional_producer import producer_of
@@ -179,6 +179,7 @@ class Simulation:
         for schema in scenario.schemas:
             self.broker.schemas.registry.set_compatibility(schema.compatibility, schema.subject)
             self.broker.schemas.registry.register(schema.subject, schema.text, schema.kind)
+        kept = LogConfig(durability=scenario.durability, segment_ms=None)
         for topic in scenario.topics:
             self.broker.topics.create(
                 now_ns,
@@ -186,7 +187,7 @@ class Simulation:
                 topic.partitions,
                 partitioner=topic.partitioner,
                 flow=topic.flow,
-                log=None if topic.log is None else topic.log.config(scenario.durability),
+                log=None if topic.log is None else topic.log.on(kept),
                 schema=topic.schema,
             )
         for index, queue in enumerate(scenario.queues):
@@ -239,6 +240,9 @@ class Simulation:
             nonlocal waited
             if scheduled not in self._outstanding:
                 return
+            # What has a number of events before it is what a person did in another run: it comes when it came then.
+            if not scheduled.after_events and self._faults.postpone(at_ns, do):
+                return
             if not waited and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
                 # In the middle of a moment: when so much has happened, or else behind whatever is due now.
                 waited = True
@@ -247,6 +251,7 @@ class Simulation:
                 return
             self._outstanding.remove(scheduled)
             try:
+                self.events.acting = SCENARIO
                 self._do(scheduled.do, record=False)
             except BrokerError as error:
                 # An action of the user may have made it impossible; the session goes on and reports it.
@@ -256,6 +261,8 @@ class Simulation:
                     client=getattr(scheduled.do, "client", ""),
                     cause=f"could not be done: {error}",
                 )
+            finally:
+                self.events.acting = ""
 
         self._outstanding.append(scheduled)
         self.loop.timers.at(ns_from_s(scheduled.at_s), do)
@@ -278,7 +285,7 @@ class Simulation:
 
         Raises one `BrokerError` where it cannot be done now; nothing has changed then.
         """
-        return self._do(as_recorded(action), record=True)
+        return self._do(_as_recorded(action), record=True)
 
     def preview_reset(self, action: ResetOffsets) -> list[Change]:
         """What `action` would change; nothing is done. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
@@ -292,9 +299,7 @@ class Simulation:
         elif record or not isinstance(done, Fault | RuleAction):
             # The action comes before its effects in the stream. A scheduled fault has no event but its effect.
             detail: dict[str, Any] = msgspec.to_builtins(done)
-            self.events.emit(
-                self.loop.now_ns, EventKind.USER_ACTION, client=plan.client, cause=done.sentence, detail=detail
-            )
+            self.events.emit_action(self.loop.now_ns, client=plan.client, cause=done.sentence, detail=detail)
         self._tell(done, record)
         if not plan.reported:
             sentence = plan.do()
@@ -359,3 +364,14 @@ class Simulation:
         for database in self._databases.values():
             database.close()
         self.broker.close()
+
+
+def _as_recorded(action: UserAction) -> UserAction:
+    """As its record will be read again: 5 seconds become 5.0. Raises INVALID_REQUEST for a wrong value."""
+    plain = msgspec.to_builtins(action)
+    try:
+        found: UserAction = msgspec.convert(plain, UserAction)
+    except msgspec.ValidationError as error:
+        _path, sentence = fault(error, plain, UserAction, "the action")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, sentence.rstrip(".")) from None
+    return found

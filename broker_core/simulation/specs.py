@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import json
+from collections.abc import Callable
+from typing import Any, Literal
 
 import msgspec
 
@@ -10,51 +12,65 @@ from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clients.membership import ConsumerConfig, GroupProtocol, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
-from broker_core.limits import SEGMENT_BYTES
-from broker_core.log.config import Cleanup, Durability, LogConfig, TimestampType
+from broker_core.log.config import LogConfig
+from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrivals import Arrivals
-from broker_core.simulation.condition import Condition
 from broker_core.simulation.durations import Duration
 from broker_core.transactions.config import TransactionConfig
+
+Comparison = Literal["equals", "differs", "above", "below", "contains"]
+Scalar = str | int | float | bool
+
+
+def _ordered(found: Any, wanted: Scalar) -> bool:
+    """True where the two can be compared by size: two numbers, or two texts."""
+    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (found, wanted))
+    return numbers or (isinstance(found, str) and isinstance(wanted, str))
+
+
+_COMPARISONS: dict[Comparison, Callable[[Any, Any], bool]] = {
+    "equals": lambda found, wanted: bool(found == wanted),
+    "differs": lambda found, wanted: bool(found != wanted),
+    "above": lambda found, wanted: _ordered(found, wanted) and bool(found > wanted),
+    "below": lambda found, wanted: _ordered(found, wanted) and bool(found < wanted),
+    "contains": lambda found, wanted: isinstance(found, str) and str(wanted) in found,
+}
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`field` of a JSON payload compared with `value`; "a.b" is field b of object a, "" the payload as text.
+
+    A payload that is not JSON, or lacks the field, does not match.
+    """
+
+    field: str = ""
+    op: Comparison = "equals"
+    value: Scalar
+
+    def met_by(self, payload: bytes | None) -> bool:
+        """True where `payload` matches."""
+        if payload is None:
+            return False
+        if not self.field:
+            return _COMPARISONS[self.op](payload.decode(errors="replace"), str(self.value))
+        try:
+            found = json.loads(payload)
+        except (ValueError, RecursionError):
+            return False
+        for name in self.field.split("."):
+            if not isinstance(found, dict) or name not in found:
+                return False
+            found = found[name]
+        return _COMPARISONS[self.op](found, self.value)
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of a scenario. A key that it does not know is an error."""
-
-
-class LogSpec(Strict, frozen=True, kw_only=True):
-    """How long a log keeps messages, by age and size, or by key; see `LogConfig`. Cleaned once a second."""
-
-    cleanup: Cleanup = "delete"
-    segment_bytes: int = SEGMENT_BYTES
-    segment_ms: int | None = None
-    retention_ms: int | None = None
-    retention_bytes: int | None = None
-    tombstone_ms: int = 86_400_000
-    message_ttl_ms: int | None = None
-    timestamp_type: TimestampType = "CreateTime"
-
-    def __post_init__(self) -> None:
-        self.config("memory")
-
-    def config(self, durability: Durability) -> LogConfig:
-        """As the broker takes it. Raises INVALID_CONFIG."""
-        return LogConfig(
-            durability=durability,
-            cleanup=self.cleanup,
-            segment_bytes=self.segment_bytes,
-            segment_ms=self.segment_ms,
-            retention_ms=self.retention_ms,
-            retention_bytes=self.retention_bytes,
-            tombstone_ms=self.tombstone_ms,
-            message_ttl_ms=self.message_ttl_ms,
-            timestamp_type=self.timestamp_type,
-        )
 
 
 class SchemaSpec(Strict, frozen=True, kw_only=True):
@@ -73,8 +89,12 @@ class TopicSpec(Strict, frozen=True, kw_only=True):
     partitions: int = 1
     partitioner: Literal["crc32", "murmur2"] = "crc32"
     flow: FlowConfig | None = None
-    log: LogSpec | None = None
+    log: LogSettings | None = None
     schema: SchemaRule | None = None
+
+    def __post_init__(self) -> None:
+        if self.log is not None:
+            self.log.on(LogConfig())
 
 
 class QueueSpec(Strict, frozen=True, kw_only=True):

@@ -36,20 +36,19 @@ class Document:
     def __init__(self, text: str) -> None:
         """Parse `text`. Raises `YamlError`."""
         self._lines: dict[Path, int] = {}
-        if len(text.encode()) > MAX_BYTES:
+        encoded = text.encode()
+        if len(encoded) > MAX_BYTES:
             raise YamlError(1, f"the file is larger than {MAX_BYTES} bytes.")
+        # Events come one by one: a hostile document is refused before anything recurses into it.
+        self._events = yaml.parse(encoded, Loader=yaml.CSafeLoader)
         try:
-            self._refuse_depth_and_aliases(text)
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            self.value = self._document()
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            raise YamlError(
-                mark.line + 1 if mark else 1, f"this is not YAML: {_plain(error.problem or '')}."
-            ) from error
+            raise YamlError(_line(mark), f"this is not YAML: {_plain(error.problem or '')}.") from error
         except yaml.reader.ReaderError as error:
-            line = text.count("\n", 0, error.position) + 1
+            line = encoded.count(b"\n", 0, error.position) + 1
             raise YamlError(line, f"this is not YAML: the character {error.character:#x} is not allowed.") from error
-        self.value = None if node is None else self._build(node, ())
 
     def line_of(self, path: Path) -> int:
         """The line of the place at `path`, or of the nearest place around it."""
@@ -57,51 +56,53 @@ class Document:
             path = path[:-1]
         return self._lines.get(path, 1)
 
-    @staticmethod
-    def _refuse_depth_and_aliases(text: str) -> None:
-        # Events come one by one: a hostile document is refused before anything recurses into it.
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            line = _line(event.start_mark)
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise YamlError(line, "anchors and aliases are not allowed; write the value out.")
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > MAX_DEPTH:
-                    raise YamlError(line, f"nested more than {MAX_DEPTH} deep.")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            if tag := getattr(event, "tag", None):
-                raise YamlError(line, f"the tag {tag} is not allowed.")
+    def _document(self) -> Any:
+        value: Any = None
+        starts = (event for event in self._events if isinstance(event, yaml.DocumentStartEvent))
+        for number, start in enumerate(starts):
+            if number:
+                raise YamlError(_line(start.start_mark), "this is not YAML: there is a second document; write one.")
+            value = self._build(next(self._events), (), 1)
+        return value
 
-    def _build(self, node: yaml.Node, path: Path) -> Any:
-        self._lines.setdefault(path, _line(node.start_mark))
-        if isinstance(node, yaml.SequenceNode):
-            return [self._build(item, (*path, index)) for index, item in enumerate(node.value)]
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, path)
-        return self._scalar(node)
-
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
-        built: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            line = _line(key_node.start_mark)
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise YamlError(line, "a key must be a plain word.")
-            key = str(key_node.value)
-            if key in built:
-                raise YamlError(line, f"the key '{key}' is there twice.")
-            self._lines[(*path, key)] = line
-            built[key] = self._build(value_node, (*path, key))
-        return built
+    def _build(self, event: yaml.Event, path: Path, depth: int) -> Any:
+        """The node that begins with `event`."""
+        _refuse_decorations(event)
+        line = _line(event.start_mark)
+        self._lines.setdefault(path, line)
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        if depth > MAX_DEPTH:
+            raise YamlError(line, f"nested more than {MAX_DEPTH} deep.")
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Any] = []
+            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
+                items.append(self._build(item, (*path, len(items)), depth + 1))
+            return items
+        entries: dict[str, Any] = {}
+        while not isinstance(key_event := next(self._events), yaml.MappingEndEvent):
+            key = self._key(key_event, entries)
+            self._lines[(*path, key)] = _line(key_event.start_mark)
+            entries[key] = self._build(next(self._events), (*path, key), depth + 1)
+        return entries
 
     @staticmethod
-    def _scalar(node: yaml.Node) -> Any:
-        text = str(node.value)
-        if getattr(node, "style", None) in {"'", '"', "|", ">"}:
+    def _key(event: yaml.Event, entries: dict[str, Any]) -> str:
+        _refuse_decorations(event)
+        if not isinstance(event, yaml.ScalarEvent):
+            raise YamlError(_line(event.start_mark), "a key must be a plain word.")
+        key = str(event.value)
+        if key in entries:
+            raise YamlError(_line(event.start_mark), f"the key '{key}' is there twice.")
+        return key
+
+    @staticmethod
+    def _scalar(event: yaml.ScalarEvent) -> Any:
+        text = str(event.value)
+        if event.style in {"'", '"', "|", ">"}:
             return text
         if len(text) > MAX_DIGITS and (_INTEGER.fullmatch(text) or _FLOAT.fullmatch(text)):
-            raise YamlError(_line(node.start_mark), f"a number of more than {MAX_DIGITS} digits.")
+            raise YamlError(_line(event.start_mark), f"a number of more than {MAX_DIGITS} digits.")
         if text in _WORDS:
             return _WORDS[text]
         if _INTEGER.fullmatch(text):
@@ -114,15 +115,24 @@ class Document:
 # Messages of the parser, with what they mean and what to do.
 _PLAIN = {
     "mapping values are not allowed": "no key can be here; mind the indentation, and put a text with a colon in quotes",
-    "expected <block end>": "the indentation fits no line above",
+    "did not find expected key": "the indentation fits no line above",
+    "did not find expected '-' indicator": "the indentation fits no line above",
     "could not find expected ':'": "a key has no colon after it",
-    "found character '\\t'": "there is a tab; indent with spaces",
+    "found a tab character": "there is a tab; indent with spaces",
     "found unexpected end of stream": "a quote is not closed",
-    "expected the node content": "a value is missing, or a bracket is not closed",
-    "expected ',' or": "a comma is missing, or a bracket is not closed",
-    "but found another document": "there is a second document; write one",
+    "did not find expected node content": "a value is missing, or a bracket is not closed",
+    "did not find expected ',' or": "a comma is missing, or a bracket is not closed",
+    "did not find expected <document start>": "it does not belong to what is above; mind the indentation",
+    "found unexpected ':'": "put a text with a colon in quotes",
     "that cannot start any token": "a text that begins with such a sign must be in quotes",
 }
+
+
+def _refuse_decorations(event: yaml.Event) -> None:
+    if getattr(event, "anchor", None):  # an alias has the name of its anchor
+        raise YamlError(_line(event.start_mark), "anchors and aliases are not allowed; write the value out.")
+    if tag := getattr(event, "tag", None):
+        raise YamlError(_line(event.start_mark), f"the tag {tag} is not allowed.")
 
 
 def _plain(problem: str) -> str:

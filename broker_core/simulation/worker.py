@@ -44,7 +44,7 @@ class Lessee(Actor):
     def retire(self) -> None:
         super().retire()
         for queue in self.leased_from:
-            if queue in self.broker.queues.names():
+            if queue in self.broker.queues:
                 self.broker.queues.queue(queue).release_holder(self.loop.now_ns, self.name, f"{self.name} was removed")
 
     @property

@@ -12,17 +12,21 @@ if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
     from broker_core.testing.given import given_schedule
     from broker_core.testing.schedule import Disturbance, Schedule
+    from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer
     from broker_core.testing.virtual_broker import VirtualBroker
     from broker_core.testing.virtual_consumer import VirtualConsumer
     from broker_core.testing.virtual_session import VirtualSession
+    from broker_core.testing.virtual_worker import VirtualWorker
 
 __all__ = [
     "Disturbance",
     "EmbeddedBroker",
     "Schedule",
+    "VirtualAsyncConsumer",
     "VirtualBroker",
     "VirtualConsumer",
     "VirtualSession",
+    "VirtualWorker",
     "given_schedule",
 ]
 
@@ -33,9 +37,11 @@ _MODULE_OF = {
     "Disturbance": "schedule",
     "EmbeddedBroker": "embedded_broker",
     "Schedule": "schedule",
+    "VirtualAsyncConsumer": "virtual_asyncio",
     "VirtualBroker": "virtual_broker",
     "VirtualConsumer": "virtual_consumer",
     "VirtualSession": "virtual_session",
+    "VirtualWorker": "virtual_worker",
     "given_schedule": "given",
 }
 

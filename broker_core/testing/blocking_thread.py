@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from broker_core.engine.loop import TaskCancelledError
@@ -16,6 +17,12 @@ MAX_CALLS_AFTER_THE_END = 100
 
 class ActorStopped(BaseException):
     """Raised in a function whose actor has crashed or left. It is no `Exception`: clean up, and let it pass."""
+
+
+class _Callback:
+    def __init__(self, function: Callable[[], object]) -> None:
+        self.function = function
+        self.over = False
 
 
 class BlockingThread:
@@ -33,8 +40,9 @@ class BlockingThread:
         self._back.acquire()
         self._asked: Callable[[], Coroutine[Reply[Any], None, Any]] | None = None
         self._answer: Reply[Any] = Reply()
+        self._callback: _Callback | None = None
         self._error: BaseException | None = None
-        self._stopping = self._over = False
+        self._stopping = self._over = self._at_once = False
         self._late_calls = 0
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
 
@@ -42,17 +50,7 @@ class BlockingThread:
         """The function from begin to end. Raises what it raises."""
         self._thread.start()
         try:
-            self._switch()
-            while not self._over:
-                assert self._asked is not None
-                asked, self._answer = self._asked, Reply()
-                try:
-                    self._answer.resolve(await asked())
-                except TaskCancelledError:
-                    raise
-                except Exception as error:
-                    self._answer.fail(error)
-                self._switch()
+            await self._answer_until(lambda: self._over)
         finally:
             if not self._over:
                 self._stopping = True
@@ -60,18 +58,63 @@ class BlockingThread:
         if self._error is not None:
             raise self._error
 
+    async def _answer_until(self, over: Callable[[], bool]) -> None:
+        """Give the thread its turn, and answer what it asks, until `over`."""
+        self._switch()
+        while not over():
+            assert self._asked is not None
+            asked, answer = self._asked, Reply[Any]()
+            try:
+                answer.resolve(await asked())
+            except TaskCancelledError:
+                raise
+            except Exception as error:
+                answer.fail(error)
+            self._answer = answer
+            self._switch()
+
+    async def call_back(self, function: Callable[[], object]) -> None:
+        """From what an `ask` runs: call `function` in the thread, where it may ask, too; `ask` raises its error."""
+        callback = self._callback = _Callback(function)
+        await self._answer_until(lambda: callback.over or self._over)
+
     def ask(self, asked: Callable[[], Coroutine[Reply[Any], None, T]]) -> T:
         """From the function: let the loop run `asked` to its end; its result. Raises what it raises."""
+        if self._at_once:
+            return _result(asked())
         if self._stopping:
             self._late_call()
         else:
             self._asked = asked
-            self._back.release()
-            self._turn.acquire()
+            self._give_turn()
+        failed: Exception | None = None
+        while not self._stopping and (callback := self._callback) is not None:
+            self._callback = None
+            try:
+                callback.function()
+            except Exception as error:
+                failed = failed or error
+            callback.over = True
+            self._give_turn()
         if self._stopping:
             raise ActorStopped(f"{self._name} was stopped")
+        if failed is not None:
+            raise failed
         answer: Reply[T] = self._answer
         return answer.result()
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Within the context, the loop's thread runs what it asks itself: it must not wait."""
+        self._at_once = True
+        try:
+            yield
+        finally:
+            self._at_once = False
+
+    def _give_turn(self) -> None:
+        self._back.release()
+        self._turn.acquire()
 
     def _late_call(self) -> None:
         self._late_calls += 1
@@ -110,3 +153,14 @@ class BlockingThread:
     def _end(self) -> None:
         self._over = True
         self._back.release()
+
+
+def _result(coroutine: Coroutine[Reply[Any], None, T]) -> T:
+    """What a coroutine that waits for nothing returns."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        found: T = stop.value
+        return found
+    coroutine.close()
+    raise RuntimeError("a member that is taken out of its group cannot wait in its listener")

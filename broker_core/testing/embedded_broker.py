@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,8 +37,10 @@ from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.event_ring import EventRing
-from broker_core.testing.faults import Faults
+from broker_core.testing.faults import Faults, warn_of_unmet
 from broker_core.testing.history import History
+from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program, ProgramEndedError
+from broker_core.testing.silent_clients import silent_clients
 from broker_core.testing.timeline import timeline
 
 if TYPE_CHECKING:
@@ -90,6 +93,7 @@ class EmbeddedBroker(Closable):
         self._ports = {"kafka": kafka_port, "http": http_port}
         self.clock = BrokerClock(lambda: self.host)
         self.faults = Faults(self)
+        self._programs: list[Program] = []
         self._open()
 
     def _open(self, after: BrokerHost | None = None) -> None:
@@ -141,7 +145,7 @@ class EmbeddedBroker(Closable):
         return (self._http or self._open_http()).url
 
     def _open_http(self) -> HttpListener:
-        # The import and the application of FastAPI cost more than all else of a broker.
+        # The import and the application of HTTP cost more than all else of a broker.
         from broker_core.listeners.http.listener import HttpListener
 
         self._http = HttpListener(self.host, port=self._ports["http"], connections=self.connections).start()
@@ -187,6 +191,60 @@ class EmbeddedBroker(Closable):
             for value in values
         ]
 
+    # -- a program under test
+
+    def run(
+        self,
+        program: Command | Callable[..., object],
+        *arguments: Any,
+        env: Mapping[str, str] | None = None,
+        folder: Path | str | None = None,
+        name: str = "",
+    ) -> Program:
+        """Start a program: a command as a process of its own, or `program(*arguments)` in a thread.
+
+        A process has `KAFKA_BOOTSTRAP_SERVERS` in its environment, and `env`, in which "{bootstrap_servers}" and
+        "{http_url}" stand for the addresses; it works in `folder`. A function may have an argument `stop`, an event.
+        Raises INVALID_REQUEST for what cannot be started.
+        """
+        if callable(program):
+            if env is not None or folder is not None:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, "a function has no environment and folder; give arguments")
+            started: Program = FunctionProgram(program, arguments, name, self._note_ns, self._program_died)
+        else:
+            command = (
+                program
+                if not arguments
+                else [program, *arguments]
+                if isinstance(program, str)
+                else [*program, *arguments]
+            )
+            environment = {"KAFKA_BOOTSTRAP_SERVERS": self.bootstrap_servers}
+            environment |= {name: self.addressed(value) for name, value in (env or {}).items()}
+            started = CommandProgram(command, environment, folder, name, self._note_ns, self._program_died)
+        self._programs.append(started)
+        started.start()
+        return started
+
+    def addressed(self, text: str) -> str:
+        """`text` with the addresses in place of "{bootstrap_servers}" and "{http_url}"."""
+        text = text.replace("{bootstrap_servers}", self.bootstrap_servers)
+        return text.replace("{http_url}", self.http_url) if "{http_url}" in text else text
+
+    def _note_ns(self) -> int:
+        return self.host.now_ns
+
+    def _program_died(self, error: ProgramEndedError) -> bool:
+        """Fail all waits; whether there was one."""
+        try:
+            return self.host.call(lambda _now: self.host.broker.conditions.fail(error))
+        except BrokerError:  # it is closed
+            return False
+
+    def _must_live(self) -> None:
+        for program in self._programs:
+            program.check()
+
     # -- assert
 
     def messages(self, topic: str, partition: int | None = None) -> list[StoredMessage]:
@@ -213,18 +271,24 @@ class EmbeddedBroker(Closable):
         """Wait until `condition` holds, as `group = "billing" and lag = 0`; what fits it, in words.
 
         See `broker_core.operations.waiting.WaitUntil`. Raises ConditionTimeoutError, a TimeoutError that says what the
-        state is, after `timeout_s` on the machine's clock, and INVALID_REQUEST for what is no condition.
+        state is, after `timeout_s` on the machine's clock, ProgramEndedError as soon as a program of `run` has died,
+        and INVALID_REQUEST for what is no condition.
         """
-        return self._found(self.host.ask(_waiting(condition, timeout_s)), condition, timeout_s)
+        return self._found(self.host.ask(self._waiting(condition, timeout_s)), condition, timeout_s)
 
     async def wait_until_async(self, condition: str, timeout_s: TimeS = 5.0) -> str:
         """`wait_until` in an asyncio loop."""
-        request = _waiting(condition, timeout_s)
+        request = self._waiting(condition, timeout_s)
         reply = self.host.call(lambda now_ns: self.host.broker.handle(now_ns, request))
         return self._found(await awaited(self.host, reply), condition, timeout_s)
 
+    def _waiting(self, condition: str, timeout_s: float) -> WaitUntil:
+        died = any(program.error is not None for program in self._programs)
+        return WaitUntil(condition=condition, timeout_ms=0 if died else round(timeout_s * 1_000))
+
     def _found(self, answer: ConditionAnswer, condition: str, timeout_s: float) -> str:
         if not answer.holds:
+            self._must_live()
             self._waited_for.update(asked_things(parse(condition, FIELDS)))
             raise ConditionTimeoutError(f"after {timeout_s:g} s, {condition} does not hold: {answer.what}")
         return answer.what
@@ -257,14 +321,22 @@ class EmbeddedBroker(Closable):
                 now_ns,
                 decisive=self._history.decisive,
                 groups=self._waited_for,
+                notes=[note for program in self._programs for note in program.notes],
                 whole=whole,
             )
+            told += "".join(f"\n{sentence}" for sentence in self._silent(now_ns))
             return told + "".join(f"\n\n{verdict.explanation}" for verdict in self._history.denied)
 
         try:
             return self.host.call(tell)
         except BrokerError:  # it is closed
             return tell(None)
+
+    def _silent(self, now_ns: int | None) -> list[str]:
+        # Where the broker's time was moved, nobody was silent for as long as it says.
+        if now_ns is None or abs(s_from_ns(now_ns) - (time.time() - self._started_s)) > 1:
+            return []
+        return silent_clients(self.connections.views(), now_ns)
 
     def _restored(self, now_ns: int) -> Snapshot:
         from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS  # loads pyarrow
@@ -304,7 +376,8 @@ class EmbeddedBroker(Closable):
     def restart(self) -> None:
         """Open it again on its ports, with what its durability has kept. One that runs is crashed first.
 
-        Time and events go on; faults, members and connections are gone. Raises as `crash`.
+        Time and events go on, and so do members of groups that come back within their session timeout; faults and
+        connections are gone. Raises as `crash`.
         """
         self.crash()
         self._open(after=self.host)
@@ -326,8 +399,8 @@ class EmbeddedBroker(Closable):
     def close(self) -> None:
         """Close listeners, clients and files. The second call does nothing.
 
-        Raises the error of a client that gave up messages, and INTERNAL_ERROR where a thread, a connection or a port
-        is left.
+        Programs are stopped first. Raises ProgramEndedError for one that has died without a wait that told it, the
+        error of a client that gave up messages, and INTERNAL_ERROR if a thread, a connection or a port is left.
         """
         try:
             self._end()
@@ -343,6 +416,15 @@ class EmbeddedBroker(Closable):
         return [listener for listener in (self._kafka, self._http) if listener is not None]
 
     def _end(self) -> None:
+        programs, self._programs = self._programs, []
+        with contextlib.ExitStack() as steps:
+            steps.callback(self._end_broker)
+            steps.callback(warn_of_unmet, self.faults.begun)
+            for program in programs:
+                steps.callback(program.check_told)
+                steps.callback(program.stop)
+
+    def _end_broker(self) -> None:
         self._close_listeners()
         self.host.close()
         left = [f"{thread} runs" for thread in self.host.threads_left()]
@@ -352,10 +434,6 @@ class EmbeddedBroker(Closable):
             raise BrokerError(
                 ErrorCode.INTERNAL_ERROR, f"a broker that is closed has left something: {', '.join(left)}"
             )
-
-
-def _waiting(condition: str, timeout_s: float) -> WaitUntil:
-    return WaitUntil(condition=condition, timeout_ms=round(timeout_s * 1_000))
 
 
 def _stored(value: Any) -> bytes | str | None:

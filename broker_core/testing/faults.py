@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+import difflib
+import fnmatch
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.faults.client_fault import Effect
+from broker_core.faults.client_fault import ClientFault, ClientRequest, Effect
+from broker_core.faults.client_faults import Chosen
 from broker_core.files import BreakableFiles
-from broker_core.flow.config import FlowConfig
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, KickMember, ReleaseMember
-from broker_core.settings import PositiveNumber, checked
+from broker_core.operations.request import check
+from broker_core.settings import Positive, PositiveNumber, TimeMsOrZero, checked
 
 if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
@@ -26,17 +32,51 @@ _OF_COORDINATOR = ("JoinGroup", "SyncGroup", "Heartbeat", "ConsumerGroupHeartbea
 _OF_LEADER = ("Produce", "Fetch")
 
 
-class ActiveFault:
-    """A fault that has begun. It ends by `end`, at the end of a `with` block, or where its requests are used up."""
+class FaultNotMetError(AssertionError):
+    """A fault that had to be met has affected no request; the text says what there was."""
 
-    def __init__(self, end: Callable[[], object]) -> None:
+
+class FaultNotMetWarning(UserWarning):
+    """A fault of a test has affected no request."""
+
+
+class ActiveFault:
+    """A fault that has begun. It ends by `end`, at the end of a `with` block, or if its requests are used up.
+
+    With `must_fire`, its end raises FaultNotMetError unless it has affected a request. At the end of a test there is a
+    FaultNotMetWarning for any other fault that has affected none.
+    """
+
+    def __init__(
+        self,
+        end: Callable[[], object],
+        hits: Callable[[], int] | None = None,
+        *,
+        must_fire: bool = False,
+        why_not: Callable[[], str] = str,
+    ) -> None:
         self._end: Callable[[], object] | None = end
+        self._hits, self._must_fire, self._why_not = hits, must_fire, why_not
+
+    @property
+    def hits(self) -> int | None:
+        """How many requests it has affected; None for a fault that is not one of requests."""
+        return None if self._hits is None else self._hits()
 
     def end(self) -> None:
         """End it; the second call does nothing."""
+        self._finish()
+        if self._must_fire and not self.hits:
+            raise FaultNotMetError(self._why_not())
+
+    def _finish(self) -> None:
         end, self._end = self._end, None
         if end is not None:
             end()
+
+    def told(self) -> str:
+        """That it has affected nothing, in words, "" where it has; for the end of a test."""
+        return self._why_not() if self.hits == 0 else ""
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +84,10 @@ class ActiveFault:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.end()
+        if error is None:
+            self.end()
+        else:
+            self._finish()
 
 
 class Faults:
@@ -52,12 +95,15 @@ class Faults:
 
     Which requests, by keyword: `client` (its client.id), `group`, `topic`, names with `*` for any characters. Of those
     that match, the first `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most
-    `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run.
+    `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run. With
+    `must_fire`, the end of a fault that has affected no request raises FaultNotMetError.
     """
 
     def __init__(self, broker: EmbeddedBroker) -> None:
         self._broker = broker
         self._numbers = count(1)
+        #: Those that requests can meet.
+        self.begun: list[ActiveFault] = []
 
     # -- of requests
 
@@ -65,9 +111,32 @@ class Faults:
         """Requests of `api` ("Produce") are answered with `error` ("NOT_LEADER_OR_FOLLOWER"), and not served."""
         return self._begin("error", (api,), error=error, **requests)
 
-    def delay(self, api: str, delay_ms: PositiveNumber, **requests: Any) -> ActiveFault:
-        """Requests of `api` are served after `delay_ms` on the machine's clock."""
-        return self._begin("delay", (api,), delay_ms=delay_ms, **requests)
+    def answer(self, api: str, callback: Callable[[ClientRequest], str | None], **requests: Any) -> ActiveFault:
+        """Requests of `api` meet what `callback(request)` says: an error by name, "drop", or None to be served.
+
+        `request` has `client`, `api`, `group` and `topics`. The callback must neither wait nor ask the broker.
+        """
+
+        def chosen(request: ClientRequest, fault: ClientFault) -> ClientFault | None:
+            word = callback(request)
+            if word is None:
+                return None
+            effect: Effect = "drop" if word == "drop" else "error"
+            return msgspec.structs.replace(fault, effect=effect, error="" if effect == "drop" else word)
+
+        return self._begin("drop", (api,), chosen=chosen, what=f"answered by the test: {api}", **requests)
+
+    def delay(self, api: str, delay_ms: PositiveNumber, *, jitter_ms: TimeMsOrZero = 0, **requests: Any) -> ActiveFault:
+        """Requests of `api` are served after `delay_ms`, give or take `jitter_ms`, on the machine's clock."""
+        return self._begin("delay", (api,), delay_ms=delay_ms, jitter_ms=jitter_ms, **requests)
+
+    def bandwidth(self, api: str, bytes_per_s: Positive, **requests: Any) -> ActiveFault:
+        """Requests of `api` and their replies take as long as a line of `bytes_per_s` takes, for each connection."""
+        return self._begin("bandwidth", (api,), bytes_per_s=bytes_per_s, **requests)
+
+    def slice(self, api: str, slice_bytes: Positive, delay_ms: PositiveNumber, **requests: Any) -> ActiveFault:
+        """Replies to requests of `api` come in pieces of `slice_bytes`, each after `delay_ms`."""
+        return self._begin("slice", (api,), slice_bytes=slice_bytes, delay_ms=delay_ms, **requests)
 
     def drop(self, api: str, **requests: Any) -> ActiveFault:
         """Requests of `api` are not served; their connection is closed."""
@@ -100,6 +169,11 @@ class Faults:
     def duplicate(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
         """What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again."""
         return self._begin("lose_reply", ("Produce",), topic=topic, times=times, **requests)
+
+    def begin(self, fault: BeginFault, *, must_fire: bool = False) -> ActiveFault:
+        """A fault as `POST /v1/faults` takes it."""
+        settings = msgspec.structs.asdict(fault)
+        return self._begin(settings.pop("effect"), (settings.pop("api"),), must_fire=must_fire, **settings)
 
     # -- of groups
 
@@ -144,10 +218,14 @@ class Faults:
 
         Kafka calls that retriable; librdkafka gives the message up.
         """
-        admin = self._broker.admin
-        before = admin.flow_config(topic)
-        admin.configure_topic(topic, flow=FlowConfig(max_bytes=1, policy="reject"))
-        return ActiveFault(lambda: admin.configure_topic(topic, flow=before or FlowConfig()))
+        broker = self._broker.host.broker
+        found = self._broker.host.call(lambda _now: broker.logs.topic(topic))
+
+        def fill(full: bool) -> None:
+            self._broker.host.call(lambda now_ns: broker.backpressure.fill(now_ns, found, full=full))
+
+        fill(full=True)
+        return ActiveFault(_unless_over(lambda: fill(full=False)))
 
     def full_disk(self) -> ActiveFault:
         """Nothing more can be written to the disk: publishing fails with KAFKA_STORAGE_ERROR. Needs a `durability`."""
@@ -183,24 +261,80 @@ class Faults:
             )
         return disk
 
-    def _begin(self, effect: Effect, apis: Iterable[str], **settings: Any) -> ActiveFault:
+    def _begin(
+        self,
+        effect: Effect,
+        apis: Iterable[str],
+        *,
+        must_fire: bool = False,
+        chosen: Chosen | None = None,
+        what: str = "",
+        **settings: Any,
+    ) -> ActiveFault:
         host = self._broker.host
-        names: list[str] = []
+        faults, names = host.broker.client_faults, list[str]()
         try:
             for api in apis:
                 # The name of a fault that is over may be given to another one.
-                name = f"{effect}-{api}-{next(self._numbers)}"
-                names.append(host.ask(BeginFault(effect=effect, api=api, name=name, **settings)).name)
+                name = f"{effect}-{api.replace('*', '') or 'all'}-{next(self._numbers)}"
+                request = BeginFault(**{"effect": effect, "api": api, **settings, "name": name})
+                check(request)
+
+                def begin(now_ns: int, request: BeginFault = request) -> str:
+                    return faults.begin(now_ns, request.fault(), chosen=chosen, what=what).name
+
+                names.append(host.call(begin))
         except BaseException:
             _end_all(host, names)
             raise
-        return ActiveFault(lambda: _end_all(host, names))
+        what = what or faults.fault(names[0]).what
+        fault = ActiveFault(
+            lambda: _end_all(host, names),
+            lambda: sum(map(faults.met, names)),
+            must_fire=must_fire,
+            why_not=lambda: f"no request has met the fault {what!r}{self._nearest(settings)}",
+        )
+        self.begun.append(fault)
+        return fault
+
+    def _nearest(self, asked: Mapping[str, Any]) -> str:
+        """What there is in place of the topic, client or group that was asked for, in words."""
+        broker = self._broker
+        there = {
+            "topic": broker.admin.topics(),
+            "group": broker.admin.groups(),
+            "client": tuple(dict.fromkeys(view.client for view in broker.connections.views())),
+        }
+        for kind, names in there.items():
+            wanted = str(asked.get(kind, ""))
+            if wanted and not fnmatch.filter(names, wanted):
+                close = difflib.get_close_matches(wanted, names, 1)
+                others = f"did you mean {close[0]}?" if close else f"there is {', '.join(names) or 'none'}"
+                return f": there is no {kind} {wanted}; {others}"
+        return ""
+
+
+def warn_of_unmet(faults: list[ActiveFault]) -> None:
+    """Warn of those that no request has met, at the end of a test, and forget all."""
+    for fault in faults:
+        with contextlib.suppress(BrokerError):  # the broker has crashed
+            if told := fault.told():
+                warnings.warn(told, FaultNotMetWarning, stacklevel=2)
+    faults.clear()
 
 
 def _end_all(host: BrokerHost, names: list[str]) -> None:
     for name in names:
         with _over_already():
             host.ask(EndFault(fault=name))
+
+
+def _unless_over(end: Callable[[], object]) -> Callable[[], None]:
+    def ended() -> None:
+        with _over_already():
+            end()
+
+    return ended
 
 
 @contextlib.contextmanager

@@ -87,6 +87,7 @@ class _Failure:
         self.save = broker.save
         self.now_s = broker.now_s
         self._timeline = broker.timeline()
+        self._uncommitted = broker.uncommitted()
 
     def timeline(self) -> str:
         """What had happened."""
@@ -100,6 +101,8 @@ class _Failure:
                 f"Seed {seed} fails; the smallest schedule found that fails, too, has {told}. Run it alone with\n"
                 f"    @given_schedule(schedule={self.schedule!r})"
             )
+        if self._uncommitted:
+            self.error.add_note(f"When the test failed, {self._uncommitted}: perhaps it is held, and not lost.")
         setattr(self.error, BROKER_OF_ERROR, self)
         raise self.error
 

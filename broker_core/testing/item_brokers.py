@@ -84,6 +84,6 @@ class ItemBrokers:
             told = [f"Broker {number}:"] if len(self._brokers) > 1 else []
             told.append(broker.timeline())
             if path in self._saved:
-                told += ["", f"brokerscope open {shlex.quote(as_typed(path))} --at {broker.now_s:.2f}"]
+                told += ["", f"brokerscope open {shlex.quote(str(path.absolute()))} --at {broker.now_s:.2f}"]
             parts.append("\n".join(told))
         return "\n\n".join(parts)

@@ -9,10 +9,11 @@ from types import TracebackType
 import pytest
 
 from broker_core.errors import BrokerError
+from broker_core.testing.program import ProgramEndedError
 
 _PACKAGE = Path(__file__).parent.parent
 _BORDER = _PACKAGE / "settings.py"  # where the arguments of a call are checked
-_SENTENCES = (BrokerError, TimeoutError)
+_SENTENCES = (BrokerError, TimeoutError, ProgramEndedError)
 
 
 def leave_out_own_frames(failed: pytest.ExceptionInfo[BaseException], root: Path) -> None:

@@ -153,6 +153,8 @@ def pytest_runtest_makereport(
     brokers = item.stash.get(_BROKERS, None)
     if brokers is not None:
         _keep(brokers, item.config.getoption("--brokerscope-record"), report)
+        if report.when == "teardown":
+            del item.stash[_BROKERS]  # pytest keeps items to the end of the run
     return report
 
 

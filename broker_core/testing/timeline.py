@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby, islice
 
@@ -15,6 +16,7 @@ from broker_core.events import MESSAGE_KINDS, Event, EventKind, what_happened
 
 MAX_CONTROL = 25
 MAX_MESSAGES = 10
+MAX_NOTES = 40  # the last ones
 MAX_DECISIVE = 20  # of what a verdict names, beside those
 VALUE_CHARACTERS = 60
 _SAME = ("kind", "topic", "partition", "client", "group", "attempt", "cause")
@@ -43,10 +45,12 @@ def timeline(
     *,
     decisive: Iterable[Event] = (),
     groups: Iterable[str] = (),
+    notes: Sequence[tuple[int, str]] = (),
     whole: bool = False,
 ) -> str:
     """A line an event, with the value of its first message where the broker still has it; then the state, in words.
 
+    `notes` are lines of programs, each with its time.
     Of many events the first that are `decisive`, what concerns their groups and `groups`, and the last ones are told,
     and it is said how many are not; all are with `whole`. Needs the broker's lock. `now_ns` is None for a broker that
     is closed, whose state is not told.
@@ -56,9 +60,17 @@ def timeline(
     lines = _lines(known[seq] for seq in sorted(known))
     kept = {line.event.seq for line in (lines if whole else _chosen(lines, named, set(groups)))}
     told: list[str] = []
+    later = deque(sorted(notes, key=lambda note: note[0])[-MAX_NOTES:])
     for is_kept, part in groupby(lines, key=lambda line: line.event.seq in kept):
         alike = list(part)
-        told += [_told(line.event, broker.logs) for line in alike] if is_kept else [f"{'...':>11} {len(alike)} more"]
+        if not is_kept:
+            told.append(f"{'...':>11} {len(alike)} more")
+            continue
+        for line in alike:
+            while later and later[0][0] < line.event.time_ns:
+                told.append(_noted(later.popleft()))
+            told.append(_told(line.event, broker.logs))
+    told += map(_noted, later)
     if not lines:
         told.append("Nothing happened in it.")
     left_out = len(lines) - len(kept)
@@ -67,6 +79,10 @@ def timeline(
     if now_ns is not None:
         told.append(f"At the end: {broker.conditions.words(now_ns)}.")
     return "\n".join(told)
+
+
+def _noted(note: tuple[int, str]) -> str:
+    return f"{s_from_ns(note[0]):9.3f} s {note[1]}"
 
 
 def _told(event: Event, logs: Logs) -> str:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
 from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.messages import Headers, Message, StoredMessage
+from broker_core.plurals import counted
+from broker_core.queues.config import QueueConfig
 from broker_core.recording.checker import Checker
 from broker_core.recording.violation import life_of
 from broker_core.simulation.actions.faults import Crash, DropHeartbeats, Pause
 from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.actor import Actor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import GroupSpec
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import DeadLetterView, Snapshot
 from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule, checked_kinds
-from broker_core.testing.virtual_consumer import FunctionActor, VirtualConsumer
+from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer, run_async
+from broker_core.testing.virtual_consumer import FunctionActor, OnCommit, VirtualConsumer
 from broker_core.testing.virtual_run import VirtualRun
+from broker_core.testing.virtual_worker import FunctionWorker, VirtualWorker
 
 PRODUCER = "test"
 READ_MAX_MESSAGES = 1_000_000
@@ -40,7 +45,10 @@ class VirtualBroker(VirtualRun):
         self._disturbed_at: list[tuple[int, str]] = []  # the number of the next event, and the client
         self._kinds = checked_kinds(kinds)
         scenario = Scenario(title="Virtual broker", about="", until_s=1, durability="memory", rebalance_delay_ms=100)
-        super().__init__(Simulation(scenario, seed=self.schedule.seed), Checker())
+        self._own_offsets: set[str] = set()
+        self._max_attempts: dict[str, int] = {}
+        checker = Checker(own_offsets=self._own_offsets, max_attempts=self._max_attempts)
+        super().__init__(Simulation(scenario, seed=self.schedule.seed), checker)
         self._broker = self._simulation.broker
         self._last_publish_ns = 0
         self._away = 0
@@ -51,6 +59,13 @@ class VirtualBroker(VirtualRun):
         """Raises BrokerError: TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS."""
         self._broker.topics.create(self._simulation.loop.now_ns, name, partitions)
 
+    def create_queue(self, name: str, config: QueueConfig | None = None) -> None:
+        """Raises BrokerError: TOPIC_ALREADY_EXISTS, INVALID_TOPIC."""
+        config = config or QueueConfig()
+        self._broker.queues.create(self._simulation.loop.now_ns, name, config)
+        if config.max_attempts:
+            self._max_attempts[name] = config.max_attempts
+
     def publish(
         self,
         topic: str,
@@ -59,7 +74,10 @@ class VirtualBroker(VirtualRun):
         headers: Headers = (),
         at_s: float | None = None,
     ) -> None:
-        """Append `values`, now or at `at_s` of virtual time. Raises BrokerError where it is done now."""
+        """Append `values` to a topic or queue, now or at `at_s` of virtual time.
+
+        Raises BrokerError where it is done now.
+        """
         messages = [Message(_bytes(value), None if key is None else _bytes(key), headers) for value in values]
 
         def append(now_ns: int) -> None:
@@ -79,27 +97,64 @@ class VirtualBroker(VirtualRun):
         *,
         count: int = 1,
         config: ConsumerConfig = DEFAULT_CONFIG,
+        on_commit: OnCommit | None = None,
+        stores_offsets: bool = True,
     ) -> None:
         """`count` members GROUP-1, GROUP-2, ... that run `function(consumer)`, each as a process of its own would.
 
         The function subscribes, polls and commits with the methods of confluent-kafka (see `VirtualConsumer`). One that
         raises an error of the broker is started again after a second; any other error ends the run, which raises it.
+        `on_commit(error or None, partitions)` and `stores_offsets` are confluent-kafka's `on_commit` and
+        `enable.auto.offset.store`.
         """
         context = self._simulation.context
         spec = context.groups.setdefault(group, GroupSpec(name=group, topics=()))
         first = 1 + sum(actor.target == group for actor in context.actors.values())
         for name in (f"{group}-{number}" for number in range(first, first + count)):
             actor = FunctionActor(
-                name, function, config, context.effects_of, self.schedule.of(name, self._kinds), self._disturb
+                name,
+                function,
+                config,
+                context.effects_of,
+                self.schedule.of(name, self._kinds),
+                self._disturb,
+                on_commit,
+                self._own_offsets.add,
+                stores_offsets=stores_offsets,
             )
             context.add(actor).join(spec)
+
+    def add_async_consumers(
+        self,
+        function: Callable[[VirtualAsyncConsumer], Awaitable[object]],
+        group: str,
+        *,
+        count: int = 1,
+        config: ConsumerConfig = DEFAULT_CONFIG,
+    ) -> None:
+        """`add_consumers` for an async function: its consumer has the calls of aiokafka's AIOKafkaConsumer."""
+        self.add_consumers(lambda consumer: run_async(function, consumer), group, count=count, config=config)
+
+    def add_workers(self, function: Callable[[VirtualWorker], object], queue: str, *, count: int = 1) -> None:
+        """`count` workers QUEUE-1, QUEUE-2, ... that run `function(worker)`, each as a process of its own would.
+
+        `worker` is a `QueueConsumer` of `queue`. What a worker held that has crashed comes again once its lease is
+        over; one that leaves gives it back. Errors are as with `add_consumers`. Raises UNKNOWN_QUEUE.
+        """
+        self._broker.queues.queue(queue)
+        context = self._simulation.context
+        first = 1 + sum(isinstance(actor, FunctionWorker) and actor.queue == queue for actor in context.actors.values())
+        kinds = [kind for kind in self._kinds if kind != "drop_heartbeats"]  # a worker sends none
+        for name in (f"{queue}-{number}" for number in range(first, first + count)):
+            context.add(FunctionWorker(name, function, queue, self.schedule.of(name, kinds), self._disturb)).start()
 
     # -- act
 
     def run(self, until_s: float = 300.0) -> float:
-        """Let virtual time pass until the groups have committed every message and no disturbance lasts, or `until_s`.
+        """Let virtual time pass until groups and workers have finished and no disturbance lasts, or `until_s`.
 
-        Returns the virtual time in seconds. Raises what a consumer's function raises.
+        They have when every message is committed, acknowledged or dead-lettered. Returns the virtual time in seconds.
+        Raises what a consumer's function raises.
         """
         loop = self._simulation.loop
         end_ns = ns_from_s(until_s)
@@ -119,9 +174,22 @@ class VirtualBroker(VirtualRun):
             for message in log.read(log.start_offset, max_messages=READ_MAX_MESSAGES, max_bytes=READ_MAX_BYTES)
         ]
 
+    def dead_letters(self, queue: str) -> tuple[DeadLetterView, ...]:
+        """The dead letters of `queue`, the oldest first. Raises UNKNOWN_QUEUE."""
+        return self._broker.queues.dead_letters(queue).list(None, 0, None)
+
     def unread(self, group: str) -> int:
         """Messages of the topics of `group` that it has not committed; all that there are where it reads none yet."""
         return _unread(self._simulation.snapshot(), group)
+
+    def uncommitted(self) -> str:
+        """What groups have not committed and workers not finished, in words; "" for nothing. A program may hold it."""
+        snapshot = self._simulation.snapshot()
+        worked = self._worked(snapshot)
+        counts = {group: _unread(snapshot, group) for group in self._simulation.context.groups}
+        told = [f"{group} has not committed {counted(count, 'message')}" for group, count in counts.items() if count]
+        told += [f"{counted(count, 'message')} of {queue} not finished" for queue, count in worked.items() if count]
+        return ", ".join(told)
 
     # -- inside
 
@@ -130,11 +198,22 @@ class VirtualBroker(VirtualRun):
         if self._simulation.loop.now_ns < self._last_publish_ns or self._away:
             return False
         snapshot = self._simulation.snapshot()
+        members = {(group.name, member.client) for group in snapshot.groups for member in group.members}
+        actors = self._simulation.context.actors.values()
         return (
             not snapshot.faults
             and all(actor.state in {"waiting", "stopped"} for actor in snapshot.actors)
+            and all((actor.target, actor.name) in members for actor in actors if _subscribes(actor))
             and not any(_unread(snapshot, group) for group in self._simulation.context.groups)
+            and not any(self._worked(snapshot).values())
         )
+
+    def _worked(self, snapshot: Snapshot) -> dict[str, int]:
+        """By queue that has workers, its messages that are neither acknowledged nor dead letters."""
+        queues = {actor.queue for actor in self._simulation.actors.values() if isinstance(actor, FunctionWorker)}
+        return {
+            each.name: each.ready + each.delayed + each.in_flight for each in snapshot.queues if each.name in queues
+        }
 
     def _disturb(self, disturbance: Disturbance) -> None:
         self.disturbed.append(disturbance)
@@ -147,12 +226,13 @@ class VirtualBroker(VirtualRun):
                 perform(Pause(client, for_s))
             case "drop_heartbeats":
                 perform(DropHeartbeats(client, for_s))
+            case "leave" if isinstance(worker := self._simulation.actors[client], FunctionWorker):
+                worker.retire()
+                self._later(for_s, lambda: worker.come_back({}))
             case "leave":
                 back = MoveConsumer(client, self._simulation.actors[client].target)
                 perform(MoveConsumer(client, ""))
-                self._away += 1
-                loop = self._simulation.loop
-                loop.timers.at(loop.now_ns + ns_from_s(for_s), lambda _at: self._come_back(back))
+                self._later(for_s, lambda: perform(back))
 
     def _decisive(self, events: Sequence[Event]) -> Iterator[Event]:
         """What the disturbed clients had done last, with the lives of those messages."""
@@ -161,9 +241,18 @@ class VirtualBroker(VirtualRun):
             for event in [event for event in done if event.kind in MESSAGE_KINDS][-DONE_BEFORE:]:
                 yield from life_of(events, event.topic, event.partition or 0, event.offset or 0)
 
-    def _come_back(self, back: MoveConsumer) -> None:
-        self._away -= 1
-        self._simulation.perform(back)
+    def _later(self, for_s: float, come_back: Callable[[], object]) -> None:
+        def back(_at_ns: int) -> None:
+            self._away -= 1
+            come_back()
+
+        self._away += 1
+        loop = self._simulation.loop
+        loop.timers.at(loop.now_ns + ns_from_s(for_s), back)
+
+
+def _subscribes(actor: Actor) -> bool:
+    return isinstance(actor, FunctionActor) and actor.subscribes
 
 
 def _unread(snapshot: Snapshot, group: str) -> int:

@@ -8,9 +8,8 @@ from typing import Any
 from broker_core.clock import ns_from_s
 from broker_core.recording.checker import Checker
 from broker_core.recording.schema import SCENARIO_FILE
-from broker_core.simulation.action_words import read_action
 from broker_core.simulation.data_files import DataFiles
-from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun
+from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun, recorded_action
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Totals
@@ -42,7 +41,7 @@ class VirtualSession(VirtualRun):
         `step` says where in that moment: after so many steps of the run, where it was recorded. Actions are given in
         the order in which they are done. Raises msgspec.ValidationError for an unknown one.
         """
-        self._actions.append(RecordedAction(ns_from_s(at_s), read_action({"action": action, **fields}), step))
+        self._actions.append(recorded_action(ns_from_s(at_s), {"action": action, "step": step, **fields}))
 
     def run(self, until_s: float) -> None:
         """Let time pass up to `until_s`. Raises BrokerError for an action that cannot be done, and Violation."""

@@ -107,5 +107,19 @@ class Completion:
                 "epoch": identity.epoch,
                 "committed": commits,
                 "markers": [list(each) for each in markers],
+                "aborted": [] if commits else self._aborted(identity.producer_id, markers),
             },
         )
+
+    def _aborted(self, producer_id: int, markers: Sequence[tuple[str, int, int]]) -> list[list[str | int]]:
+        """[topic, partition, first offset, count] of the messages that nobody who reads committed ones is given."""
+        found: list[list[str | int]] = []
+        for topic, partition, marker in markers:
+            end = -1
+            for span in self._ports.aborted(Place(topic, partition), producer_id, marker):
+                if span.start == end:
+                    found[-1][3] = span.stop - int(found[-1][2])
+                else:
+                    found.append([topic, partition, span.start, len(span)])
+                end = span.stop
+        return found

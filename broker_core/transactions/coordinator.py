@@ -52,6 +52,8 @@ class TransactionCoordinator:
         self._completion = Completion(events, timers, states, ports)
         self._by_id: dict[str, Transaction] = {}  # the most recently used last
         self._by_producer: dict[int, Transaction] = {}
+        self._greatest = NO_PRODUCER_ID  # of the producer ids so far
+        self._begun: dict[str, Transaction] = {}  # the unfinished ones, and some that have ended since
 
     # -- a producer
 
@@ -75,7 +77,7 @@ class TransactionCoordinator:
                 raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, f"nobody has {transactional_id!r}")
             found = Transaction(transactional_id, self._new_identity(), timeout_ms, client)
             settled = self._settled(now_ns, found, timeout_ms, client)
-            self._by_id[transactional_id] = self._by_producer[found.producer_id] = found
+            self._keep(found)
             return settled
         self._not_prepared(found)
         again = known != NOBODY and known == Identity(found.producer_id, found.previous_epoch)
@@ -226,7 +228,7 @@ class TransactionCoordinator:
     def _note_offsets_before(self, found: Transaction) -> None:
         """Note what each offset of `found` replaces: a decided one that is not yet committed, else the committed."""
         decided: dict[tuple[str, str, int], PendingOffset] = {}
-        for each in self._by_id.values():
+        for each in self._unfinished():
             if each is not found and each.state is TransactionState.PREPARE_COMMIT:
                 decided.update(each.offsets)
         for key, offset in found.offsets.items():
@@ -246,8 +248,8 @@ class TransactionCoordinator:
             TransactionView(
                 each.transactional_id, each.producer_id, each.epoch, each.client, each.started_ns, each.timeout_ms
             )
-            for each in self._by_id.values()
-            if each.is_unfinished and (each.partitions or each.groups)
+            for each in self._unfinished()
+            if each.partitions or each.groups
         ]
         return tuple(sorted(found, key=lambda each: (each.started_ns, each.producer_id)))
 
@@ -263,8 +265,7 @@ class TransactionCoordinator:
         """(topic, partition) of the offsets of `group` that an unfinished transaction is about to commit."""
         return {
             (topic, partition)
-            for each in self._by_id.values()
-            if each.is_unfinished
+            for each in self._unfinished()
             for (reader, topic, partition) in each.offsets
             if reader == group
         }
@@ -274,7 +275,9 @@ class TransactionCoordinator:
     def restore(self) -> None:
         """Read the log of states."""
         for each in self.states.read().values():
-            self._by_id[each.transactional_id] = self._by_producer[each.producer_id] = each
+            self._keep(each)
+            if each.is_unfinished:
+                self._begun[each.transactional_id] = each
             each.started_ns = (each.started_ms - self._epoch_ms) * NS_PER_MS
 
     def resume(self, now_ns: int) -> None:
@@ -287,12 +290,7 @@ class TransactionCoordinator:
                 if each.ends_at_epoch != each.epoch:
                     self._bump(each, keeps=each.cause != _FENCED)
                 self._completion.run(now_ns, each, ended_by, restored=True)
-        known = {
-            (place, each.producer_id)
-            for each in self._by_id.values()
-            if each.is_unfinished
-            for place in each.partitions
-        }
+        known = {(place, each.producer_id) for each in self._unfinished() for place in each.partitions}
         for place, identity in list(self._ports.open_parts()):
             if (place, identity.producer_id) not in known:
                 offset = self._ports.write_marker(now_ns, place, identity, commits=False)
@@ -313,20 +311,31 @@ class TransactionCoordinator:
 
     # -- inside
 
+    def _keep(self, found: Transaction) -> None:
+        self._by_id[found.transactional_id] = self._by_producer[found.producer_id] = found
+        self._greatest = max(self._greatest, found.producer_id)
+
+    def _unfinished(self) -> Collection[Transaction]:
+        """Those that have begun and not ended, however many ids there are."""
+        self._begun = {key: each for key, each in self._begun.items() if each.is_unfinished}
+        return self._begun.values()
+
     def _unix_ms(self, now_ns: int) -> int:
         return self._epoch_ms + now_ns // NS_PER_MS
 
     def _write(self, now_ns: int, found: Transaction) -> Reply[None]:
         found.updated_ms = self._unix_ms(now_ns)
         written = self.states.write(now_ns, found)
-        if self._by_id.pop(found.transactional_id, None) is not None:
-            self._by_id[found.transactional_id] = found
+        for known in (self._by_id, self._begun):
+            if known.pop(found.transactional_id, None) is not None:
+                known[found.transactional_id] = found
         return written
 
     def _begin(self, now_ns: int, found: Transaction) -> None:
         if found.state is TransactionState.ONGOING:
             return
         found.move(TransactionState.ONGOING)
+        self._begun[found.transactional_id] = found
         found.clear()
         found.previous_epoch = NO_EPOCH
         found.replaced = None
@@ -350,7 +359,7 @@ class TransactionCoordinator:
         found.timer = self._timers.at(deadline_ns, lambda at_ns: self._timed_out(at_ns, found))
 
     def _new_identity(self) -> Identity:
-        return self._ports.new_identity(max(self._by_producer, default=NO_PRODUCER_ID))
+        return self._ports.new_identity(self._greatest)
 
     def _bump(self, found: Transaction, *, keeps: bool) -> None:
         """Advance to the next epoch, or to a new producer id where epochs are exhausted."""
@@ -362,7 +371,7 @@ class TransactionCoordinator:
         del self._by_producer[found.producer_id]
         found.producer_id, found.epoch = self._new_identity()
         found.previous_epoch, found.replaced = NO_EPOCH, old if keeps else None
-        self._by_producer[found.producer_id] = found
+        self._keep(found)
 
     def _known(self, transactional_id: str) -> Transaction:
         found = self._by_id.get(transactional_id)

@@ -31,6 +31,9 @@ class Ports(Protocol):
         None also for a deleted partition. Raises STORAGE_ERROR.
         """
 
+    def aborted(self, place: Place, producer_id: int, marker_offset: int) -> Iterable[range]:
+        """The offsets that the marker at this offset has aborted; none where it has committed them."""
+
     def durable(self, place: Place, end_offset: int) -> Reply[None]:
         """A reply that is settled when all messages below `end_offset` are durable."""
 

@@ -29,7 +29,8 @@ class Place(NamedTuple):
 class PendingOffset(NamedTuple):
     """An offset that is committed with the transaction. `leader_epoch` is -1 where the client sent none.
 
-    `before` is the committed offset that this one replaces, set by the decision; -1 for none.
+    `before` is the committed offset that this one replaces, set by the decision; -1 for none. `member` is who has read,
+    as in `Event.member`.
     """
 
     group: str
@@ -39,6 +40,7 @@ class PendingOffset(NamedTuple):
     metadata: str = ""
     leader_epoch: int = -1
     before: int = -1
+    member: str = ""
 
 
 class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):

@@ -2,12 +2,17 @@
   function draw(id) {
     const box = document.getElementById(id);
     if (!box) return;
-    const options = plots[id](box);
     drawn.get(id)?.dispose();
+    let options;
+    try { options = plots[id](box); } catch (error) {
+      box.textContent = `This plot could not be drawn: ${error.message}.`;
+      console.error(error);
+      return;
+    }
     const chart = echarts.init(box, null, { renderer: "svg" });
     const byTime = timed(options);
     chart.setOption(byTime ? { ...options, ...zooming() } : options);
-    chart.group = byTime && options.xAxis.type === "value" && id !== "plot-owners" ? "time" : "";
+    chart.group = byTime && timeAxis(options).type === "value" && !["plot-owners", "plot-overview"].includes(id) ? "time" : "";
     drawn.set(id, chart);
     if (byTime) link(chart);
   }
@@ -17,9 +22,10 @@
   // buckets and one of seconds both have; each keeps its own axis.
   const shown = { start: 0, end: 100 };
   const whole = document.querySelector(".whole");
-  const timed = (options) => Boolean(options.xAxis) && (options.xAxis.max === data.to_s || (options.xAxis.type === "category" && options.xAxis.data.length === data.buckets && data.buckets > 1));
+  const timeAxis = (options) => [options.xAxis].flat()[0];
+  const timed = (options) => { const axis = timeAxis(options); return Boolean(axis) && (axis.max === data.to_s || (axis.type === "category" && axis.data.length === data.buckets && data.buckets > 1)); };
   const zooming = () => ({
-    dataZoom: [{ type: "inside", xAxisIndex: 0, ...shown, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false, preventDefaultMouseMove: false, minSpan: 1, filterMode: "none" }],
+    dataZoom: [{ type: "inside", xAxisIndex: "all", ...shown, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false, preventDefaultMouseMove: false, minSpan: 1, filterMode: "none" }],
     toolbox: { itemSize: 0, right: -40, feature: { dataZoom: { yAxisIndex: false, title: { zoom: "", back: "" }, brushStyle: { color: colour("band"), borderWidth: 0 } } } },
   });
   const timePlots = () => [...drawn.values()].filter((chart) => !chart.isDisposed() && chart.linked);

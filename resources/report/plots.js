@@ -99,13 +99,14 @@
     emphasis: { focus: "series", lineStyle: { width: 2.4 } }, ...more,
   });
 
+  const LABELLED = 8; // lines whose labels have room beside each other; what more are say is in the tooltip
   // Rebalances as bands and faults and actions as lines, once per plot, behind everything.
   const context = () => ({
     name: "", type: "line", data: [], silent: true, tooltip: { show: false }, z: 0,
     markArea: { silent: true, itemStyle: { color: colour("band") }, data: data.rebalances.map((band) => [{ xAxis: band.from }, { xAxis: band.to }]) },
     markLine: {
-      silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("band-ink"), width: 1, type: [2, 3], opacity: 0.8 },
-      data: data.markers.map((marker) => ({ xAxis: marker.at })),
+      silent: true, symbol: "none", label: { show: data.markers.length <= LABELLED, formatter: (line) => short(line.name, 22), position: "insideEndTop", color: colour("soft"), fontSize: 10.5, fontFamily: font }, lineStyle: { color: colour("band-ink"), width: 1, type: [2, 3], opacity: 0.8 },
+      data: data.markers.map((marker) => ({ xAxis: marker.at, name: marker.text })),
     },
   });
   function happened(from, to) {

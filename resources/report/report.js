@@ -1,6 +1,43 @@
 // The plots of the report of one session.
   const bucketNames = () => Array.from({ length: data.buckets }, (_, index) => clock(data.from_s + index * data.width_s, digitsOf(step() ?? 1)));
+  const laneNames = ["Rebalances", "Faults", "Dead letters"]; // faults, alerts and what the user did
   const plots = {
+    // The session on one time axis: how much came in, how far readers were behind, and below it what happened when.
+    "plot-overview": () => {
+      const { published, lag, waiting, dead } = data.overview;
+      const behind = [["Lag", lag, "warn"], ["Waiting in queues", waiting, "band-ink"]].filter(([, values]) => values.some(Boolean));
+      const most = Math.max(1, ...dead);
+      const lane = (params, api) => {
+        const [from, y] = api.coord([api.value(0), api.value(2)]), [to] = api.coord([api.value(1), api.value(2)]), height = Math.min(12, api.size([0, 1])[1] * 0.66);
+        const kind = api.value(3), strength = api.value(4);
+        return { type: "rect", shape: { x: from - (kind ? 1 : 0), y: y - height / 2, width: Math.max(kind === 1 ? 3 : 2, to - from), height, r: 2 }, style: { fill: colour(["band-ink", "accent", "bad"][kind]), opacity: kind === 2 ? 0.35 + 0.65 * strength : 0.9 } };
+      };
+      const spans = [
+        ...data.rebalances.map((one) => [one.from, one.to, 0, 0, 1]), ...data.markers.map((one) => [one.at, one.at, 1, 1, 1]),
+        ...dead.map((count, index) => (count ? [data.from_s + index * data.width_s, data.from_s + (index + 1) * data.width_s, 2, 2, count / most] : null)).filter(Boolean),
+      ];
+      const at = (seconds) => Math.min(data.buckets - 1, Math.max(0, Math.floor((seconds - data.from_s) / data.width_s)));
+      const sides = { left: 84, right: behind.length ? 46 : 16, outerBoundsMode: "none" };
+      const grids = [{ ...sides, top: 22, bottom: 66 }, { ...sides, height: 45, bottom: 18 }];
+      const lanes = { type: "category", data: laneNames, gridIndex: 1, inverse: true, axisLine: { show: false }, axisTick: { show: false }, splitArea: { show: false }, axisLabel: { ...text(), fontSize: 11 } };
+      return withTooltip(frame({
+        grid: grids,
+        xAxis: [time({ axisLabel: { show: false }, axisTick: { show: false } }), time({ gridIndex: 1 })],
+        yAxis: [value((v) => `${number(v)}/s`, { splitNumber: 3 }), value(number, { show: behind.length > 0, splitNumber: 3, splitLine: { show: false } }), lanes],
+        series: [
+          context(), line("Published", points(published), 0, { areaStyle: { opacity: 0.14, color: series(0) } }),
+          ...behind.map(([name, values, paint]) => line(name, points(values), 0, { yAxisIndex: 1, lineStyle: { width: 1.7, color: colour(paint) }, itemStyle: { color: colour(paint) } })),
+          { type: "custom", name: "", xAxisIndex: 1, yAxisIndex: 2, renderItem: lane, data: spans, encode: { x: [0, 1], y: 2 }, silent: true, clip: true },
+        ],
+      }), {
+        formatter: (items) => {
+          if (!items.length) return "";
+          const place = at(items[0].axisValue), from = data.from_s + place * data.width_s;
+          const rows = [row(series(0), "Published", `${number(published[place])}/s`), ...behind.map(([name, values, paint]) => row(colour(paint), name, number(values[place]))), ...(dead[place] ? [row(colour("bad"), "Dead letters", number(dead[place]))] : [])];
+          return `<b>${clock(from)}</b> to ${clock(from + data.width_s)}${table(rows)}${happened(from, from + data.width_s)}`;
+        },
+      });
+    },
     "plot-throughput": () => {
       const by = chosen["plot-throughput"]?.By ?? "topic", unit = chosen["plot-throughput"]?.Unit ?? "messages";
       const format = unit === "bytes" ? (v) => `${bytes(v)}/s` : (v) => `${number(v)}/s`;

@@ -62,6 +62,10 @@ Wanduhrzeit {wall}</translation>
    <translation> Bytes</translation>
   </message>
   <message>
+   <source> bytes/s</source>
+   <translation> Bytes/s</translation>
+  </message>
+  <message>
    <source> held by {holder}</source>
    <translation> gehalten von {holder}</translation>
   </message>
@@ -194,6 +198,10 @@ Wanduhrzeit {wall}</translation>
    <translation>1 Partition wechselt</translation>
   </message>
   <message>
+   <source>1 partition not known</source>
+   <translation>1 Partition nicht bekannt</translation>
+  </message>
+  <message>
    <source>1 producer</source>
    <translation>1 Producer</translation>
   </message>
@@ -238,6 +246,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ob ein Consumer seine Arbeit getan hat, kann ein Broker nicht wissen: Was er bestätigt (committet), gilt als getan. Einer, der vor der Arbeit committet und dann abstürzt, verliert Arbeit, die kein Urteil vermisst; `given_schedule` findet das.</translation>
   </message>
   <message>
+   <source>A broker in your own process; actors; packages.</source>
+   <translation>Ein Broker im eigenen Prozess; Akteure; Pakete.</translation>
+  </message>
+  <message>
    <source>A build that fails three times goes to the dead letters.</source>
    <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
   </message>
@@ -272,6 +284,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A desktop workbench for message brokers. Apache License 2.0.</source>
    <translation>Eine Werkbank, die zeigt, was ein Message Broker tut. Apache-Lizenz 2.0.</translation>
+  </message>
+  <message>
+   <source>A fault as `POST /v1/faults` takes it.</source>
+   <translation>Ein Fehler, wie ihn `POST /v1/faults` nimmt.</translation>
   </message>
   <message>
    <source>A file for pytest that replays this session.</source>
@@ -458,10 +474,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein kleines für den Anfang.</translation>
   </message>
   <message>
-   <source>A static member that leaves keeps its place until its session times out, here ten seconds. Until then nobody reads its partitions.</source>
-   <translation>Ein statisches Mitglied, das geht, behält seinen Platz, bis seine Session abläuft, hier zehn Sekunden. Bis dahin liest niemand seine Partitionen.</translation>
-  </message>
-  <message>
    <source>A time is mm:ss, or a number of seconds.</source>
    <translation>Eine Zeit ist mm:ss oder eine Zahl von Sekunden.</translation>
   </message>
@@ -502,8 +514,16 @@ Wanduhrzeit {wall}</translation>
    <translation>API</translation>
   </message>
   <message>
+   <source>Aborted</source>
+   <translation>Abgebrochen</translation>
+  </message>
+  <message>
    <source>Aborted in</source>
    <translation>Abgebrochen in</translation>
+  </message>
+  <message>
+   <source>Aborted, passed over</source>
+   <translation>Abgebrochen, übergangen</translation>
   </message>
   <message>
    <source>About</source>
@@ -878,8 +898,8 @@ Wanduhrzeit {wall}</translation>
    <translation>In Sekunde 46 wird packer-1 langsamer. Einige Sekunden später wird „packers fall behind“ ausgelöst.</translation>
   </message>
   <message>
-   <source>At second 60 clerk-1 slows down to a third.</source>
-   <translation>In Sekunde 60 arbeitet clerk-1 nur noch mit einem Drittel der Geschwindigkeit.</translation>
+   <source>At second 60 clerk-2 slows down to a third.</source>
+   <translation>In Sekunde 60 arbeitet clerk-2 nur noch mit einem Drittel der Geschwindigkeit.</translation>
   </message>
   <message>
    <source>At this moment the message is not published yet.</source>
@@ -1138,6 +1158,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeichenfläche des Brokers</translation>
   </message>
   <message>
+   <source>Canvas, panels, time, sessions, keys.</source>
+   <translation>Zeichenfläche, Panels, Zeit, Sitzungen, Tasten.</translation>
+  </message>
+  <message>
    <source>Canvas.</source>
    <translation>Zeichenfläche.</translation>
   </message>
@@ -1244,6 +1268,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Choose at least one part.</source>
    <translation>Mindestens einen Teil wählen.</translation>
+  </message>
+  <message>
+   <source>Classes for tests</source>
+   <translation>Klassen für Tests</translation>
   </message>
   <message>
    <source>Cleaned by</source>
@@ -1394,6 +1422,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Rebalance wird abgeschlossen</translation>
   </message>
   <message>
+   <source>Compression</source>
+   <translation>Kompression</translation>
+  </message>
+  <message>
    <source>Condition</source>
    <translation>Bedingung</translation>
   </message>
@@ -1514,8 +1546,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Wird gezählt...</translation>
   </message>
   <message>
-   <source>Crash painter-1 too. Select it and press Ctrl+Alt+X.</source>
-   <translation>Auch painter-1 abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
+   <source>Crash painter-1 too. Select it and press Ctrl+Alt+X. Watch the queue for a while.</source>
+   <translation>Auch painter-1 abstürzen lassen: auswählen und Strg+Alt+X drücken. Dann die Warteschlange eine Weile beobachten.</translation>
   </message>
   <message>
    <source>Crash poster-1 while it works. Select it and press Ctrl+Alt+X.</source>
@@ -1726,6 +1758,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zugestellt (Sitzung)</translation>
   </message>
   <message>
+   <source>Delivered again</source>
+   <translation>Erneut zugestellt</translation>
+  </message>
+  <message>
    <source>Delivered before.</source>
    <translation>Schon einmal zugestellt.</translation>
   </message>
@@ -1830,8 +1866,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Kästen ziehen; Umschalt und Pfeile.</translation>
   </message>
   <message>
-   <source>Drag helper-3 to the bench.</source>
-   <translation>helper-3 auf die Bank ziehen.</translation>
+   <source>Drag helper-1 to the bench.</source>
+   <translation>helper-1 auf die Bank ziehen.</translation>
   </message>
   <message>
    <source>Drag indexer-4 from the bench into the group indexers.</source>
@@ -1850,8 +1886,8 @@ Wanduhrzeit {wall}</translation>
    <translation>packer-2 auf die Bank ziehen.</translation>
   </message>
   <message>
-   <source>Drag ranger-3 to the bench.</source>
-   <translation>ranger-3 auf die Bank ziehen.</translation>
+   <source>Drag ranger-1 to the bench.</source>
+   <translation>ranger-1 auf die Bank ziehen.</translation>
   </message>
   <message>
    <source>Drag regular-2 to the bench.</source>
@@ -1870,8 +1906,8 @@ Wanduhrzeit {wall}</translation>
    <translation>spare-1 in die Gruppe packers ziehen, dann packer-1 auf die Bank, und warten, bis der Alarm vorbei ist.</translation>
   </message>
   <message>
-   <source>Drag sticker-3 to the bench.</source>
-   <translation>sticker-3 auf die Bank ziehen.</translation>
+   <source>Drag sticker-1 to the bench.</source>
+   <translation>sticker-1 auf die Bank ziehen.</translation>
   </message>
   <message>
    <source>Dragging moves consumers again.</source>
@@ -2030,10 +2066,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Beenden</translation>
   </message>
   <message>
-   <source>End offset less committed offset; n/a where nothing is committed.</source>
-   <translation>End-Offset minus committeter Offset; n/a, wo nichts committet ist.</translation>
-  </message>
-  <message>
    <source>End the session</source>
    <translation>Sitzung beenden</translation>
   </message>
@@ -2122,7 +2154,13 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Kasten ist an seinem Platz.</translation>
   </message>
   <message>
+   <source>Every command, reports, exit codes.</source>
+   <translation>Jeder Befehl, Berichte, Exit-Codes.</translation>
+  </message>
+  <message>
    <source>Every delivery of a message that its reader (a group or a queue) **had been given before**: to whom now, to whom before, how long after, and what lay between.
+
+**Delivered again** is what was acknowledged before, or what a member left behind that is gone. **Fetched again** is what a client only fetched once more, after a seek or a pause, or since it had discarded it.
 
 - **Nacked**, **Lease expired**, **Released**: the message came back to its queue.
 - **Rebalance completed**: a consumer was given messages and left, or lost the partition, before its offsets were committed.
@@ -2130,6 +2168,8 @@ Wanduhrzeit {wall}</translation>
 
 A row chosen is shown in the inspector with the whole life of the message; Enter opens *Messages* there. Filter them as in `reader = builds and why = nacked`.</source>
    <translation>Jede Zustellung einer Nachricht, die ihr Leser (eine Gruppe oder eine Queue) **schon einmal bekommen hatte**: an wen jetzt, an wen vorher, wie lange danach, und was dazwischen lag.
+
+**Erneut zugestellt** ist, was schon bestätigt war oder was ein Mitglied, das gegangen ist, zurückließ. **Erneut geholt** ist, was ein Client nur noch einmal geholt hat, nach einem Seek oder einer Pause, oder weil er es verworfen hatte.
 
 - **Abgelehnt (Nack)**, **Lease abgelaufen**, **Freigegeben**: Die Nachricht kam in ihre Queue zurück.
 - **Rebalance abgeschlossen**: Ein Consumer bekam Nachrichten und ging, oder verlor die Partition, bevor seine Offsets bestätigt waren.
@@ -2146,8 +2186,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Jede Nachricht ist abgerechnet, aber eine Zusage wurde gebrochen: {promise}</translation>
   </message>
   <message>
-   <source>Every message is acknowledged or dead-lettered: nothing waits, is in flight, or is read without a commit.</source>
-   <translation>Jede Nachricht ist bestätigt oder tot: Nichts wartet, ist unterwegs oder ohne Commit gelesen.</translation>
+   <source>Every message is acknowledged or dead-lettered by each of its readers, and has at least one; none is lost.</source>
+   <translation>Jede Nachricht ist von jedem ihrer Leser bestätigt oder ausgesondert und hat mindestens einen; keine ist verloren.</translation>
   </message>
   <message>
    <source>Every n-th matching message fails in processing there, until the rule ends.</source>
@@ -2160,6 +2200,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Every n-th request</source>
    <translation>Jeder n-te Request</translation>
+  </message>
+  <message>
+   <source>Every public class and method of the test kit.</source>
+   <translation>Jede öffentliche Klasse und Methode der Testwerkzeuge.</translation>
   </message>
   <message>
    <source>Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.</source>
@@ -2282,6 +2326,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Störung, Alarm</translation>
   </message>
   <message>
+   <source>Fetched again</source>
+   <translation>Erneut geholt</translation>
+  </message>
+  <message>
    <source>Field</source>
    <translation>Feld</translation>
   </message>
@@ -2302,8 +2350,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Kennzahl</translation>
   </message>
   <message>
-   <source>Figures that differ by no more than 2 % are the same. Up to a tenth, and counts up to what chance does to them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second.</source>
-   <translation>Zahlen, die sich um höchstens 2 % unterscheiden, gelten als gleich. Bis zu einem Zehntel, und bei Anzahlen bis zu dem, was der Zufall ausmacht, wird nicht geurteilt. Größter Lag und größte Tiefe stammen aus den behaltenen Momenten, etwa einem je Sekunde.</translation>
+   <source>Figures that differ by no more than 2 %, or by 1 ms, are the same. Up to a tenth, and counts up to what chance does to them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second.</source>
+   <translation>Zahlen, die sich um höchstens 2 % oder 1 ms unterscheiden, sind gleich. Bis zu einem Zehntel, und bei Anzahlen bis zu dem, was der Zufall ausmacht, wird nicht geurteilt. Größter Rückstand und größte Tiefe gelten für die Momente, die aufbewahrt wurden, etwa einen je Sekunde.</translation>
   </message>
   <message>
    <source>File</source>
@@ -2775,14 +2823,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <source>How far each group has come in each partition.
 
 - **Committed** is where the group continues after a restart, **position** is what its owner reads next.
-- **Consumer lag** = end offset - committed offset; "n/a" where nothing is committed.
-- **Drained in** is the time until nothing is left, at the pace of the last two seconds.
+- **Consumer lag** = end offset - committed offset; before the first commit it counts from where the group began, and is "n/a" if that is not known.
+- **Drained in** is the time until nothing is left, at the pace of the last five seconds.
 - **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are reviewed before they are applied.</source>
    <translation>Wie weit jede Gruppe in jeder Partition gekommen ist.
 
 - **Committet** ist, wo die Gruppe nach einem Neustart weitermachen würde, die **Position**, was ihr Besitzer als Nächstes liest.
-- **Rückstand (Lag)** = End-Offset - committeter Offset; „n/a“, wo nichts committet ist.
-- **Aufgeholt in** sagt, wann nichts übrig ist, beim Tempo der letzten zwei Sekunden.
+- **Rückstand (Lag)** = End-Offset - committeter Offset; vor dem ersten Commit zählt er ab dem Beginn der Gruppe, und ist „n/a“, wenn der nicht bekannt ist.
+- **Aufgeholt in** sagt, wann nichts übrig ist, beim Tempo der letzten fünf Sekunden.
 - **Springen (Seek)** verschiebt eine lebende Position. **Offsets zurücksetzen** ändert committete und wird geprüft, bevor es gilt.</translation>
   </message>
   <message>
@@ -2790,8 +2838,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie weit jede Gruppe gekommen ist.</translation>
   </message>
   <message>
+   <source>How fast</source>
+   <translation>Wie schnell</translation>
+  </message>
+  <message>
    <source>How fast a producer sends.</source>
    <translation>Wie schnell ein Producer sendet.</translation>
+  </message>
+  <message>
+   <source>How fast the lag rises or falls, in messages/s: its slope over the last five seconds.</source>
+   <translation>Wie schnell der Rückstand steigt oder fällt, in Nachrichten/s: seine Steigung über die letzten fünf Sekunden.</translation>
   </message>
   <message>
    <source>How long</source>
@@ -3036,6 +3092,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Kafka</source>
    <translation>Kafka</translation>
+  </message>
+  <message>
+   <source>Kafka clients</source>
+   <translation>Kafka-Clients</translation>
   </message>
   <message>
    <source>Kafka programs meet delays, errors, lost replies.</source>
@@ -3426,6 +3486,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Was sich jetzt aus der Queue nehmen lässt.</translation>
   </message>
   <message>
+   <source>Messages that a client fetched once more: after a seek, a pause, or what it had discarded.</source>
+   <translation>Nachrichten, die ein Client noch einmal geholt hat: nach einem Seek, einer Pause, oder was er verworfen hatte.</translation>
+  </message>
+  <message>
    <source>Messages that a group is behind.</source>
    <translation>Nachrichten, die eine Gruppe zurück ist.</translation>
   </message>
@@ -3440,6 +3504,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Messages that wait in a queue.</source>
    <translation>Nachrichten, die in einer Queue warten.</translation>
+  </message>
+  <message>
+   <source>Messages that were acknowledged before, or whose reader had gone.</source>
+   <translation>Nachrichten, die schon bestätigt waren oder deren Leser gegangen war.</translation>
+  </message>
+  <message>
+   <source>Messages to the end from the committed offset, or where the group began; n/a if not known. In a compacted topic at most so many: offsets that compaction has emptied count.</source>
+   <translation>Nachrichten bis zum Ende ab dem committeten Offset, oder ab dem Beginn der Gruppe; n/a, wenn nicht bekannt. In einem kompaktierten Topic höchstens so viele: Offsets, die die Kompaktierung geleert hat, zählen mit.</translation>
   </message>
   <message>
    <source>Messages under a lease, and those that a group was delivered and has not committed.</source>
@@ -3486,8 +3558,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Mehr</translation>
   </message>
   <message>
+   <source>More commands</source>
+   <translation>Weitere Befehle</translation>
+  </message>
+  <message>
    <source>More lanes; keys may land elsewhere.</source>
    <translation>Mehr Spuren; Schlüssel können woanders landen.</translation>
+  </message>
+  <message>
+   <source>More panels</source>
+   <translation>Weitere Tafeln</translation>
   </message>
   <message>
    <source>More scenarios...</source>
@@ -3864,6 +3944,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Not about messages.</source>
    <translation>Nicht über Nachrichten.</translation>
+  </message>
+  <message>
+   <source>Not below it.</source>
+   <translation>Nicht darunter.</translation>
   </message>
   <message>
    <source>Not here: drop on a group, the bench or empty ground</source>
@@ -4258,6 +4342,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Seiten für Papier (PDF)</translation>
   </message>
   <message>
+   <source>Panel below the canvas</source>
+   <translation>Tafel unter der Zeichenfläche</translation>
+  </message>
+  <message>
+   <source>Panel beside the canvas</source>
+   <translation>Tafel neben der Zeichenfläche</translation>
+  </message>
+  <message>
    <source>Panels</source>
    <translation>Tafeln</translation>
   </message>
@@ -4352,6 +4444,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Peer</source>
    <translation>Gegenstelle</translation>
+  </message>
+  <message>
+   <source>Pieces of</source>
+   <translation>Stücke von</translation>
   </message>
   <message>
    <source>Place</source>
@@ -4646,6 +4742,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Liest</translation>
   </message>
   <message>
+   <source>Reading began</source>
+   <translation>Lesen begonnen</translation>
+  </message>
+  <message>
    <source>Reading the messages of {name}</source>
    <translation>Die Nachrichten von {name} werden gelesen</translation>
   </message>
@@ -4708,6 +4808,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Rebalancing</source>
    <translation>Rebalance läuft</translation>
+  </message>
+  <message>
+   <source>Recipes for tests with a broker.</source>
+   <translation>Rezepte für Tests mit einem Broker.</translation>
   </message>
   <message>
    <source>Reconciling</source>
@@ -4890,6 +4994,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wiedergabe</translation>
   </message>
   <message>
+   <source>Replies to requests of `api` come in pieces of `slice_bytes`, each after `delay_ms`.</source>
+   <translation>Antworten auf Anfragen von `api` kommen in Stücken von `slice_bytes`, jedes nach `delay_ms`.</translation>
+  </message>
+  <message>
    <source>Replies to requests of `api` tell the client to wait for `delay_ms`, as a quota does.</source>
    <translation>Antworten auf Anfragen von `api` sagen dem Client, er solle `delay_ms` warten, wie es ein Kontingent tut.</translation>
   </message>
@@ -4934,12 +5042,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Anfragen von `api` („Produce“) werden mit `error` („NOT_LEADER_OR_FOLLOWER“) beantwortet und nicht ausgeführt.</translation>
   </message>
   <message>
+   <source>Requests of `api` and their replies take as long as a line of `bytes_per_s` takes, for each connection.</source>
+   <translation>Anfragen von `api` und ihre Antworten brauchen so lange wie auf einer Leitung mit `bytes_per_s`, je Verbindung.</translation>
+  </message>
+  <message>
    <source>Requests of `api` are not served; their connection is closed.</source>
    <translation>Anfragen von `api` werden nicht ausgeführt; ihre Verbindung wird geschlossen.</translation>
   </message>
   <message>
-   <source>Requests of `api` are served after `delay_ms` on the machine's clock.</source>
-   <translation>Anfragen von `api` werden nach `delay_ms` auf der Uhr der Maschine ausgeführt.</translation>
+   <source>Requests of `api` are served after `delay_ms`, give or take `jitter_ms`, on the machine's clock.</source>
+   <translation>Anfragen von `api` werden nach `delay_ms` ausgeführt, um bis zu `jitter_ms` früher oder später, nach der Uhr des Rechners.</translation>
   </message>
   <message>
    <source>Requests of `api` are served when the fault ends.</source>
@@ -4952,6 +5064,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Requests of `api` are served, and the connection is closed instead of a reply, so that clients retry.</source>
    <translation>Anfragen von `api` werden ausgeführt, und statt einer Antwort wird die Verbindung geschlossen, sodass Clients es noch einmal versuchen.</translation>
+  </message>
+  <message>
+   <source>Requests of `api` meet what `callback(request)` says: an error by name, "drop", or None to be served.</source>
+   <translation>Anfragen von `api` begegnet, was `callback(request)` sagt: ein Fehler mit seinem Namen, "drop" oder None, wenn sie ausgeführt werden sollen.</translation>
   </message>
   <message>
    <source>Requests of the selected connection, by API</source>
@@ -5168,6 +5284,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Scenarios...</source>
    <translation>Szenarien...</translation>
+  </message>
+  <message>
+   <source>Scheduled</source>
+   <translation>Geplant</translation>
+  </message>
+  <message>
+   <source>Scheduled: {what}</source>
+   <translation>Geplant: {what}</translation>
   </message>
   <message>
    <source>Schedules</source>
@@ -5476,6 +5600,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Share-Gruppe</translation>
   </message>
   <message>
+   <source>Share groups and subscriptions</source>
+   <translation>Share Groups und Abonnements</translation>
+  </message>
+  <message>
    <source>Shift+F8 goes on from here, Ctrl+R starts it again.</source>
    <translation>Umschalt+F8 setzt sie hier fort, Strg+R startet sie neu.</translation>
   </message>
@@ -5518,6 +5646,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Show the lanes of the timeline</source>
    <translation>Spuren der Zeitleiste zeigen</translation>
+  </message>
+  <message>
+   <source>Show the lesson</source>
+   <translation>Lektion zeigen</translation>
   </message>
   <message>
    <source>Show the one that stayed</source>
@@ -5598,8 +5730,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Schriftgröße</translation>
   </message>
   <message>
-   <source>Skipped by a reset</source>
-   <translation>Durch Zurücksetzen übersprungen</translation>
+   <source>Skipped by reset or seek</source>
+   <translation>Durch Zurücksetzen oder Springen übersprungen</translation>
   </message>
   <message>
    <source>Slow down</source>
@@ -5834,6 +5966,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Tabellen als Parquet</translation>
   </message>
   <message>
+   <source>Taken out of the group, regular-2 has no place to come back to: the group rebalances, and the others get its partitions. Only a member that dies keeps its place until its session times out, here ten seconds.</source>
+   <translation>Aus der Gruppe genommen, hat regular-2 keinen Platz mehr, an den es zurückkehren könnte: Die Gruppe verteilt neu, und die anderen bekommen seine Partitionen. Nur ein Mitglied, das abstürzt, behält seinen Platz, bis seine Session abläuft, hier zehn Sekunden.</translation>
+  </message>
+  <message>
    <source>Taken out or deleted</source>
    <translation>Herausgenommen oder gelöscht</translation>
   </message>
@@ -5848,10 +5984,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Teach</source>
    <translation>Lehren</translation>
-  </message>
-  <message>
-   <source>Ten recipes for tests with a broker.</source>
-   <translation>Zehn Rezepte für Tests mit einem Broker.</translation>
   </message>
   <message>
    <source>Ten seconds before.</source>
@@ -5956,6 +6088,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Broker kann nichts mehr speichern.</translation>
   </message>
   <message>
+   <source>The broker for any program that speaks HTTP.</source>
+   <translation>Der Broker für jedes Programm, das HTTP spricht.</translation>
+  </message>
+  <message>
    <source>The broker is gone as by `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
    <translation>Der Broker ist fort wie nach `kill -9`, bis der Fehler endet; siehe `EmbeddedBroker.crash`.</translation>
   </message>
@@ -5982,6 +6118,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The command is in the palette (Ctrl+P): {name}</source>
    <translation>Der Befehl steht in der Palette (Strg+P): {name}</translation>
+  </message>
+  <message>
+   <source>The command line</source>
+   <translation>Die Befehlszeile</translation>
   </message>
   <message>
    <source>The connection has ended already.</source>
@@ -6132,10 +6272,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Rückstand von lines wächst.</translation>
   </message>
   <message>
-   <source>The lag of now against that of two seconds ago.</source>
-   <translation>Der Rückstand jetzt gegen den vor zwei Sekunden.</translation>
-  </message>
-  <message>
    <source>The lag of packers was above 80. The alert is told once, above the canvas, and has a red mark on the timeline.</source>
    <translation>Der Rückstand von packers lag über 80. Der Alarm wird einmal über der Zeichenfläche gemeldet und hat eine rote Marke auf der Zeitleiste.</translation>
   </message>
@@ -6198,6 +6334,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The lease is extended by its full length.</source>
    <translation>Die Lease endet um eine ganze Lease später.</translation>
+  </message>
+  <message>
+   <source>The library</source>
+   <translation>Die Bibliothek</translation>
   </message>
   <message>
    <source>The log cannot be looked at.</source>
@@ -6496,6 +6636,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die ganze Payload als Text, egal wie viel davon zu sehen ist</translation>
   </message>
   <message>
+   <source>The window</source>
+   <translation>Das Fenster</translation>
+  </message>
+  <message>
    <source>The window lost the focus.</source>
    <translation>Das Fenster verlor den Fokus.</translation>
   </message>
@@ -6622,6 +6766,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>They cannot be restored. {why}</source>
    <translation>Sie lassen sich nicht wieder herstellen. {why}</translation>
+  </message>
+  <message>
+   <source>They wait while the pointer is over the rows or one is selected: shows them.</source>
+   <translation>Sie warten, solange der Zeiger über den Zeilen steht oder eine ausgewählt ist: zeigt sie.</translation>
   </message>
   <message>
    <source>This bracket is not closed; end it with )</source>
@@ -7088,6 +7236,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was geschieht, wenn eine Lease kürzer ist, als die Arbeit dauert?</translation>
   </message>
   <message>
+   <source>What has no room in the toolbar</source>
+   <translation>Was in der Werkzeugleiste keinen Platz hat</translation>
+  </message>
+  <message>
    <source>What holds producers back.</source>
    <translation>Was Producer aufhält.</translation>
   </message>
@@ -7144,6 +7296,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was der Redrive mit jeder Nachricht tat</translation>
   </message>
   <message>
+   <source>What they can do here, and what you can do to them.</source>
+   <translation>Was sie hier tun können, und was man mit ihnen tun kann.</translation>
+  </message>
+  <message>
    <source>What to do: {advice}</source>
    <translation>Was zu tun ist: {advice}</translation>
   </message>
@@ -7192,8 +7348,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wenn sie erreicht ist</translation>
   </message>
   <message>
-   <source>When nothing is left, at the pace of the last two seconds; n/a where nothing is committed.</source>
-   <translation>Wann nichts übrig ist, beim Tempo der letzten zwei Sekunden; n/a, wo nichts committet ist.</translation>
+   <source>When nothing is left, at the pace of the last five seconds; n/a if the lag is not known.</source>
+   <translation>Wann nichts übrig ist, beim Tempo der letzten fünf Sekunden; n/a, wenn der Rückstand nicht bekannt ist.</translation>
   </message>
   <message>
    <source>When the owner got this partition; wall time on hover.</source>
@@ -7248,8 +7404,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Welche Regel verliert nichts, und was kostet sie?</translation>
   </message>
   <message>
-   <source>Which requests, by keyword: `client` (its client.id), `group`, `topic`, names with `*` for any characters. Of those that match, the first `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run.</source>
-   <translation>Welche Anfragen, nach Schlüsselwort: `client` (seine client.id), `group`, `topic`, Namen mit `*` für beliebige Zeichen. Von denen, die passen, gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der Wahrscheinlichkeit `probability`, gezogen aus `seed`, höchstens `times` von ihnen, für `for_s` Sekunden der Zeit des Brokers. Es trifft in jedem Lauf dieselben Anfragen.</translation>
+   <source>Which requests, by keyword: `client` (its client.id), `group`, `topic`, names with `*` for any characters. Of those that match, the first `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run. With `must_fire`, the end of a fault that has affected no request raises FaultNotMetError.</source>
+   <translation>Welche Anfragen, nach Schlüsselwort: `client` (seine client.id), `group`, `topic`, Namen mit `*` für beliebige Zeichen. Von denen, die passen, gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der Wahrscheinlichkeit `probability`, gezogen aus `seed`, höchstens `times` von ihnen, für `for_s` Sekunden der Zeit des Brokers. Es trifft in jedem Lauf dieselben Anfragen. Mit `must_fire` löst das Ende eines Fehlers, der keine Anfrage betroffen hat, FaultNotMetError aus.</translation>
   </message>
   <message>
    <source>Who had it before that.</source>
@@ -7346,6 +7502,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Written to {page}; the recording is not whole: {problem}</source>
    <translation>Geschrieben nach {page}; die Aufzeichnung ist nicht vollständig: {problem}</translation>
+  </message>
+  <message>
+   <source>Written to {page}; {problem}</source>
+   <translation>Geschrieben nach {page}; {problem}</translation>
   </message>
   <message>
    <source>Written to {page}; {words}</source>
@@ -7528,6 +7688,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>als Berichte</translation>
   </message>
   <message>
+   <source>as the producer sends them</source>
+   <translation>wie der Producer sie sendet</translation>
+  </message>
+  <message>
    <source>at an unknown time</source>
    <translation>zu unbekannter Zeit</translation>
   </message>
@@ -7624,12 +7788,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>aufgeholt</translation>
   </message>
   <message>
-   <source>clerk-1 keeps fewer partitions, so less of the load lies on it. What is behind already is caught up slowly.</source>
-   <translation>clerk-1 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
+   <source>clerk-2 keeps fewer partitions, so less of the load lies on it. What is behind already is caught up slowly.</source>
+   <translation>clerk-2 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
   </message>
   <message>
    <source>closed</source>
    <translation>geschlossen</translation>
+  </message>
+  <message>
+   <source>command-line.md</source>
+   <translation>command-line.de.md</translation>
   </message>
   <message>
    <source>committed</source>
@@ -7654,6 +7822,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>delay before the second delivery</source>
    <translation>Wartezeit vor der zweiten Zustellung</translation>
+  </message>
+  <message>
+   <source>delete for good what was deleted before (old data may need it)</source>
+   <translation>endgültig löschen, was schon gelöscht ist (alte Daten brauchen es vielleicht)</translation>
   </message>
   <message>
    <source>delete old segments, or compact: keep the latest value of each key</source>
@@ -7804,12 +7976,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie lange die Kompaktierung die Löschung eines Schlüssels behält</translation>
   </message>
   <message>
-   <source>in a batch of {count}</source>
-   <translation>in einem Batch von {count}</translation>
+   <source>http.md</source>
+   <translation>http.de.md</translation>
   </message>
   <message>
-   <source>in batches</source>
-   <translation>in Batches</translation>
+   <source>in a batch of {count}</source>
+   <translation>in einem Batch von {count}</translation>
   </message>
   <message>
    <source>in files, synced before it is acknowledged: it survives a power cut</source>
@@ -7860,12 +8032,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>ihr Leser hängt an ihr fest</translation>
   </message>
   <message>
+   <source>kafka.md</source>
+   <translation>kafka.de.md</translation>
+  </message>
+  <message>
    <source>kept for {time}</source>
    <translation>aufgehoben für {time}</translation>
   </message>
   <message>
    <source>key: keep the last message of each</source>
    <translation>Schlüssel: die letzte Nachricht je Schlüssel behalten</translation>
+  </message>
+  <message>
+   <source>keys not read</source>
+   <translation>Schlüssel nicht gelesen</translation>
   </message>
   <message>
    <source>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</source>
@@ -7892,6 +8072,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>größte Nachricht</translation>
   </message>
   <message>
+   <source>last {count}</source>
+   <translation>letzte {count}</translation>
+  </message>
+  <message>
    <source>last {count} messages</source>
    <translation>letzte {count} Nachrichten</translation>
   </message>
@@ -7906,6 +8090,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>left open</source>
    <translation>blieb offen</translation>
+  </message>
+  <message>
+   <source>library.md</source>
+   <translation>library.de.md</translation>
   </message>
   <message>
    <source>line-1 was given up when its session timed out, after ten seconds. Until the group had rebalanced, nobody read its partition.</source>
@@ -7996,12 +8184,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>name contains x</translation>
   </message>
   <message>
-   <source>never expires</source>
-   <translation>läuft nie ab</translation>
+   <source>never at this rate</source>
+   <translation>bei diesem Tempo nie</translation>
   </message>
   <message>
-   <source>never so</source>
-   <translation>nie so</translation>
+   <source>never expires</source>
+   <translation>läuft nie ab</translation>
   </message>
   <message>
    <source>new-1 was told to give up a partition. It finished what it had in hand, committed, and said so with a heartbeat; then new-4 got the partition. For that long nobody read this one partition.</source>
@@ -8094,10 +8282,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>not counted</source>
    <translation>nicht gezählt</translation>
-  </message>
-  <message>
-   <source>not falling</source>
-   <translation>fällt nicht</translation>
   </message>
   <message>
    <source>not known yet</source>
@@ -8276,8 +8460,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>verspätet bedient</translation>
   </message>
   <message>
+   <source>served slowly, at a number of bytes/s</source>
+   <translation>langsam bedient, mit einer Zahl von Bytes/s</translation>
+  </message>
+  <message>
    <source>served, and the client is throttled</source>
    <translation>bedient, und der Client wird gedrosselt</translation>
+  </message>
+  <message>
+   <source>served, and the reply comes in pieces</source>
+   <translation>bedient, und die Antwort kommt in Stücken</translation>
   </message>
   <message>
    <source>served, and the reply is cut in the middle</source>
@@ -8344,6 +8536,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Abonnent</translation>
   </message>
   <message>
+   <source>testing-api.md</source>
+   <translation>testing-api.md</translation>
+  </message>
+  <message>
    <source>testing.md</source>
    <translation>testing.de.md</translation>
   </message>
@@ -8382,6 +8578,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>the schema's language</source>
    <translation>die Sprache des Schemas</translation>
+  </message>
+  <message>
+   <source>the versions of other subjects that it names</source>
+   <translation>die Versionen anderer Subjects, die es nennt</translation>
   </message>
   <message>
    <source>the whole</source>
@@ -8464,6 +8664,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>was geschieht, wenn sie voll ist: Producer warten oder werden abgelehnt, oder Nachrichten fehlen in ihr allein</translation>
   </message>
   <message>
+   <source>what stored batches are compressed by (producer: as they come)</source>
+   <translation>womit gespeicherte Batches komprimiert werden (producer: wie sie kommen)</translation>
+  </message>
+  <message>
    <source>what was published</source>
    <translation>was gesendet wurde</translation>
   </message>
@@ -8482,6 +8686,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>whose time messages have: the producer's, or the broker's when it appends them</source>
    <translation>wessen Zeit Nachrichten haben: die des Producers oder die des Brokers beim Anfügen</translation>
+  </message>
+  <message>
+   <source>window.md</source>
+   <translation>window.de.md</translation>
   </message>
   <message>
    <source>with its effect: effectively once</source>
@@ -8632,6 +8840,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} ms</translation>
   </message>
   <message>
+   <source>{count:,} new</source>
+   <translation>{count:,} neu</translation>
+  </message>
+  <message>
    <source>{count:,} of {total:,}</source>
    <translation>{count:,} von {total:,}</translation>
   </message>
@@ -8642,6 +8854,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} partitions move</source>
    <translation>{count:,} Partitionen wechseln</translation>
+  </message>
+  <message>
+   <source>{count:,} partitions not known</source>
+   <translation>{count:,} Partitionen nicht bekannt</translation>
   </message>
   <message>
    <source>{count:,} queues</source>
@@ -8678,6 +8894,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,}, {active:,} running</source>
    <translation>{count:,}, {active:,} laufen</translation>
+  </message>
+  <message>
+   <source>{count:,}, {new:,} new</source>
+   <translation>{count:,}, {new:,} neu</translation>
   </message>
   <message>
    <source>{count} assertions do not hold</source>
@@ -8740,8 +8960,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Nachrichten werden endgültig gelöscht.</translation>
   </message>
   <message>
-   <source>{count} messages, their keys are not counted</source>
-   <translation>{count} Nachrichten, ihre Schlüssel sind nicht gezählt</translation>
+   <source>{count} messages, published in batches</source>
+   <translation>{count} Nachrichten, in Batches veröffentlicht</translation>
   </message>
   <message>
    <source>{count} messages, {size}</source>
@@ -8800,6 +9020,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Worker</translation>
   </message>
   <message>
+   <source>{count}, oldest {age}</source>
+   <translation>{count}, älteste {age}</translation>
+  </message>
+  <message>
    <source>{dead} of {queue}</source>
    <translation>{dead} von {queue}</translation>
   </message>
@@ -8856,16 +9080,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group} hat {count} Mitglieder; sie erst stoppen oder vom Zurücksetzen stoppen und starten lassen.</translation>
   </message>
   <message>
-   <source>{group} is {lag} behind and catching up: drained in {time}.</source>
-   <translation>{group} ist {lag} zurück und holt auf: aufgeholt in {time}.</translation>
+   <source>{group} is {lag} behind, falling by {pace}/s over {over}: drained in {time}.</source>
+   <translation>{group} ist {lag} zurück, über {over} um {pace}/s fallend: aufgeholt in {time}.</translation>
   </message>
   <message>
-   <source>{group} is {lag} behind and falling further behind.</source>
-   <translation>{group} ist {lag} zurück und fällt weiter zurück.</translation>
+   <source>{group} is {lag} behind, rising by {pace}/s over {over}.</source>
+   <translation>{group} ist {lag} zurück, über {over} um {pace}/s steigend.</translation>
   </message>
   <message>
-   <source>{group} is {lag} behind and stays so.</source>
-   <translation>{group} ist {lag} zurück und bleibt es.</translation>
+   <source>{group} is {lag} behind, steady over {over}.</source>
+   <translation>{group} ist {lag} zurück, über {over} gleich geblieben.</translation>
   </message>
   <message>
    <source>{group} reads {topic} already</source>

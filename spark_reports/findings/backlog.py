@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.findings.hot_key import HotKey
+from spark_reports.findings.transactions import KIND, cause
+from spark_reports.findings.use import FULL, MORE_READERS, NOTHING, PARTITIONS, SHARING, Use
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
@@ -20,7 +22,8 @@ FEWEST_MORE = 20  # messages
 MORE_SHARE = 0.2  # of where it began
 BUSY = 0.95
 SOON_BUCKETS = 12
-UNUSED = 0.6  # of the time with something in hand
+FEWEST_BEHIND = 20  # messages, that it is worth a sentence
+_KINDS = {MORE_READERS: "", PARTITIONS: "partition-limit", SHARING: "sharing", NOTHING: ""}
 Series = NDArray[np.float64]
 Place = tuple[str, str]  # queue and "", or group and topic
 
@@ -77,21 +80,22 @@ def totals(queues: Rows, lag: Rows, scale: Scale) -> dict[Place, Series]:
 
 
 def behind(
-    waiting: Mapping[Place, Series], lag_series: Rows, consumers: Rows,
-    throughput: Rows, markers: Rows, hot: HotKey | None, scale: Scale,
+    waiting: Mapping[Place, Series], lag_series: Rows, use: Use,
+    throughput: Rows, markers: Rows, unserved: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
 ) -> Iterator[Finding]:  # fmt: skip
     """Backlogs that were still growing at the end, and the group with the most lag."""
     told = []
     grown = {place: found for place, series in waiting.items() if (found := growth(series)) is not None}
     for place, one in sorted(grown.items(), key=lambda item: item[1].first - item[1].last)[:2]:
         told.append(place[0])
-        yield _growing(place, one, waiting[place], lag_series, consumers, throughput, hot, scale)
-    yield from _furthest([row for row in lag_series if row["group"] not in told], waiting, markers, hot, scale)
+        yield _growing(place, one, waiting[place], lag_series, use, throughput, stable_waits, hot, scale)
+    rest = [row for row in lag_series if row["group"] not in told]
+    yield from _furthest(rest, waiting, use, markers, unserved, stable_waits, hot, scale)
 
 
 def _growing(
-    place: Place, one: Growth, series: Series, lag_series: Rows, consumers: Rows,
-    throughput: Rows, hot: HotKey | None, scale: Scale,
+    place: Place, one: Growth, series: Series, lag_series: Rows, use: Use,
+    throughput: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
 ) -> Finding:  # fmt: skip
     name, topic = place
     since_ns = scale.to_ns - int(scale.duration_ns * one.share)
@@ -109,43 +113,40 @@ def _growing(
     rate = sum(came) / buckets
     detail = f"Over the last {text.duration(tail_s * 1e9)} it rose by {text.rate(per_s)} a second"
     detail += f", while {text.rate(rate)} a second came in." if rate else "."
+    helps = use.helps(name, since_ns, scale.to_ns)
+    waited = cause(stable_waits, name, topic, scale.to_ns, 0)
     finding = Finding(
         WARN,
         (f"The lag of {name} on {topic}" if topic else name) + f" was still growing at the end: {stood}{among}",
         detail,
         "lag" if topic else "queues",
         since_ns,
-        "growing",
-        _readers(name, consumers),
-        _spread(name, consumers),
+        KIND if waited else "growing" if helps == MORE_READERS else _KINDS[helps],
+        waited or _readers(name, use, since_ns, scale),
         harm=_harm(series, scale),
     )
     return hot.explain(finding) if topic and hot and hot.explains(name, topic) else finding
 
 
-def _readers(group: str, consumers: Rows) -> str:
-    """How busy those were who read it: it tells more readers from other readers."""
-    mine = [row for row in consumers if row["group"] == group and row["delivered"]]
-    if not mine:
+def _readers(group: str, use: Use, since_ns: int, scale: Scale) -> str:
+    """How busy those were who read it, meanwhile: it tells more readers from other readers."""
+    if not use.readers(group):
         return "Nobody read it."
-    busy = [row["client"] for row in mine if row["utilisation"] >= BUSY]
-    least, most = (pick(mine, key=lambda row: row["utilisation"]) for pick in (min, max))
-    if len(busy) == len(mine):
-        who = "Its reader was" if len(mine) == 1 else f"All {len(mine)} of its readers were"
-        return f"{who} busy at least {text.share(BUSY)} of the time, and had no reserve."
+    shares = use.between(group, since_ns, scale.to_ns)
+    busy = [client for client, one in shares.items() if one >= FULL]
+    if not shares:
+        return "Nobody read it then."
+    if not use.knows(group):
+        return "How busy its readers were is not known: they are programs of their own, which fetch ahead."
+    if len(busy) == len(shares):
+        who = "Its reader was" if len(shares) == 1 else f"All {len(shares)} of its readers were"
+        return f"{who} busy at least {text.share(FULL)} of that time, and had no reserve."
+    least = min(shares, key=lambda client: shares[client])
     if busy:
-        had = f"{text.listed(busy)} had no reserve"
-        return f"{had}; {least['client']} was busy {text.share(least['utilisation'])} of the time."
-    shares = " to ".join(dict.fromkeys(text.share(one["utilisation"]) for one in (least, most)))
-    return f"Its {text.plural(len(mine), 'reader')} had something in hand {shares} of the time."
-
-
-def _spread(group: str, consumers: Rows) -> str:
-    """What to do where one reader has all the work: others do not help it."""
-    used = [row["utilisation"] for row in consumers if row["group"] == group and row["delivered"]]
-    if used and max(used) >= BUSY and min(used) < UNUSED:
-        return "Share the load out first (keys, partitions): other readers have time left, and more of them would too."
-    return ""
+        had = f"{text.listed(busy)} had no reserve then"
+        return f"{had}; {least} was busy {text.share(shares[least])} of that time."
+    ends = " to ".join(dict.fromkeys(text.share(pick(shares.values())) for pick in (min, max)))
+    return f"Its {text.plural(len(shares), 'reader')} had something in hand {ends} of that time."
 
 
 def _harm(series: Series, scale: Scale) -> Harm:
@@ -154,18 +155,19 @@ def _harm(series: Series, scale: Scale) -> Harm:
 
 
 def _furthest(
-    rows: Rows, waiting: Mapping[Place, Series], markers: Rows, hot: HotKey | None, scale: Scale
-) -> Iterator[Finding]:
+    rows: Rows, waiting: Mapping[Place, Series], use: Use,
+    markers: Rows, unserved: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
+) -> Iterator[Finding]:  # fmt: skip
     """On which partition did a group fall furthest behind? Lag is looked at when a bucket ends, and may have been more
     in between.
     """
-    late = [row for row in rows if row["max_lag"]]
-    if not late:
+    worst = max((row for row in rows if row["max_lag"]), key=lambda row: row["max_lag"], default=None)
+    if worst is None or worst["max_lag"] < FEWEST_BEHIND:
         return
-    worst = max(late, key=lambda row: row["max_lag"])
-    theirs = [row for row in rows if row["group"] == worst["group"]]
+    group, at_ns = worst["group"], worst["max_lag_ns"]
+    theirs = [row for row in rows if row["group"] == group]
     headline = (
-        f"{worst['group']} fell {text.plural(worst['max_lag'], 'message')} behind on "
+        f"{group} fell {text.plural(worst['max_lag'], 'message')} behind on "
         f"{'one partition, ' if len(theirs) > 1 else ''}{text.place(worst['topic'], worst['partition'])}"
     )
     left = sum(row["last_lag"] or 0 for row in theirs)
@@ -174,20 +176,46 @@ def _furthest(
         among = f", in its {len(theirs)} partitions together" if len(theirs) > 1 else ""
         end = f"At the end the group was {text.plural(left, 'message')} behind{among}."
     often = text.duration(scale.width_ns)
-    detail = f"Looked at every {often}, it was worst at {text.clock(worst['max_lag_ns'])}. {end}"
+    detail = f"Looked at every {often}, it was worst at {text.clock(at_ns)}. {end}"
+    soon_ns = SOON_BUCKETS * scale.width_ns
     resets = [
         row["time_ns"]
         for row in markers
-        if (row["kind"], row["group"]) == ("offsets_reset", worst["group"])
-        and 0 <= worst["max_lag_ns"] - row["time_ns"] <= SOON_BUCKETS * scale.width_ns
+        if (row["kind"], row["group"]) == ("offsets_reset", group) and 0 <= at_ns - row["time_ns"] <= soon_ns
     ]
-    series = waiting.get((worst["group"], worst["topic"]))
+    place = (group, worst["topic"], worst["partition"])
+    unread = [
+        row
+        for row in unserved
+        if (row["group"], row["topic"], row["partition"]) == place
+        and at_ns - soon_ns <= row["to_ns"] <= at_ns + soon_ns
+    ]
+    waited = cause(stable_waits, group, worst["topic"], at_ns, soon_ns)
+    series = waiting.get((group, worst["topic"]))
     # A reader that goes back reads messages again: they have not waited.
     harm = Harm() if series is None or resets else _harm(series, scale)
-    why = f"Its offsets were reset at {text.clock(resets[-1])}." if resets else ""
-    finding = Finding(INFO, headline, detail, "lag", worst["max_lag_ns"], "" if resets else "behind", why, harm=harm)
-    explained = hot is not None and not resets and hot.explains(worst["group"], worst["topic"])
+    helps = use.helps(group, at_ns - soon_ns, at_ns)
+    kind, why = "behind" if helps == MORE_READERS else _KINDS[helps], _readers_then(group, use, at_ns - soon_ns, at_ns)
+    if resets:
+        kind, why = "", f"Its offsets were reset at {text.clock(resets[-1])}."
+    elif waited:
+        kind, why = KIND, waited
+    elif unread:
+        longest = max(unread, key=lambda row: row["pause_ns"])
+        kind, why = "", f"Nobody read the partition for {text.duration(longest['pause_ns'])} before."
+    finding = Finding(INFO, headline, detail, "lag", at_ns, kind, why, harm=harm)
+    explained = hot is not None and not resets and hot.explains(group, worst["topic"])
     yield hot.explain(finding) if hot and explained else finding
+
+
+def _readers_then(group: str, use: Use, from_ns: int, to_ns: int) -> str:
+    shares = use.between(group, from_ns, to_ns).values()
+    ends = " to ".join(dict.fromkeys(text.share(pick(shares)) for pick in (min, max))) if shares else ""
+    return (
+        f"Just before, its {text.plural(len(shares), 'reader')} had something in hand {ends} of the time."
+        if ends
+        else ""
+    )
 
 
 def of_partitions(lag_series: Rows, group: str) -> dict[tuple[str, int], Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_reports.findings.finding import INFO, WARN, Finding, Row, Rows
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
@@ -80,14 +80,19 @@ def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale)
     )
 
 
-def stopped(effects: Rows) -> Iterator[Finding]:
-    """Faults of the whole broker, such as a full disk, with which publishing all but stopped."""
+def stopped(effects: Rows, throughput: Rows, scale: Scale) -> Iterator[Finding]:
+    """Faults of the whole broker, such as a full disk, with which publishing all but stopped: its producers waited."""
     for row in effects:
         before, after = row["published_before"] or 0.0, row["published_after"] or 0.0
         if row["kind"] != "fault" or row["client"] or row["scope"] or not before or after * STOPPED > before:
             continue
         ends = [one["time_ns"] for one in effects if one["cause"] == f"{row['cause']} is over"]
         over_ns = min((end_ns for end_ns in ends if end_ns >= row["time_ns"]), default=None)
+        until_ns = scale.to_ns if over_ns is None else over_ns
+        published = [one for one in throughput if one["dimension"] == "producer" and one["messages"]]
+        before_ns = range(row["time_ns"] - row["window_ns"], row["time_ns"])
+        waiting = {one["name"] for one in published if one["start_ns"] in before_ns}
+        waiting -= {one["name"] for one in published if row["time_ns"] < one["start_ns"] < until_ns - scale.width_ns}
         little = "Hardly anything" if after else "Nothing"
         yield Finding(
             WARN,
@@ -98,6 +103,7 @@ def stopped(effects: Rows) -> Iterator[Finding]:
             "events",
             row["time_ns"],
             kind="full-disk" if row["cause"] == FULL_DISK else "",
+            harm=Harm(waiting=len(waiting), waiting_s=len(waiting) * (until_ns - row["time_ns"]) / 1e9),
         )
 
 

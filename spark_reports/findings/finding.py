@@ -39,6 +39,11 @@ class Harm(NamedTuple):
         failed = self.rejected + self.lost + self.dead
         return failed * FAILED_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
 
+    @property
+    def took_time(self) -> bool:
+        """Whether messages or clients waited, besides what failed."""
+        return self.weight_s > (self.rejected + self.lost + self.dead) * FAILED_WEIGHS_S
+
     def words(self) -> str:
         """3 messages rejected, 22 messages lost, 48 messages delayed by 1.2 s each; "" for none."""
         failed = {OUTCOMES["rejected"].lower(): self.rejected, "lost": self.lost}
@@ -48,8 +53,10 @@ class Harm(NamedTuple):
         if self.at_once:
             parts.append(f"up to {text.plural(self.at_once, 'message')} waiting")
         if self.delayed:
-            late = text.duration(self.delayed_s * 1e9) + (" each" if self.delayed > 1 else "")
-            parts.append(f"{text.plural(self.delayed, 'message')} delayed by {late}")
+            late = f" by {text.duration(self.delayed_s * 1e9)}" if self.delayed_s else ""  # else it is not known
+            parts.append(
+                f"{text.plural(self.delayed, 'message')} delayed{late}{' each' if late and self.delayed > 1 else ''}"
+            )
         if self.waiting:
             waited = text.duration(self.waiting_s * 1e9) + (" in all" if self.waiting > 1 else "")
             parts.append(f"{text.plural(self.waiting, 'client')} waited {waited}")

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Rows
 from spark_reports.findings.hot_key import KIND, hottest, is_hot
 from spark_reports.findings.settings import Settings
+from spark_reports.findings.use import Use
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
 BLOCKED_SHARE = 0.01  # of the session
 FAR_BELOW = 0.5  # of a limit, at the highest
+FEW_KEYS = 0.5  # of a topic with its ten most frequent keys
 
 
-def blocked(rows: Rows, blockers: Rows, scale: Scale) -> Iterator[Finding]:
+def blocked(rows: Rows, blockers: Rows, use: Use, scale: Scale) -> Iterator[Finding]:
     """Who waited longest, and for whom?"""
     waits: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -40,10 +42,20 @@ def blocked(rows: Rows, blockers: Rows, scale: Scale) -> Iterator[Finding]:
         detail,
         "backpressure",
         longest["from_ns"],
-        "blocked",
+        _remedy(topic, blockers, use),
         why.strip(),
         harm=Harm(waiting=others + 1, waiting_s=sum(waits.values()) / 1e9),
     )
+
+
+def _remedy(topic: str, blockers: Rows, use: Use) -> str:
+    """A rate limit is raised where its readers have time left; a full topic needs quicker ones where they have none."""
+    if not all(map(use.knows, use.groups_of(topic))):
+        return ""
+    idle = [group for group in use.groups_of(topic) if not use.no_reserve(group)]
+    if any(row["topic"] == topic and row["reason"] == "rate limit" for row in blockers):
+        return "rate-limit" if idle == use.groups_of(topic) else ""
+    return "" if idle == use.groups_of(topic) else "blocked"
 
 
 def unreached(series: Rows, blockers: Rows, settings: Settings) -> Iterator[Finding]:
@@ -60,7 +72,6 @@ def unreached(series: Rows, blockers: Rows, settings: Settings) -> Iterator[Find
                 f"The rate limit of {name} was never reached",
                 f"It allows {text.per_second(per_s)}; at most {text.per_second(max(peaks))} came.",
                 "backpressure",
-                kind="rate-limit",
             )
 
 
@@ -76,5 +87,10 @@ def uneven(partitions: Rows, keys: Rows) -> Iterator[Finding]:
     why = ""
     if key is not None:
         headline += f": key {key['key']}" if hot else ""
-        why = f"The key {key['key']} alone is {text.share(key['share_of_partition'])} of the partition."
-    yield Finding(INFO, headline, detail, "keys", kind=KIND if hot else "skew", why=why)
+        least = "at least " if row["keys_not_read"] else ""
+        why = f"The key {key['key']} alone is {least}{text.share(key['share_of_partition'])} of the partition."
+    elif row["keys_not_read"]:
+        why = f"The keys of {text.plural(row['keys_not_read'], 'message')} there were not read."
+    # Of a few keys that make up most of a topic more would spread it; without keys it is not known what would.
+    few = sum(one["share_of_topic"] or 0 for one in keys if one["topic"] == row["topic"]) >= FEW_KEYS
+    yield Finding(INFO, headline, detail, "keys", kind=KIND if hot else "skew" if key and few else "", why=why)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from resources.outcomes import OUTCOMES
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.findings.settings import Settings
+from spark_reports.findings.use import Use
 from spark_reports.page import text
 from spark_reports.tables.refusals import DEAD_LETTERED
 
 HELPLESS = 0.05  # of the retries that helped: below it they are useless
 FEWEST_RETRIES = 5
 OFTEN = 0.01  # of the leases
+NEAR_LEASE = 0.5  # of a lease: the work is nearly as long
 
 
 def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
@@ -48,6 +51,29 @@ def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
         else "",
         harm=Harm(dead=max(0, total - results["recovered"] - results["waiting"])),
     )
+
+
+def deleted(rows: Rows) -> Iterator[Finding]:
+    """What was deleted before a group had got it? It is lost to that group."""
+    for group in dict.fromkeys(row["group"] for row in rows):
+        mine = [row for row in rows if row["group"] == group]
+        total, at_most = sum(row["messages"] for row in mine), any(row["at_most"] for row in mine)
+        parts = [f"{row['messages']:,} of {text.place(row['topic'], row['partition'])}" for row in mine]
+        first, last = min(row["first_ns"] for row in mine), max(row["last_ns"] for row in mine)
+        when = f"at {text.clock(first)}" if first == last else f"from {text.clock(first)} to {text.clock(last)}"
+        compacted = " Compaction may have removed some of them before." if at_most else ""
+        yield Finding(
+            WARN,
+            f"{'Up to ' if at_most else ''}{text.plural(total, 'message was', 'messages were')} deleted before {group} "
+            "got them",
+            f"{text.listed(parts)}, {when}.{compacted}",
+            "audit",
+            first,
+            "deleted-unread",
+            f"{text.listed(sorted({row['cause'] for row in mine})).capitalize()}: the log was cut beyond where the "
+            "group had read to.",
+            harm=Harm(lost=total),
+        )
 
 
 def retried(rows: Rows, leases: Rows, settings: Settings) -> Iterator[Finding]:
@@ -89,12 +115,20 @@ def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding
         gone, all_of_them, longer = (sum(row[name] for row in mine) for name in ("expired", "leased", "extended"))
         late = sorted((row for row in mine if row["expired"]), key=lambda row: -row["expired"])
         who = text.listed([f"{row['client']} ({row['expired']:,})" for row in late])
-        lease_ms = settings.queue_config(queue).get("lease_ms")
-        lease_s = float(lease_ms) / 1e3 if isinstance(lease_ms, int | float) else 0.0
+        lease_ms = settings.lease_ms(queue)
+        lease_s = (lease_ms or 0.0) / 1e3
         lasts = f" A lease lasts {text.duration(lease_s * 1e9)}." if lease_s else ""
         struck = sorted({row["client"] for row in effects if row["kind"] == "fault"} & {row["client"] for row in late})
         why = f"Faults struck {text.listed(struck)} in the same session. " if struck else ""
         why += "Nobody extended a lease." if not longer else ""
+        others_s = (sum(row["held_ns"] for row in mine) / 1e9 - gone * lease_s) / max(1, all_of_them - gone)
+        advice = ""
+        if lease_s and others_s < NEAR_LEASE * lease_s:
+            why += f" The other leases ended after {text.duration(max(0.0, others_s) * 1e9)} on average."
+            advice = (
+                "Look for workers that stopped, hang or forget: the others end far within the lease, so a longer one "
+            )
+            advice += "would only keep these messages longer."
         yield Finding(
             WARN if gone >= OFTEN * all_of_them else INFO,
             f"{text.plural(gone, 'lease')} of {queue} ran out, {text.share(gone / all_of_them)} of all",
@@ -102,6 +136,7 @@ def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding
             "queues",
             kind="expired-leases",
             why=why.strip(),
+            advice=advice,
             harm=Harm(delayed=gone, delayed_s=lease_s),
         )
 
@@ -134,7 +169,7 @@ def _fates(rows: Rows) -> dict[str, int]:
     return found
 
 
-def turned_away(rows: Rows, blockers: Rows) -> Iterator[Finding]:
+def turned_away(rows: Rows, blockers: Rows, use: Use) -> Iterator[Finding]:
     """What was refused or discarded, and for want of what?"""
     by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
     counts = {kind: sum(row[kind] for row in rows) for kind in OUTCOMES}
@@ -148,20 +183,20 @@ def turned_away(rows: Rows, blockers: Rows) -> Iterator[Finding]:
             f"{text.plural(total, 'message was', 'messages were')} turned away or discarded",
             f"{text.listed(parts, 4)}, on {text.listed(topics)}.{_for_want(blockers)}",
             "backpressure",
-            kind="turned-away",
+            kind="turned-away" if any(use.no_reserve(one) for name in topics for one in use.groups_of(name)) else "",
             harm=Harm(rejected=counts["rejected"], lost=total - counts["rejected"]),
         )
 
 
 def _for_want(blockers: Rows) -> str:
-    def messages(row: Row) -> int:
-        return int(row["rejected"] + row["dropped"] + row["evicted"])
-
-    worst = max((row for row in blockers if row["reason"] != "schema"), key=messages, default=None)
-    if worst is None or not messages(worst):
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for row in blockers:
+        counts[row["topic"], row["reason"], row["blocker"]] += row["rejected"] + row["dropped"] + row["evicted"]
+    (topic, reason, blocker), most = max(counts.items(), key=lambda item: item[1], default=(("", "", ""), 0))
+    if not most or "full" not in reason:
         return ""
-    reader = f", with {worst['blocker']} furthest behind" if worst["blocker"] else ""
-    return f" Most because {worst['topic']} was {worst['reason']}{reader}." if "full" in worst["reason"] else ""
+    reader = f", with {blocker} furthest behind" if blocker not in {"", topic} else ""
+    return f" {most:,} of them because {topic} was {reason}{reader}."
 
 
 def repeated(rows: Rows) -> Iterator[Finding]:

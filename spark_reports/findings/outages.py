@@ -7,19 +7,22 @@ from collections.abc import Iterator
 from spark_reports.findings.finding import WARN, Finding, Harm, Row, Rows
 from spark_reports.page import text
 
+BACK = ("restarted", "pause is over")
 _STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "silence": "{owner} was not heard of"}
 
 
-def unread(rebalances: Rows, unserved: Rows) -> Iterator[Finding]:
+def unread(rebalances: Rows, unserved: Rows, markers: Rows) -> Iterator[Finding]:
     """The outage with the most waiting: its partitions, their time without a reader, and the messages of that time.
 
-    It is no measure of the rebalance: a long one may stop no reader, a short one may begin late.
+    It is no measure of the rebalance: a long one may stop no reader, a short one may begin late. Members that leave,
+    with nobody after them, are the end of the work and no outage.
     """
     outages: dict[tuple[str, int], list[Row]] = {}
     for row in unserved:
-        outages.setdefault((row["group"], row["started_ns"]), []).append(row)
+        if row["cause"] or row["owner_after"] is not None:
+            outages.setdefault((row["group"], row["started_ns"]), []).append(row)
     if outages:
-        yield _outage(max(outages.values(), key=_waited), rebalances)
+        yield _outage(max(outages.values(), key=_waited), rebalances, markers)
     for row in rebalances:
         if not row["finished"]:
             yield Finding(
@@ -39,7 +42,7 @@ def _waited(rows: list[Row]) -> tuple[float, int]:
     return waited, sum(row["pause_ns"] for row in rows)
 
 
-def _outage(rows: list[Row], rebalances: Rows) -> Finding:
+def _outage(rows: list[Row], rebalances: Rows, markers: Rows) -> Finding:
     longest = max(rows, key=lambda row: row["pause_ns"])
     group, started_ns = longest["group"], longest["started_ns"]
     of = next((row for row in rebalances if (row["group"], row["started_ns"]) == (group, started_ns)), None)
@@ -63,21 +66,54 @@ def _outage(rows: list[Row], rebalances: Rows) -> Finding:
         detail += f" {of['moved']} moved, {of['kept']} stayed with their owner."
     cause = longest["cause"] or ""
     why = f"The group rebalanced at {text.clock(started_ns)}{_because(of) if of else ''}."
+    noticed_ns = _noticed_ns(longest, markers)
     if cause in _STRUCK:
         before = _STRUCK[cause].format(owner=longest["owner_before"])
-        noticed_ns = max(0, started_ns - longest["from_ns"])
         why = f"{before}, and the group noticed {text.duration(noticed_ns)} later. {why}"
     waited_s, _ = _waited(rows)
+    kind, advice = _remedy(longest, noticed_ns, of, markers)
     return Finding(
         WARN,
         headline,
         detail,
         "rebalances",
         longest["from_ns"],
-        "outage" if cause in _STRUCK else "rebalance",
+        kind,
         why,
+        advice,
         harm=Harm(delayed=arrived, delayed_s=waited_s / arrived if arrived else 0.0),
     )
+
+
+def _noticed_ns(longest: Row, markers: Rows) -> int:
+    """How long after its owner had read for the last time the group gave it up."""
+    gone = [
+        row["time_ns"]
+        for row in markers
+        if (row["kind"], row["group"], row["client"]) == ("member_left", longest["group"], longest["owner_before"])
+        and longest["from_ns"] <= row["time_ns"] <= longest["to_ns"]
+    ]
+    at_ns = min(gone, default=longest["revoked_ns"] or longest["started_ns"])
+    return max(0, int(at_ns) - int(longest["from_ns"]))
+
+
+def _remedy(longest: Row, noticed_ns: int, of: Row | None, markers: Rows) -> tuple[str, str]:
+    """What would have made it shorter: a sooner notice where that took most of it, a place that is kept where the
+    owner came back, other partitions that go on where it stopped some that did not move.
+    """
+    if longest["cause"] not in _STRUCK:
+        return ("rebalance" if of is not None and (of["stopped"] or 0) > (of["moved"] or 0) else ""), ""
+    parts = []
+    if of is not None and noticed_ns * 2 >= longest["pause_ns"]:
+        parts.append("notice a member that is gone sooner")
+    came_back = any(
+        row["kind"] == "fault" and row["client"] == longest["owner_before"] and row["cause"] in BACK
+        and longest["from_ns"] < row["time_ns"] <= longest["to_ns"]
+        for row in markers
+    )  # fmt: skip
+    if came_back and longest["cause"] == "crash":
+        parts.append("let a member that comes back keep its place")
+    return ("outage" if parts else ""), f"{text.listed(parts).capitalize()}." if parts else ""
 
 
 def _because(row: Row) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from spark_reports.findings.backlog import BUSY, Place, Series, of_partitions
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.findings.hot_key import HotKey
 from spark_reports.findings.settings import Settings
+from spark_reports.findings.use import FULL, Use, share
 from spark_reports.page import text
 from spark_reports.scale import Scale
 
@@ -18,7 +19,9 @@ IDLE_THOUGH = 0.85  # of the time with a message in hand, while others wait
 WAITING_SHARE = 0.5  # of the time
 
 
-def held_back(consumers: Rows, ownership: Rows, lag_series: Rows, partitions: Rows, scale: Scale) -> Iterator[Finding]:
+def held_back(
+    consumers: Rows, use: Use, ownership: Rows, lag_series: Rows, partitions: Rows, scale: Scale
+) -> Iterator[Finding]:
     """Whose partitions are far behind those of the others in its group, though no more comes in there?"""
     load = {(row["topic"], row["partition"]): row["times_even"] for row in partitions}
     for group in sorted({row["group"] for row in lag_series}):
@@ -28,7 +31,7 @@ def held_back(consumers: Rows, ownership: Rows, lag_series: Rows, partitions: Ro
         for place, row in lags.items():
             if place in owners:
                 mine.setdefault(owners[place]["client"], []).append(row)
-        if len(mine) < 2:
+        if len(mine) < 2 or not use.knows(group):  # who commits now and then is no slower
             continue
         means = {client: sum(row["mean_lag"] or 0 for row in rows) / len(rows) for client, rows in mine.items()}
         slow = max(means, key=lambda client: means[client])
@@ -39,6 +42,7 @@ def held_back(consumers: Rows, ownership: Rows, lag_series: Rows, partitions: Ro
             continue
         seen = next((row for row in consumers if (row["group"], row["client"]) == (group, slow)), None)
         busy = f" It was busy {text.share(seen['utilisation'])} of the time." if seen else ""
+        free = [share(row) for row in consumers if row["group"] == group and row["client"] in mine.keys() - {slow}]
         behind = round(sum(row["mean_lag"] or 0 for row in mine[slow]))
         yield Finding(
             WARN,
@@ -46,20 +50,23 @@ def held_back(consumers: Rows, ownership: Rows, lag_series: Rows, partitions: Ro
             f"Its {text.plural(len(mine[slow]), 'partition')} {'is' if len(mine[slow]) == 1 else 'are'} "
             f"{text.count(means[slow])} messages behind on average, those of the others {text.count(usual)}.",
             "consumers",
-            kind="slow-reader",
+            kind="slow-reader" if free and max(free) < FULL else "",
             why=f"No more came in there than elsewhere.{busy}",
             harm=Harm(at_once=behind, message_s=behind * scale.duration_ns / 1e9),
         )
 
 
-def too_many(consumers: Rows, lag_series: Rows, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
-    """In which group are more members than partitions, while those that have some cannot keep up?"""
+def too_many(consumers: Rows, lag_series: Rows, use: Use, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
+    """In which group are more members than partitions, while those that have some are busy and cannot keep up?"""
     for group in sorted({row["group"] for row in lag_series}):
         there = [row for row in consumers if row["group"] == group and _stayed(row, scale)]
         without = [row["client"] for row in there if row["with_partitions_ns"] == 0]
         lags = of_partitions(lag_series, group)
         behind = sum(row["last_lag"] or 0 for row in lags.values())
-        if without and len(there) > len(lags) and behind >= FEWEST_BEHIND:
+        late_ns = scale.to_ns - scale.duration_ns // 4
+        busy = max(use.between(group, late_ns, scale.to_ns).values(), default=0.0) >= FULL
+        busy = busy and use.knows(group)
+        if without and len(there) > len(lags) and behind >= FEWEST_BEHIND and busy:
             finding = Finding(
                 WARN,
                 f"{group} cannot grow: {text.plural(len(lags), 'partition')} for {len(there)} members",
@@ -67,13 +74,17 @@ def too_many(consumers: Rows, lag_series: Rows, hot: HotKey | None, scale: Scale
                 "at the end.",
                 "consumers",
                 kind="partition-limit",
-                harm=Harm(at_once=behind),
+                harm=Harm(at_once=behind, message_s=_message_s(lags.values(), scale)),
             )
             yield hot.explain(finding) if hot and hot.explains(group) else finding
 
 
+def _message_s(lags: Iterable[Row], scale: Scale) -> float:
+    return sum(row["mean_lag"] or 0 for row in lags) * scale.duration_ns / 1e9
+
+
 def _stayed(row: Row, scale: Scale) -> bool:
-    return bool(row["to_ns"] - row["from_ns"] >= scale.duration_ns / 4)
+    return bool(row["there_ns"] >= scale.duration_ns / 4)
 
 
 def did_nothing(rows: Rows, told: frozenset[str], hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
@@ -101,16 +112,18 @@ def did_nothing(rows: Rows, told: frozenset[str], hot: HotKey | None, scale: Sca
     yield finding
 
 
-def overloaded(rows: Rows, hot: HotKey | None) -> Iterator[Finding]:
-    """Who never had a moment without a message in hand? Those whom the hot key keeps busy are told apart."""
-    busy = [row for row in rows if row["utilisation"] >= BUSY and row["delivered"]]
+def overloaded(rows: Rows, use: Use, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
+    """Who never had a moment without a message in hand? Those whom the hot key keeps busy are told apart.
+    Programs of their own fetch ahead, and are not judged.
+    """
+    busy = [row for row in rows if row["utilisation"] >= BUSY and row["delivered"] and not row["outside"]]
     kept = [row for row in busy if hot and (row["group"], row["client"]) in hot.owners and hot.explains(row["group"])]
-    yield from _busy([row for row in busy if row not in kept])
+    yield from _busy([row for row in busy if row not in kept], use, scale.to_ns)
     if hot:
-        yield from (hot.explain(finding) for finding in _busy(kept))
+        yield from (hot.explain(finding) for finding in _busy(kept, use, scale.to_ns))
 
 
-def _busy(busy: Rows) -> Iterator[Finding]:
+def _busy(busy: Rows, use: Use, end_ns: int) -> Iterator[Finding]:
     if busy:
         worst = max(busy, key=lambda row: (row["in_hand"], row["utilisation"]))
         several = len(busy) > 1
@@ -121,7 +134,13 @@ def _busy(busy: Rows) -> Iterator[Finding]:
         detail = (
             f"{names}. " if several else ""
         ) + f"{worst['client']} had {worst['in_hand']:.1f} messages in hand on average."
-        yield Finding(INFO, headline, detail, "consumers", kind="busy")
+        groups = {row["group"] for row in busy}
+        filled = sorted(group for group in groups if not use.room_for_more(group, end_ns))
+        advice = "It has no reserve: any peak becomes lag. Make the work shorter"
+        advice += ", or add another." if not filled else "."
+        if filled:
+            advice += f" In {text.listed(filled)} each partition has its reader: another would be given none."
+        yield Finding(INFO, headline, detail, "consumers", kind="busy", advice=advice)
 
 
 def hands_free(
@@ -135,10 +154,12 @@ def hands_free(
     for (queue, topic), series in waiting.items():
         mine = [row for row in consumers if row["group"] == queue and row["delivered"]]
         waited = float((series > 0).mean())
-        if topic or queue in again or not mine or waited < WAITING_SHARE:
+        if topic or queue in again or not mine or any(row["outside"] for row in mine) or waited < WAITING_SHARE:
             continue
-        there_ns = sum(row["to_ns"] - row["from_ns"] for row in mine)
-        used = sum(row["busy_ns"] for row in mine) / max(there_ns, 1)
+        there_ns = sum(row["there_ns"] for row in mine)
+        # One that reads several queues has its hands full of the others, too.
+        clients = {row["client"] for row in mine}
+        used = sum(row["busy_ns"] for row in consumers if row["client"] in clients) / max(there_ns, 1)
         ahead = {settings.worker(row["client"]).get("prefetch", 1) for row in mine}
         if used >= IDLE_THOUGH or max(row["in_hand"] for row in mine) > max(ahead):
             continue

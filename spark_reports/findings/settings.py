@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from resources.otherwise import flat_settings
+
+
+class ShareLimits(NamedTuple):
+    """How long a lock lasts, and how often a message is delivered at most; None where the scenario does not say."""
+
+    lock_ms: int | None
+    attempts: int | None
 
 
 class Settings:
@@ -37,6 +44,21 @@ class Settings:
     def queue_config(self, name: str) -> Mapping[str, Any]:
         """The leases, attempts and retries of a queue."""
         return _mapping(self.queue(name).get("config"))
+
+    def share_limits(self, group: str) -> ShareLimits:
+        """Of a share group or subscription on a topic (NAME or NAME.TOPIC)."""
+        name = group.partition(".")[0]
+        shared, subscribed = self._named("share_groups", name), _mapping(self._named("subscribers", name).get("config"))
+        lock_ms = shared.get("record_lock_duration_ms", subscribed.get("lease_ms"))
+        attempts = shared.get("delivery_count_limit", subscribed.get("max_attempts"))
+        return ShareLimits(
+            lock_ms if isinstance(lock_ms, int) else None, attempts if isinstance(attempts, int) else None
+        )
+
+    def lease_ms(self, queue: str) -> float | None:
+        """How long a lease of a queue lasts, or a lock of a share group; None if not told."""
+        told = self.queue_config(queue).get("lease_ms", self.share_limits(queue).lock_ms)
+        return float(told) if isinstance(told, int | float) else None
 
     def worker(self, client: str) -> Mapping[str, Any]:
         """The workers of which `client` (NAME-1, NAME-2, ...) is one."""

@@ -8,8 +8,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from spark_reports.page import text
-from spark_reports.page.numbering import Numbering
 from spark_reports.scale import Scale
+
+
+class Numbering:
+    """Numbers of flows (topics, queues and groups) and of readers; names without a number get the next ones."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """`rows` of the table `hues`."""
+        self._numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for row in rows:
+            self._numbers[row["kind"]][row["name"]] = row["number"]
+
+    def flow(self, name: str) -> int:
+        """The number of a topic, queue or group."""
+        return self._of("flow", name)
+
+    def reader(self, name: str) -> int:
+        """The number of a client that reads."""
+        return self._of("reader", name)
+
+    def _of(self, kind: str, name: str) -> int:
+        known = self._numbers[kind]
+        return known.setdefault(name, len(known))
+
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -40,6 +62,7 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
             for row in tables["markers"]
             if row["kind"] in {"fault", "user_action", "damage", "alert_raised"}
         ][:60],
+        "overview": _overview(scale, tables),
         "throughput": {
             dimension: _throughput(scale, tables["throughput"], tables["throughput_series"], dimension, numbers)
             for dimension in ("topic", "partition", "producer", "consumer")
@@ -63,6 +86,27 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
         ],
         "backpressure": _backpressure(scale, tables["backpressure_over_time"], numbers),
         "partitions": _partitions(tables["partitions"]),
+    }
+
+
+def _overview(scale: Scale, tables: Mapping[str, Rows]) -> dict[str, Any]:
+    """The whole session on one time axis, bucket by bucket: messages published per second, the lag of all groups as
+    far as it is known, what waited in queues, and deaths. Empty for what was not made.
+    """
+
+    def summed(name: str, value: str, empty: float | None) -> list[float | None]:
+        values: list[float | None] = [empty] * scale.buckets
+        for row in tables[name]:
+            if row[value] is not None and row.get("dimension", "topic") == "topic":
+                at = scale.bucket(row["start_ns"])
+                values[at] = round((values[at] or 0) + row[value], 2)
+        return values if tables[name] else []
+
+    return {
+        "published": summed("throughput", "messages_per_s", 0),
+        "lag": summed("lag", "lag", None),
+        "waiting": summed("queues", "waiting", None),
+        "dead": summed("dead_letters_over_time", "dead_lettered", 0),
     }
 
 
@@ -164,15 +208,15 @@ def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
         mine = [row for row in rows if row["measure"] == measure]
         slow = [row["row"] for row in mine if row["from_ns"] >= NO_TIME_NS]
         quick = [row for row in mine if row["from_ns"] < NO_TIME_NS]
-        lowest, highest = (min(slow), max(slow)) if slow else (0, 0)
-        first = lowest - 2 if quick else lowest
+        lowest, highest = (min(slow), max(slow)) if slow else (0, -1)
+        first = lowest - 2 if quick and slow else lowest
         cells: Counter[tuple[int, int]] = Counter()
         for row in mine:
             level = row["row"] - first if row["from_ns"] >= NO_TIME_NS else 0
             cells[scale.bucket(row["start_ns"]), level] += row["messages"]
         found[measure] = {
             "cells": [[at, level, messages] for (at, level), messages in sorted(cells.items())],
-            "labels": [_ms(10 ** (row / HEAT_STEPS_PER_DECADE)) for row in range(first, highest + 1)],
+            "labels": [_ms(10 ** (row / HEAT_STEPS_PER_DECADE)) for row in range(first, highest + 1)] or [0.0],
             "has_zero": bool(quick),
         }
     return found

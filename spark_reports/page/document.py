@@ -31,6 +31,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: text.visible(value) if type(value) is str else value,
     )
     environment.filters |= text.FILTERS
     return environment
@@ -87,5 +88,5 @@ def _hash(script: str) -> str:
 
 def _json(data: Mapping[str, Any]) -> str:
     """JSON that ends no script element and opens no comment."""
-    plain = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    plain = text.visible(json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

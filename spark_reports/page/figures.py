@@ -22,6 +22,18 @@ class Figure(NamedTuple):
     alarming: bool = False
 
 
+MOST_FIGURES = 6  # side by side, above everything else
+
+
+def first_figures(figures: Sequence[Figure]) -> list[Figure]:
+    """The six that the page begins with, in their order: a bad number before one that is asked for less."""
+    chosen = sorted(figures, key=lambda one: (not one.alarming, one.label in _ASKED_FOR_LESS))
+    return [one for one in figures if one in chosen[:MOST_FIGURES]]
+
+
+_ASKED_FOR_LESS = frozenset({"Acknowledged", "Producers blocked"})
+
+
 def key_figures(made: Mapping[str, Rows], scale: Scale) -> list[Figure]:
     """The tiles, in order: those whose tables were made."""
     tiles = (
@@ -74,9 +86,9 @@ def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
     known = [row for row in made["lag_series"] if row["max_lag"] is not None]
     worst = max(known, key=lambda row: row["max_lag"], default=None)
     if worst is None:
-        return Figure("Highest lag of a partition", text.NOT_THERE, "nothing committed", "lag")
-    note = f"{worst['group']} on {text.place(worst['topic'], worst['partition'])}"
-    return Figure("Highest lag of a partition", text.count(worst["max_lag"]), note, "lag")
+        return Figure("Highest lag", text.NOT_THERE, "nothing committed", "lag")
+    note = f"one partition: {worst['group']} on {text.place(worst['topic'], worst['partition'])}"
+    return Figure("Highest lag", text.count(worst["max_lag"]), note, "lag")
 
 
 def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:

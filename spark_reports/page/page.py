@@ -9,9 +9,10 @@ from spark_reports.assertions import Verdict
 from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
+from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document
-from spark_reports.page.figures import key_figures
+from spark_reports.page.figures import first_figures, key_figures
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, PARTS, in_order, titles
 from spark_reports.request import SESSION
@@ -29,6 +30,7 @@ _EMPTY: dict[str, Any] = {
     "session_id": "",
     "versions": {},
 }
+MOST_OPEN = 3  # findings that the page begins with, with what to do about them
 OVER_TIME = ("throughput", "latency", "lag", "queues", "backpressure")
 _MEASURES = ("delivered", "acknowledged", "replayed", "replayed and acknowledged")
 
@@ -44,13 +46,16 @@ def render(
     """The page as one HTML text; `tables` are the rows of `made`, `files` how they are written besides, `verdicts` what
     became of what was asserted.
     """
-    scale = made.scale
+    scale, settings = made.scale, Settings(info.scenario)
     tables = {name: rows for name, rows in tables.items() if name in made.shown()}
     parts = in_order(made.parts)
     over_time = [name for name in parts if name in OVER_TIME]
+    data = chart_data(tables, scale)
     return document(
         SESSION,
-        chart_data(tables, scale),
+        data,
+        most_open=MOST_OPEN,
+        overview=not scale.is_moment and any(data["overview"].values()),
         info=info,
         session=_EMPTY | info.metadata,
         tables={**tables, "latency_all": _latencies(tables) if "latency" in parts else []},
@@ -69,9 +74,11 @@ def render(
         width_ns=scale.width_ns,
         findings=findings,
         verdicts=verdicts,
-        about=Settings(info.scenario).about,
+        about=settings.about,
+        settings=settings,
         at=Moments(info.location).at,
-        figures=key_figures(tables, scale),
+        verdict=verdict(findings, verdicts, info.problems, made.parts),
+        figures=first_figures(key_figures(tables, scale)),
         wrong=[row for row in tables.get("reconciliation", ()) if not row["equal"]],
         file_names=sorted([*made.written(), "findings", *(["assertions"] if verdicts else [])]),
         files=files,

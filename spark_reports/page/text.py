@@ -106,7 +106,22 @@ def listed(names: Sequence[str], limit: int = 3) -> str:
 def isolated(name: str) -> str:
     """A name isolated, so that right-to-left text does not reorder the text beside it."""
     rightwards = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in name)
-    return f"{_ISOLATE}{name}{_POP}" if rightwards else name
+    return f"{_ISOLATE}{visible(name).translate(_OWN_MARKS)}{_POP}" if rightwards else visible(name)
+
+
+def visible(words: str) -> str:
+    """Marks that turn the direction of text by their numbers, ‹U+202E›: a name with one would turn its sentence around.
+    Our own, of `isolated`, stay.
+    """
+    return words.translate(_MARKS)
+
+
+def _shown(*marks: int) -> dict[int, str]:
+    return {mark: f"‹U+{mark:04X}›" for mark in marks}
+
+
+_MARKS = _shown(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2066, 0x2067)
+_OWN_MARKS = _shown(ord(_ISOLATE), ord(_POP))
 
 
 def place(topic: str, partition: int) -> str:

@@ -25,7 +25,16 @@ Rows = Sequence[Mapping[str, Any]]
 # The tables that a reader of paper looks for; all of them are in the CSV and Parquet files.
 _TABLES = (
     ("reconciliation", "Totals and reconciliation", ()),
+    (
+        "share_groups", "Share groups and subscriptions",
+        ("group", "topic", "members", "delivered", "acknowledged", "released", "dead_lettered", "last_unfinished"),
+    ),
+    (
+        "transactions", "Transactions",
+        ("transactional_id", "client", "committed", "aborted", "timed_out", "open", "mean_open_ns", "longest_open_ns"),
+    ),
     ("audit", "Delivery audit", ("check", "group", "topic", "messages", "explained", "ok")),
+    ("deleted_unread", "Deleted unread", ("group", "topic", "partition", "messages", "cause", "first_ns", "last_ns")),
     ("latency", "Latency", ()),
     ("rebalances", "Rebalances", ("started_ns", "group", "cause", "generation_after", "moved", "kept", "pause_ns")),
     ("groups", "Groups and queues", ("group", "clients", "delivered", "acknowledged", "repeated", "dead_lettered",

@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import textwrap
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,19 +22,20 @@ from spark_reports.delivery import PICTURE_MARK
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.remedies import remedy_of
 from spark_reports.paper.cells import PrintedTable
-from spark_reports.paper.plots import LEGEND_COLUMNS, Plot, plain, printable
+from spark_reports.paper.plots import MIN_POINTS, Plot, legend_rows, plain, printable
 
 PICTURE_INCHES = 10.0
 PICTURE_DPI = 144
 PRINT_DPI = 300
-COLUMN_INCHES = 4.6  # two beside each other, drawn a little larger than they are printed
+HALF_INCHES, WHOLE_INCHES = 3.44, 7.08  # a column of two, and both, of A4 with `paper.typ`'s margins: drawn as printed
 ROWS_MAX = 400
 CELL_CHARS = 80
-TITLE_CHARS = 58
+TITLE_CHARS = 40  # in half of the width
 LONG_CHARS = 24  # longer words break their line
 
 _STYLE: dict[str, Any] = {
-    "font.size": 7.5,
+    "font.size": MIN_POINTS,
+    "legend.fontsize": MIN_POINTS,
     "font.family": ["Inter", "DejaVu Sans"],
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -59,8 +61,10 @@ class Paper:
     tables_first: bool = False
 
 
-def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> None:
-    """One tagged PDF: findings first, then plots and tables. Raises OSError."""
+def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> list[str]:
+    """One tagged PDF: findings first, then plots and tables; a sentence for each plot that could not be drawn. Raises
+    OSError.
+    """
     import typst
 
     with tempfile.TemporaryDirectory(prefix="brokerscope-paper-") as folder:
@@ -71,19 +75,28 @@ def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _
         (work / "paper.json").write_text(json.dumps(_told(paper, plots)), encoding="utf-8")
         fonts = [resources.path("fonts"), Path(mpl.get_data_path()) / "fonts" / "ttf"]
         path.write_bytes(typst.compile(work / "paper.typ", root=work, font_paths=fonts, format="pdf"))
+    return [f"{plot['title']}: {plot['failed']}" for plot in plots if plot["failed"]]
 
 
-def _written(one: tuple[str, Plot], path: Path, said: Callable[[str], object]) -> dict[str, str]:
-    """A plot as a picture that keeps its lines at any size, with the words that stand for it."""
+def _written(one: tuple[str, Plot], path: Path, said: Callable[[str], object]) -> dict[str, Any]:
+    """A plot as a picture that keeps its lines at any size, with the words that stand for it. One that cannot be drawn
+    is a sentence in its place.
+    """
     heading, plot = one
     said(plot.title)
-    figure = Figure(figsize=(COLUMN_INCHES, COLUMN_INCHES * max(0.5, plot.height * 1.5)), layout="constrained")
-    _draw(figure.subplots(), heading, plot)
-    figure.savefig(path, format="svg", dpi=PRINT_DPI, metadata={"Date": None})
-    return {"file": path.name, "title": printable(_title(heading, plot))}
+    told = {"title": printable(_title(heading, plot)), "file": "", "failed": "", "whole": plot.whole}
+    try:
+        width = WHOLE_INCHES if plot.whole else HALF_INCHES
+        figure = Figure(figsize=(width, plot.inches), layout="constrained")
+        _draw(figure.subplots(), heading, plot)
+        figure.savefig(path, format="svg", dpi=PRINT_DPI, metadata={"Date": None})
+    except Exception as error:
+        traceback.print_exc()  # into the report's log
+        return told | {"failed": printable(f"This plot could not be drawn: {error}.")}
+    return told | {"file": path.name}
 
 
-def _told(paper: Paper, plots: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _told(paper: Paper, plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the template asks for."""
     return {
         "title": printable(paper.title),
@@ -136,7 +149,7 @@ def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = l
     with _styled():
         for heading, plot in paper.plots:
             said(plot.title)
-            figure = Figure(figsize=(PICTURE_INCHES, PICTURE_INCHES * max(0.3, plot.height)), layout="constrained")
+            figure = Figure(figsize=(PICTURE_INCHES, 1.3 * plot.inches), layout="constrained")
             FigureCanvasAgg(figure)
             _draw(figure.subplots(), heading, plot)
             path = folder / f"{_file_name(heading, plot, taken)}.png"
@@ -161,15 +174,13 @@ def _title(heading: str, plot: Plot) -> str:
 def _draw(axes: Any, heading: str, plot: Plot) -> None:
     title = _title(heading, plot)
     plot.draw(axes)
-    legend = axes.get_legend()
-    rows = 0 if legend is None else -(-len(legend.get_texts()) // LEGEND_COLUMNS)
     # Room for the legend, which stands between the title and the plot.
     axes.set_title(
-        "\n".join(textwrap.wrap(plain(title, 110), TITLE_CHARS)),
+        "\n".join(textwrap.wrap(plain(title, 110), TITLE_CHARS * (2 if plot.whole else 1))),
         loc="left",
-        fontsize=9,
+        fontsize=MIN_POINTS + 0.5,
         fontweight="bold",
-        pad=8 + 11 * rows,
+        pad=7 + 14 * legend_rows(axes),
     )
 
 

@@ -13,7 +13,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from resources.colours import HUES, LIGHT_HUES
 from resources.units import KIB
@@ -24,8 +24,9 @@ from spark_reports.page.text import bare
 Data = Mapping[str, Any]
 
 GREY = "#8a93a1"
-LEGEND_MAX = 10
-LEGEND_COLUMNS = 5
+MIN_POINTS = 9.0  # of type, as printed
+SERIES_MAX = 8  # lines that an eye can tell apart on paper
+LEGEND_CHARS = {False: 18, True: 24}  # of a name in a legend, by whether the plot has the whole width
 LABELS_MAX = 40
 FEW_DECADES = 2.0
 # The page's; one message must be seen on white paper.
@@ -33,12 +34,15 @@ _HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d6f8", "#8aa5ee", "#3b4fb
 
 
 class Plot(NamedTuple):
-    """`name` is that of its file, `draw` puts it on axes; `height` is its share of a page's width."""
+    """`name` is that of its file, `draw` puts it on axes; `inches` is its height as printed. With `whole` it has the
+    whole width of the page, else half.
+    """
 
     name: str
     title: str
     draw: Callable[[Axes], None]
-    height: float = 0.36
+    inches: float = 2.36
+    whole: bool = False
 
 
 def plots(data: Data) -> list[Plot]:
@@ -82,7 +86,7 @@ def _places(data: Data) -> Iterator[Plot]:
         ("consumers", "How busy each consumer was", data["busy"], _busy),
     ):
         if rows:
-            yield Plot(name, title, partial(draw, data=data), _rows_height(len(rows)))
+            yield Plot(name, title, partial(draw, data=data), _rows_inches(len(rows)), True)
 
 
 def _counts(data: Data) -> Iterator[Plot]:
@@ -95,7 +99,7 @@ def _counts(data: Data) -> Iterator[Plot]:
         ("dead-letters", "Dead letters by cause", data["dead_letters"], _dead),
     ):
         if rows:
-            yield Plot(name, title, partial(draw, rows=rows), _rows_height(len(rows)))
+            yield Plot(name, title, partial(draw, rows=rows), _rows_inches(len(rows)), True)
     if held:
         yield _over(data, "backpressure", "Producers held back", held, "blocked", "producers, on average")
     for topic in data["partitions"]:
@@ -107,8 +111,8 @@ def _over(data: Data, name: str, title: str, series: Sequence[Data], value: str,
     return Plot(name, title, partial(_lines, data=data, series=series, value=value, unit=unit, of_unit=of_unit))
 
 
-def _rows_height(rows: int) -> float:
-    return min(1.2, 0.16 + 0.028 * min(rows, LABELS_MAX))
+def _rows_inches(rows: int) -> float:
+    return 1.4 + 0.165 * min(rows, LABELS_MAX)
 
 
 # -- pieces
@@ -145,13 +149,18 @@ def over_time(ax: Axes, data: Data) -> None:
     """Time below, rebalances as bands, faults and actions as lines."""
     ax.set_xlim(data["from_s"], max(data["to_s"], data["from_s"] + 1e-9))
     ax.xaxis.set_major_formatter(FuncFormatter(_clock(data["to_s"] - data["from_s"])))
+    ax.xaxis.set_major_locator(MaxNLocator(9 if is_whole(ax) else 4, steps=[1, 1.5, 2, 3, 5, 6, 10]))
     ax.set_xlabel("session time")
     for band in data["rebalances"]:
         end = data["to_s"] if band["to"] is None else band["to"]
         ax.axvspan(band["from"], end, color="#f0b445", alpha=0.25, linewidth=0, zorder=0)
     for marker in data["markers"]:
         ax.axvline(
-            marker["at"], color="#b42624" if marker["kind"] != "user_action" else "#2857c4", linewidth=0.6, zorder=0
+            marker["at"],
+            color="#b42624" if marker["kind"] != "user_action" else "#2857c4",
+            linewidth=0.6,
+            alpha=0.45,
+            zorder=0,
         )
 
 
@@ -175,25 +184,57 @@ def _logarithmic(ax: Axes) -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def draw_legend(ax: Axes, names: int) -> None:
-    """Above the plot, where there is room for it."""
-    if 1 < names <= LEGEND_MAX + 1:
-        ax.legend(
-            fontsize=6, frameon=False, ncols=min(names, LEGEND_COLUMNS), loc="lower left", bbox_to_anchor=(0, 1.0)
-        )
+def is_whole(ax: Axes) -> bool:
+    """Whether the plot has the whole width of the page."""
+    return bool(ax.get_figure(root=True).get_figwidth() > 4)  # type: ignore[union-attr]
+
+
+def draw_legend(ax: Axes, handles: Sequence[Patch] | None = None) -> None:
+    """What the colours are, above the plot: a line of it has room for two names, or four."""
+    shown = {"handles": handles} if handles is not None else {}
+    columns = 4 if is_whole(ax) else 2
+    ax.legend(
+        **shown,
+        frameon=False,
+        ncols=columns,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        borderaxespad=0.1,
+        labelspacing=0.25,
+        columnspacing=1.2,
+        handlelength=1.2,
+        handletextpad=0.5,
+    )
+
+
+def legend_rows(ax: Axes) -> int:
+    """How many lines the legend takes."""
+    legend = ax.get_legend()
+    return 0 if legend is None else -(-len(legend.get_texts()) // (4 if is_whole(ax) else 2))
+
+
+def few(series: Sequence[Data], value: str) -> list[Data]:
+    """The largest, and the others as their sum where there are more than `SERIES_MAX`."""
+    if len(series) <= SERIES_MAX:
+        return list(series)
+    order = sorted(series, key=lambda one: (one.get("hue") == OTHERS, -sum(filter(None, one[value]))))
+    rest = order[SERIES_MAX - 1 :]
+    summed = [sum(filter(None, values)) for values in zip(*(one[value] for one in rest), strict=True)]
+    return [*order[: SERIES_MAX - 1], {"name": f"{len(rest)} others", "hue": OTHERS, value: summed}]
 
 
 def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str, of_unit: int) -> None:
     over_time(ax, data)
     times = _times(data)
-    for place, one in enumerate(series):
+    for place, one in enumerate(few(series, value)):
         hue = one.get("hue", place)
         colour = GREY if hue == OTHERS else LIGHT_HUES[hue % HUES]
-        ax.plot(times, _values(one[value]) / of_unit, label=plain(one["name"]), color=colour, linewidth=0.9)
+        name = plain(one["name"], LEGEND_CHARS[is_whole(ax)])
+        ax.plot(times, _values(one[value]) / of_unit, label=name, color=colour, linewidth=0.9)
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter(FuncFormatter(short))
-    draw_legend(ax, len(series))
+    draw_legend(ax)
 
 
 def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
@@ -204,20 +245,22 @@ def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
         values = np.where(table[:, place] > 0, table[:, place], np.nan)
         ax.plot(table[:, 0], values, label=name, color=LIGHT_HUES[place - 1], linewidth=0.9)
     _logarithmic(ax)
-    draw_legend(ax, 5)
+    draw_legend(ax)
 
 
 def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
     for place, (name, points) in enumerate(curves.items()):
         table = np.array(points, dtype=np.float64)
         values = np.where(table[:, 1] > 0, table[:, 1], np.nan)
-        ax.plot(table[:, 0], values, label=plain(name), color=LIGHT_HUES[place % HUES], linewidth=1.0)
+        ax.plot(
+            table[:, 0], values, label=plain(name, LEGEND_CHARS[False]), color=LIGHT_HUES[place % HUES], linewidth=1.0
+        )
     ax.set_xscale("log")
     _logarithmic(ax)
-    ax.set_xticks([1, 2, 10, 100, 1_000, 10_000], ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
+    ax.set_xticks([1, 10, 100, 1_000, 10_000], ["0", "90", "99", "99.9", "99.99"])
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("share of messages that took no longer")
-    draw_legend(ax, len(curves))
+    ax.set_xlabel("percentile of messages")
+    draw_legend(ax)
 
 
 def _heat(ax: Axes, data: Data, heat: Data) -> None:
@@ -279,7 +322,7 @@ def _colour_scale(ax: Axes, image: AxesImage, unit: str) -> None:
 
 def _name_rows(ax: Axes, names: Sequence[str]) -> None:
     step = max(1, -(-len(names) // LABELS_MAX))
-    ax.set_yticks(range(0, len(names), step), [plain(name, 28) for name in names[::step]], fontsize=6)
+    ax.set_yticks(range(0, len(names), step), [plain(name, 28) for name in names[::step]])
 
 
 def _lag(ax: Axes, data: Data) -> None:
@@ -303,14 +346,12 @@ def _ownership(ax: Axes, data: Data) -> None:
     ax.add_collection(PatchCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.3))
     ax.set_ylim(len(found["rows"]) - 0.5, -0.5)
     _name_rows(ax, found["rows"])
-    names = found["clients"][:LEGEND_MAX]
-    handles = [
-        Patch(color=LIGHT_HUES[hue % HUES], label=plain(name, 20))
-        for hue, name in zip(found["hues"], names, strict=False)
-    ]
-    ax.legend(
-        handles=handles, fontsize=6, frameon=False, ncols=LEGEND_COLUMNS, loc="lower left", bbox_to_anchor=(0, 1.0)
-    )
+    clients = list(zip(found["clients"], found["hues"], strict=True))
+    shown = clients if len(clients) <= SERIES_MAX else clients[: SERIES_MAX - 1]
+    handles = [Patch(color=LIGHT_HUES[hue % HUES], label=plain(name, LEGEND_CHARS[True])) for name, hue in shown]
+    if len(shown) < len(clients):
+        handles.append(Patch(color="none", label=f"{len(clients) - len(shown)} more owners"))
+    draw_legend(ax, handles)
 
 
 def _bars(ax: Axes, names: Sequence[str], parts: Sequence[tuple[str, Sequence[float], str]]) -> None:
@@ -319,10 +360,10 @@ def _bars(ax: Axes, names: Sequence[str], parts: Sequence[tuple[str, Sequence[fl
         ax.barh(range(len(names)), values, left=left, label=name, color=colour, height=0.7)
         left += np.array(values, dtype=np.float64)
     ax.invert_yaxis()
-    ax.set_yticks(range(len(names)), [plain(name, 44) for name in names], fontsize=6)
+    ax.set_yticks(range(len(names)), [plain(name, 44) for name in names])
     ax.xaxis.set_major_formatter(FuncFormatter(short))
     ax.set_xlabel("messages")
-    draw_legend(ax, len(parts))
+    draw_legend(ax)
 
 
 def _attempts(ax: Axes, rows: Sequence[Data]) -> None:
@@ -339,7 +380,7 @@ def _dead(ax: Axes, rows: Sequence[Data]) -> None:
 
 def _partitions(ax: Axes, topic: Data) -> None:
     ax.bar(range(len(topic["partitions"])), topic["messages"], color=LIGHT_HUES[0])
-    step = max(1, len(topic["partitions"]) // 30)
+    step = max(1, len(topic["partitions"]) // 12)
     shown = range(0, len(topic["partitions"]), step)
     ax.set_xticks(list(shown), [str(topic["partitions"][place]) for place in shown])
     ax.set_xlabel("partition")

@@ -42,7 +42,7 @@ def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]
     ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter(FuncFormatter(short if unit else milliseconds))
-    draw_legend(ax, len(lines))
+    draw_legend(ax)
 
 
 def history_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
@@ -69,7 +69,7 @@ def _runs(ax: Axes, trend: Mapping[str, Any], together: int) -> None:
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(FuncFormatter(partial(_with_unit, unit=trend["unit"])))
-    draw_legend(ax, len(trend["lines"]))
+    draw_legend(ax)
 
 
 def _with_unit(value: float, _place: object = None, *, unit: str) -> str:

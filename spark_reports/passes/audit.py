@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from spark_reports.tables.audit import (
     AGAIN,
+    DELETED,
     FINISHED_TWICE,
     LOST,
     NEVER,
@@ -55,23 +56,28 @@ def offsets(messages: DataFrame) -> DataFrame:
     )
 
 
-def broken(messages: DataFrame, reach: DataFrame | None, markers: DataFrame | None = None) -> DataFrame:
+def broken(messages: DataFrame, reach: DataFrame | None, passed: DataFrame | None = None) -> DataFrame:
     """The words in which a check is broken: check (a number), group, topic, partition, word, how many `messages`, and
-    as `bits` which of the 64, where that is known. A run of lost words is one row, from its first word on.
+    as `bits` which of the 64, where that is known; `lowest` and `highest` are the offsets of the bits. A run of lost
+    words is one row, from its first word on.
 
-    `reach` is a row per topic and partition with its `readers`, an array of (group, begin, end): the offsets between
-    which a group was delivered some; None where nothing was delivered. `markers` are (topic, partition, offset) of what
-    ends transactions: offsets that hold no message, and are not lost. None where there are none.
+    `reach` is a row per topic and partition with the offset at which it begins in the end (`start`), and its `readers`,
+    an array of (group, begin, end): between which offsets a group should have got all; None where nothing was
+    delivered. `passed` are ranges (group, topic, partition, at, count) that nobody misses: markers of transactions in
+    the log (group ""), what a group was made to skip by a reset. None where there are none.
 
     Bound: `SUSPECTS` words of each check; the others are one row a check and place, whose word is null.
     """
-    found = _judged(_expected(words(messages, markers), reach))
+    found = _judged(_expected(words(messages, passed), reach))
     order = Window.partitionBy("check").orderBy(*PLACE, "word")
     listed = F.when(F.row_number().over(order) <= SUSPECTS, F.col("word"))
     return (
         found.withColumn("listed", listed)
         .groupBy("check", *PLACE, "listed")
-        .agg(F.sum("messages").alias("messages"), F.min("word").alias("word"), F.max("bits").alias("bits"))
+        .agg(
+            *(F.sum("messages").alias("messages"), F.min("word").alias("word"), F.max("bits").alias("bits")),
+            *(F.min("lowest").alias("lowest"), F.max("highest").alias("highest")),
+        )
     )
 
 
@@ -81,20 +87,21 @@ def _expected(words: DataFrame, reach: DataFrame | None) -> DataFrame:
     """
     if reach is None:
         none = F.lit(None).cast("bigint")
-        return words.select("*", *(none.alias(name) for name in ("log", "begin", "end")))
+        return words.select("*", *(none.alias(name) for name in ("log", "start", "begin", "end")))
     itself = F.struct(
         F.col("group"), F.lit(None).cast("bigint").alias("begin"), F.lit(None).cast("bigint").alias("end")
     )
     is_log = (F.col("group") == "") & (F.col("published") != 0)
     readers = F.when(is_log & F.col("readers").isNotNull(), F.concat(F.array(itself), F.col("readers")))
     each = words.join(F.broadcast(reach), ["topic", "partition"], "left").select(
-        *words.columns, F.explode(F.coalesce(readers, F.array(itself))).alias("reader")
+        *words.columns, "start", F.explode(F.coalesce(readers, F.array(itself))).alias("reader")
     )
     own = F.col("reader.begin").isNull()
     facts = [name for name in words.columns if name not in (*PLACE, "word")]
     return each.groupBy(F.col("reader.group").alias("group"), "topic", "partition", "word").agg(
         *(F.max(F.when(own, F.col(name))).alias(name) for name in facts),
-        F.max(F.when(~own, F.col("published"))).alias("log"),
+        F.max(F.when(~own, F.col("published").bitwiseAND(F.bitwise_not("marker")))).alias("log"),
+        F.max("start").alias("start"),
         F.max("reader.begin").alias("begin"),
         F.max("reader.end").alias("end"),
     )
@@ -108,13 +115,16 @@ def _judged(words: DataFrame) -> DataFrame:
         F.min("published_begin").over(place).alias("from"),
         F.max("published_end").over(place).alias("upto"),
         F.lag("word").over(place.orderBy("word")).alias("previous"),
+        F.greatest("begin", "start").alias("went_on"),
     )
     log, none = F.col("group") == "", F.lit(0).cast("bigint")
     there = log & (F.col("published") != 0)
     lost = _masked(F.bitwise_not(F.col("published").bitwiseOR(F.col("marker"))), "from", "upto")
-    got = F.coalesce("delivered", none).bitwiseOR(F.coalesce("finished", none))
-    near = (F.col("word") * WORD + WORD > F.col("begin")) & (F.col("word") * WORD < F.col("end"))
-    skipped = F.when(near, _masked(F.col("log").bitwiseAND(F.bitwise_not(got)), "begin", "end"))
+    got = none
+    for name in ("delivered", "finished", "marker"):
+        got = got.bitwiseOR(F.coalesce(name, none))
+    missed = F.col("log").bitwiseAND(F.bitwise_not(got))
+    deleted, skipped = _between(missed, "begin", "start"), _between(missed, "went_on", "end")
     never = F.col("done").bitwiseAND(F.bitwise_not("delivered"))
     gap = (F.col("word") - F.col("previous") - 1) * WORD
     once = F.col("first_count") == F.bit_count("first")
@@ -126,20 +136,27 @@ def _judged(words: DataFrame) -> DataFrame:
         _broken(FINISHED_TWICE, ~log, F.col("finished_count") - F.bit_count("finished")),
         _broken(NEVER, ~log, F.bit_count(never), bits=never),
         _broken(SKIPPED, ~log, F.bit_count(skipped), bits=skipped),
+        _broken(DELETED, ~log, F.bit_count(deleted), bits=deleted),
         _broken(REORDERED, ~log & once, F.bit_count("late"), bits=F.col("late")),
     )
     found = placed.select(*PLACE, F.explode(checks).alias("broken")).where("broken IS NOT NULL")
-    return found.select(*PLACE, *(f"broken.{name}" for name in ("check", "word", "messages", "bits")))
+    return found.select(
+        *PLACE, *(f"broken.{name}" for name in ("check", "word", "messages", "bits", "lowest", "highest"))
+    )
 
 
 def _broken(
     check: int, where: Column, messages: Column, bits: Column | None = None, word: Column | None = None
 ) -> Column:
+    word, bits = F.col("word") if word is None else word, F.lit(None).cast("bigint") if bits is None else bits
+    digits = F.bin(bits)
     found = F.struct(
         F.lit(check).alias("check"),
-        (F.col("word") if word is None else word).cast("bigint").alias("word"),
+        word.cast("bigint").alias("word"),
         messages.cast("bigint").alias("messages"),
-        (F.lit(None) if bits is None else bits).cast("bigint").alias("bits"),
+        bits.cast("bigint").alias("bits"),
+        (word * WORD + F.locate("1", F.reverse(digits)) - 1).cast("bigint").alias("lowest"),
+        (word * WORD + F.length(digits) - 1).cast("bigint").alias("highest"),
     )
     return F.when(where & (messages > 0), found)
 
@@ -153,7 +170,13 @@ def _masked(bits: Column, begin: str, end: str) -> Column:
     return bits.bitwiseAND(low).bitwiseAND(high)
 
 
-def words(messages: DataFrame, markers: DataFrame | None = None) -> DataFrame:
+def _between(bits: Column, begin: str, end: str) -> Column:
+    """The same, null in words that lie outside."""
+    near = (F.col("word") * WORD + WORD > F.col(begin)) & (F.col("word") * WORD < F.col(end))
+    return F.when(near, _masked(bits, begin, end))
+
+
+def words(messages: DataFrame, passed: DataFrame | None = None) -> DataFrame:
     """Per place and word of 64 offsets: the bits and the counts of what happened to them. Group "" is the log itself.
 
     Stays on the executors: a sixty-fourth of the events.
@@ -165,7 +188,7 @@ def words(messages: DataFrame, markers: DataFrame | None = None) -> DataFrame:
     high = F.least(end - F.col("word") * WORD, F.lit(WORD))
     bits = F.expr(f"shiftleft(shiftrightunsigned(CAST(-1 AS BIGINT), CAST({WORD} - length AS INT)), CAST(low AS INT))")
     spread = (
-        _ranges(messages, markers)
+        _ranges(messages, passed)
         .select("*", word.alias("word"))
         .select("*", low.alias("low"), (high - low).alias("length"))
         .select("*", bits.alias("bits"))
@@ -175,7 +198,7 @@ def words(messages: DataFrame, markers: DataFrame | None = None) -> DataFrame:
     # What sets a bit is found out once a row: aggregates that ask for themselves cost three times as much.
     sets = {
         "published": published,
-        "first": delivered & (F.coalesce("attempt", F.lit(1)) == 1),
+        "first": delivered & (F.col("attempt") == 1),
         "delivered": delivered,
         "done": kind.isin(*_DONE),
         "finished": kind.isin(*_DONE, *_REMOVED),
@@ -195,9 +218,10 @@ def words(messages: DataFrame, markers: DataFrame | None = None) -> DataFrame:
     )
 
 
-def _ranges(messages: DataFrame, markers: DataFrame | None) -> DataFrame:
+def _ranges(messages: DataFrame, passed: DataFrame | None) -> DataFrame:
     """The ranges of offsets that events are about. Appends that have no event of their own count as published:
-    a dead letter in its bin, a redriven one in its origin. What came behind a later one is of the kind "late" besides.
+    a dead letter in its bin, one of a queue that is redriven. (One of a subscription is published again, by an event.)
+    What came behind a later one is of the kind "late" besides.
     """
     kind = F.col("kind")
     relevant = kind.isin("published", "delivered", *_DONE, *_REMOVED) & F.col("offset").isNotNull()
@@ -206,7 +230,7 @@ def _ranges(messages: DataFrame, markers: DataFrame | None) -> DataFrame:
         *("topic", "partition", F.col("offset").alias("at"), "count", "kind", "attempt"),
     )
     no_attempt = F.lit(None).cast("int").alias("attempt")
-    there = messages.where(F.col("to_offset").isNotNull() & (F.col("count") > 0)).select(
+    there = messages.where(F.col("to_offset").isNotNull() & (F.col("count") > 0) & ~published_again()).select(
         F.lit("").alias("group"),
         F.col("to_topic").alias("topic"),
         F.col("to_partition").alias("partition"),
@@ -215,14 +239,14 @@ def _ranges(messages: DataFrame, markers: DataFrame | None) -> DataFrame:
     )
     behind = _late(messages).select(*PLACE, "at", "count", F.lit("late").alias("kind"), no_attempt)
     found = here.union(there).union(behind)
-    if markers is None:
+    if passed is None:
         return found
-    ends = markers.select(
-        F.lit("").alias("group"),
-        *("topic", "partition", F.col("offset").alias("at"), F.lit(1).cast("bigint").alias("count")),
-        *(F.lit("marker").alias("kind"), no_attempt),
-    )
-    return found.union(ends)
+    return found.union(passed.select(*PLACE, "at", "count", F.lit("marker").alias("kind"), no_attempt))
+
+
+def published_again() -> Column:
+    """Whether an event is the redrive of a subscription or share group, which publishes to their topic once more."""
+    return (F.col("kind") == "redriven") & ~F.col("group").isin("", F.col("to_topic"))
 
 
 def _late(messages: DataFrame) -> DataFrame:
@@ -232,7 +256,7 @@ def _late(messages: DataFrame) -> DataFrame:
     Sorted by a hash of the place, which costs half of sorting by the three; two places with one hash, once in
     2^64, would be reported as out of order. Stays on the executors.
     """
-    first = (F.col("kind") == "delivered") & (F.coalesce("attempt", F.lit(1)) == 1)
+    first = (F.col("kind") == "delivered") & (F.col("attempt") == 1)
     before = Window.partitionBy("place").orderBy("seq").rowsBetween(Window.unboundedPreceding, -1)
     end = F.col("offset") + F.col("count")
     return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 COLUMNS = (
-    *("seq", "time_ns", "kind", "topic", "partition", "client", "group", "generation", "count", "cause", "to_topic"),
-    "detail",
+    *("seq", "time_ns", "kind", "topic", "partition", "offset", "count", "client", "group", "generation", "cause"),
+    *("to_topic", "detail"),
 )
 MOST = 500_000
 

@@ -94,7 +94,7 @@ def _step() -> Column:
 
 def _redriven(messages: DataFrame) -> DataFrame:
     """The first redrive of each dead letter: from its place in the bin to where it was sent."""
-    to = F.struct("to_topic", "to_partition", (F.col("to_offset") + F.col("step")).alias("to_offset"))
+    to = F.struct("to_topic", "to_partition", (F.col("to_offset") + F.col("step")).alias("to_offset"), "group")
     return (
         messages.where((F.col("kind") == "redriven") & (F.col("count") > 0))
         .select("*", _step())
@@ -109,27 +109,30 @@ def _redriven(messages: DataFrame) -> DataFrame:
             F.col("to.to_topic").alias("to_topic"),
             F.coalesce("to.to_partition", F.lit(0)).alias("to_partition"),
             F.col("to.to_offset").alias("to_offset"),
+            F.col("to.group").alias("group"),
         )
     )
 
 
 def _fates(messages: DataFrame, redriven: DataFrame) -> DataFrame:
-    """How each redriven message ended at the place to which it was sent back. Ranges meet in words of 64 offsets."""
+    """How each redriven message ended at the place to which it was sent back, in the group that had given it up: others
+    that read there have no say. Ranges meet in words of 64 offsets.
+    """
     first, last = F.floor(F.col("offset") / WORD), F.floor((F.col("offset") + F.col("count") - 1) / WORD)
     ends = messages.where(
         F.col("kind").isin("acknowledged", "dead_lettered") & F.col("offset").isNotNull() & (F.col("count") > 0)
     ).select(
-        *("time_ns", "kind", "offset", "count", F.col("topic").alias("to_topic")),
+        *("time_ns", "kind", "offset", "count", F.col("topic").alias("to_topic"), F.col("group").alias("by")),
         F.coalesce("partition", F.lit(0)).alias("to_partition"),
         F.explode(F.when(first == last, F.array(first)).otherwise(F.sequence(first, last))).alias("word"),
     )
     places = redriven.select(
-        "to_topic", "to_partition", "to_offset", F.floor(F.col("to_offset") / WORD).alias("word")
+        "to_topic", "to_partition", "to_offset", F.floor(F.col("to_offset") / WORD).alias("word"), "group"
     ).distinct()
     inside = (F.col("to_offset") >= F.col("offset")) & (F.col("to_offset") < F.col("offset") + F.col("count"))
     return (
         ends.join(places, ["to_topic", "to_partition", "word"])
-        .where(inside)
+        .where(inside & F.col("group").isin("", F.col("by")))
         .groupBy("to_topic", "to_partition", "to_offset")
         .agg(
             F.when(F.bool_or(F.col("kind") == "dead_lettered"), DIED_AGAIN).otherwise(RECOVERED).alias("fate"),

@@ -18,16 +18,19 @@ def key_text(name: str) -> Column:
 
 
 def hot_keys(messages: DataFrame, scale: Scale, top: int = TOP) -> DataFrame:
-    """The `top` keys of each topic by published messages. Batches do not carry keys and count for none.
+    """The `top` keys of each topic by published messages, and without key and rank the messages of each partition whose
+    keys are not known: the events of batches name none.
 
-    Bound: `top` x topics.
+    Bound: `top` x topics + partitions.
     """
-    order = Window.partitionBy("topic").orderBy(F.desc("messages"), "key", "partition")
+    is_known = F.col("key").isNotNull()
+    order = Window.partitionBy("topic", is_known).orderBy(F.desc("messages"), "key", "partition")
+    told = is_known | (F.col("count") > 1)
     return (
-        messages.where((F.col("kind") == "published") & F.col("key").isNotNull() & (F.col("time_ns") >= scale.from_ns))
+        messages.where((F.col("kind") == "published") & told & (F.col("time_ns") >= scale.from_ns))
         .groupBy("topic", "key", "partition")
         .agg(F.sum("count").alias("messages"), F.sum("size_bytes").alias("bytes"))
-        .withColumn("rank", F.row_number().over(order))
-        .where(F.col("rank") <= top)
+        .withColumn("rank", F.when(is_known, F.row_number().over(order)))
+        .where(~is_known | (F.col("rank") <= top))
         .select("topic", "rank", key_text("key").alias("key"), "partition", "messages", "bytes")
     )

@@ -26,7 +26,7 @@ def durations(messages: DataFrame, replays: DataFrame | None, *by: str) -> DataF
     `REPLAYED` and `REPLAYED_DONE`: `replays` says since when, None where all were there. `by` are further columns that
     tell groups apart.
     """
-    first = (F.col("kind") == "delivered") & (F.coalesce("attempt", F.lit(1)) == 1)
+    first = (F.col("kind") == "delivered") & (F.col("attempt") == 1)
     born = F.col("published_ns")
     duration = F.greatest(F.col("time_ns") - born, F.lit(0))
     bucket = F.when(duration < 1, ZERO_BUCKET).otherwise(

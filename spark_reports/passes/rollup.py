@@ -13,7 +13,7 @@ COLUMNS = (
     *("first_ns", "last_ns", "last_seq", "first_offset", "reached_offset"),
 )
 MOST_ATTEMPTS = 100
-_TOLD = ("rejected", "dropped", "evicted", "dead_lettered")  # kinds whose cause some table asks for
+_TOLD = ("rejected", "dropped", "evicted", "dead_lettered", "passed_over")  # kinds whose cause some table asks for
 
 
 def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
@@ -23,8 +23,9 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
     the last event of the row, `last_seq` the number of that event; `first_offset` and `reached_offset` are where the
     lowest range begins and the highest ends, `to_end_offset` the latter at the destination.
 
-    Bound: 241 buckets x 14 kinds x partitions x clients x groups x `MOST_ATTEMPTS` (later ones count as that one) x
-    causes, of which only those that refused or lost something have rows of their own, without the numbers that differ.
+    Bound: 241 buckets x 15 kinds x partitions x clients x groups x `MOST_ATTEMPTS` (later ones count as that one) x
+    causes, of which only those that refused, lost or passed over something have rows of their own, without the numbers
+    that differ.
     """
     after = F.col("offset") + F.col("count")
     keys = {name: F.col(name) for name in KEYS}

@@ -30,9 +30,11 @@ def counted(messages: DataFrame) -> DataFrame:
 
 def counted_control(control: DataFrame) -> DataFrame:
     """Control events by kind. Bound: the sessions."""
-    names = (("rebalance_started", "rebalances"), ("fault", "faults"), ("user_action", "user_actions"))
+    kind, scheduled = F.col("kind"), F.coalesce(F.col("detail"), F.lit("")).contains('"by":"scenario"')
     return control.groupBy("session").agg(
-        *(F.count_if(F.col("kind") == name).alias(alias) for name, alias in names),
+        F.count_if(kind == "rebalance_started").alias("rebalances"),
+        F.count_if(kind == "fault").alias("faults"),
+        F.count_if((kind == "user_action") & ~scheduled).alias("user_actions"),
         F.count("*").alias("control_events"),
     )
 
@@ -65,9 +67,8 @@ def moves(control: DataFrame) -> DataFrame:
         "session", "time_ns", F.coalesce(detail.started_ns, "time_ns").alias("started_ns"),
         F.coalesce(detail.before, nothing).alias("before"), F.coalesce(detail.after, nothing).alias("after"),
     )  # fmt: skip
-    lasted = F.col("time_ns") - F.col("started_ns")
     return done.groupBy("session").agg(
-        F.sum(F.when(F.size("before") > 0, lasted).otherwise(0)).alias("rebalancing_ns"),
+        F.sum(F.col("time_ns") - F.col("started_ns")).alias("rebalancing_ns"),
         F.sum(F.when(F.size("before") > 0, F.size(F.array_except("after", "before"))).otherwise(0)).alias("moved"),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from spark_reports.passes.audit import published_again
 from spark_reports.passes.keys import key_text
 from spark_reports.tables.audit import PLACE, WORD
 
@@ -25,7 +26,7 @@ def happened(messages: DataFrame, suspects: DataFrame, most: int = MOST) -> Data
         *("seq", "time_ns", "kind", "client", "attempt", "key", F.col("group").alias("who"), "topic", "partition"),
         *("offset", "count", (F.col("kind") == "published").alias("own")),
     )
-    appended = messages.where(F.col("to_offset").isNotNull() & (F.col("count") > 0)).select(
+    appended = messages.where(F.col("to_offset").isNotNull() & (F.col("count") > 0) & ~published_again()).select(
         *(
             "seq",
             "time_ns",

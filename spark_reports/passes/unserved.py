@@ -7,28 +7,29 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+_READ = ("seq", "time_ns", "group", "client", "member", "topic", "partition", "published_ns")
+
 
 def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per `pause` and `assigned_seq` of `asked` (one of them, a place, client, from_ns, to_ns, after_seq,
-    before_seq): when the client was given something of the places last, and what first: first_seq, first_ns, and
-    its published_ns.
+    """Per `ask` of `asked` (a row for each of its places, with the reader, from_ns, to_ns, after_seq, before_seq): the
+    first and the last delivery of any of the places to the reader, one row an event.
 
-    All of these lie in `windows`. Bound: the rows of `asked`.
+    All of these lie in `windows`. Bound: the asks.
     """
     at, seq = F.col("time_ns"), F.col("seq")
+    each = F.struct(*_READ)
     return (
-        messages.where((F.col("kind") == "delivered") & _inside(windows))
-        .select("group", "topic", "partition", "client", "time_ns", "seq", "published_ns")
-        .join(F.broadcast(asked), ["group", "topic", "partition", "client"])
+        messages.where((F.col("kind") == "delivered") & inside(windows))
+        .select(*_READ)
+        .join(F.broadcast(asked.withColumnsRenamed({"client": "by", "member": "id"})), ["group", "topic", "partition"])
+        .where((F.col("member") == F.col("id")) | ((F.col("member") == "") & (F.col("client") == F.col("by"))))
         .where(at.between(F.col("from_ns"), F.col("to_ns")))
         .where((seq > F.col("after_seq")) & (seq < F.col("before_seq")))
-        .groupBy("pause", "assigned_seq")
-        .agg(
-            F.max("time_ns").alias("last_ns"),
-            F.min("seq").alias("first_seq"),
-            F.min("time_ns").alias("first_ns"),
-            F.min_by("published_ns", "seq").alias("published_ns"),
-        )
+        .groupBy("ask")
+        .agg(F.min(each).alias("first"), F.max(each).alias("last"))
+        .select(F.explode(F.array("first", "last")).alias("read"))
+        .select("read.*")
+        .distinct()
     )
 
 
@@ -39,7 +40,7 @@ def published_in(messages: DataFrame, pauses: DataFrame, windows: Sequence[tuple
     """
     at = F.col("time_ns")
     return (
-        messages.where((F.col("kind") == "published") & _inside(windows))
+        messages.where((F.col("kind") == "published") & inside(windows))
         .select("topic", "partition", "time_ns", "count")
         .join(F.broadcast(pauses), ["topic", "partition"])
         .where((at >= F.col("from_ns")) & (at < F.col("to_ns")))
@@ -48,8 +49,9 @@ def published_in(messages: DataFrame, pauses: DataFrame, windows: Sequence[tuple
     )
 
 
-def _inside(windows: Sequence[tuple[int, int]]) -> Column:
-    inside = F.lit(False)
+def inside(windows: Sequence[tuple[int, int]]) -> Column:
+    """Whether an event lies in one of them."""
+    found = F.lit(False)
     for begin, end in windows:
-        inside = inside | F.col("time_ns").between(begin, end)
-    return inside
+        found = found | F.col("time_ns").between(begin, end)
+    return found

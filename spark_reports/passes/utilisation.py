@@ -10,6 +10,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from broker_core.events import FETCHED_AGAIN
 from spark_reports.scale import Scale
 
 PLACE = ("group", "client", "topic", "partition")
@@ -21,7 +22,9 @@ def slots(messages: DataFrame, scale: Scale, slot_ns: int) -> DataFrame:
 
     Bound: places x slots, for which `Scale.slot_ns_for` chooses the width of a slot.
     """
-    sign = F.when(F.col("kind") == "delivered", F.col("count")).otherwise(-F.col("count"))
+    in_hand = F.col("cause") == FETCHED_AGAIN  # the client had it already
+    given = F.when(in_hand, 0).otherwise(F.col("count"))
+    sign = F.when(F.col("kind") == "delivered", given).otherwise(-F.col("count"))
     slot = scale.start("time_ns", slot_ns)
     left = F.when(slot < scale.from_ns, F.lit(0)).otherwise(slot + slot_ns - F.col("time_ns"))
     return (

@@ -20,31 +20,44 @@ CHECKS = (
     "reordered: delivered for the first time behind a later one",
 )
 LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED, REORDERED = range(len(CHECKS))
+DELETED = len(CHECKS)  # no rule of messages: what was deleted before a group got it, a table of its own
 PLACE = ("group", "topic", "partition")
 WORD = 64
 BROKEN_SCHEMA = (
-    "check INT, `group` STRING, topic STRING, partition INT, listed BIGINT, messages BIGINT, word BIGINT, bits BIGINT"
+    "check INT, `group` STRING, topic STRING, partition INT, listed BIGINT, messages BIGINT, word BIGINT, bits BIGINT, "
+    "lowest BIGINT, highest BIGINT"
 )
 SUSPECTS = 200  # words of 64 offsets that are looked at
 
 
+def with_starts(offsets: pl.DataFrame, deletions: pl.DataFrame) -> pl.DataFrame:
+    """`passes.audit.offsets` with `start`, where the partition begins in the end; null where nothing was deleted. What
+    lies before it is to be delivered, too.
+    """
+    ends = deletions.group_by("topic", "partition").agg(pl.col("end").max().alias("start"))
+    reached = pl.col("delivered_end")
+    return offsets.join(ends, on=["topic", "partition"], how="left").with_columns(
+        delivered_end=pl.when(reached.is_not_null()).then(pl.max_horizontal(reached, "start"))
+    )
+
+
 def reach(offsets: pl.DataFrame) -> pl.DataFrame:
-    """Per topic and partition of `passes.audit.offsets` its `readers`: each group that was delivered some, and between
-    which offsets.
+    """Per topic and partition of `with_starts` its `start` and its `readers`: each group that was delivered some, and
+    between which offsets it should have got all.
     """
     return (
-        offsets.select(*PLACE, pl.col("delivered_begin").alias("begin"), pl.col("delivered_end").alias("end"))
+        offsets.select(*PLACE, "start", pl.col("delivered_begin").alias("begin"), pl.col("delivered_end").alias("end"))
         .drop_nulls(["begin", "end"])
         .sort(PLACE)
-        .group_by("topic", "partition", maintain_order=True)
+        .group_by("topic", "partition", "start", maintain_order=True)
         .agg(pl.struct("group", "begin", "end").alias("readers"))
     )
 
 
 def is_sound(offsets: pl.DataFrame) -> bool:
-    """Whether the sums of `passes.audit.offsets` alone say that no check is broken: in each log all offsets between the
-    first and the last one are there, in each group all between the first and the last delivered; nothing is there
-    twice, done without being delivered, or late. False says nothing: then the words must be looked at.
+    """Whether the sums of `with_starts` alone say that no check is broken, and nothing was deleted unread: in each log
+    all offsets between the first and the last one are there, in each group all that it should have got; nothing is
+    there twice, done without being delivered, or late. False says nothing: then the words must be looked at.
     """
     log = pl.col("group") == ""
     once = [pl.col(name) == pl.col(f"{name}_count") for name in ("published", "first", "finished")]
@@ -58,26 +71,24 @@ def is_sound(offsets: pl.DataFrame) -> bool:
 
 def explained(broken: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
     """`broken` with what its `passes.audit` found, and whether an event of the broker is the reason: offsets of the
-    group were reset, a user took something back, or the topic was trimmed or compacted.
+    group were reset, a user took something back, or the topic was deleted, damaged or compacted.
     """
     kind = pl.col("kind")
     compacted = kind.is_in(["topic_created", "user_action"]) & pl.col("detail").str.contains('"compact"', literal=True)
     reset = control.filter(kind == "offsets_reset").get_column("group")
-    undone = control.filter((kind == "user_action") & (pl.col("count") > 0)).get_column("topic")
-    trimmed = control.filter(kind.is_in(["records_deleted", "damage"]) | compacted).get_column("topic")
+    undone = control.filter(((kind == "user_action") & (pl.col("count") > 0)) | (kind == "topic_deleted"))["topic"]
+    trimmed = control.filter((kind == "damage") | compacted).get_column("topic")
     who, cut = ({name for name in names if name} for names in ([*reset, *undone], trimmed))
-    return broken.with_columns(
-        explained=pl.col("group").is_in(who)
-        | pl.col("topic").is_in(who)
-        | ((pl.col("check") == SKIPPED) & pl.col("topic").is_in(cut))
-    )
+    check, gone = pl.col("check"), pl.col("topic").is_in(cut)
+    moved = pl.col("group").is_in(who) | pl.col("topic").is_in(who)
+    return broken.with_columns(explained=((check != DELETED) & moved) | (check.is_in([SKIPPED, DELETED]) & gone))
 
 
 def audit(found: pl.DataFrame) -> pl.DataFrame:
     """One row per check of `CHECKS`: how many messages broke it, and the first place where.
 
     `near_offset` begins the 64 offsets in which the first of them is. `explained` are those of groups whose offsets
-    were reset, of topics where a user took something back, and skipped ones of topics that were trimmed or compacted.
+    were reset, of topics where a user took something back, and skipped ones of topics that were damaged or compacted.
     """
     messages = pl.col("messages")
     worst = (
@@ -101,9 +112,10 @@ def audit(found: pl.DataFrame) -> pl.DataFrame:
 
 def suspects(found: pl.DataFrame) -> pl.DataFrame:
     """The first words whose messages are listed, singly or as one run; none where every violation has a reason."""
-    if found["explained"].all():
-        return found.clear()
-    return found.drop_nulls("listed").sort("check", *PLACE, "word").head(SUSPECTS)
+    rules = found.filter(pl.col("check") != DELETED)
+    if rules["explained"].all():
+        return rules.clear()
+    return rules.drop_nulls("listed").sort("check", *PLACE, "word").head(SUSPECTS)
 
 
 def is_run() -> pl.Expr:

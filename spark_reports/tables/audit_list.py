@@ -69,7 +69,7 @@ def _told(suspects: pl.DataFrame, happened: pl.DataFrame) -> pl.DataFrame:
 def _counted(happened: pl.DataFrame) -> pl.DataFrame:
     """What happened to each offset."""
     kind, at = pl.col("kind"), pl.col("time_ns")
-    first = pl.col("attempt").fill_null(1) == 1
+    first = (pl.col("attempt") == 1).fill_null(False)
     published, delivered = kind == "published", kind == "delivered"
     return (
         happened.sort("seq")

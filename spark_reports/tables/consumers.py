@@ -7,23 +7,28 @@ import polars as pl
 from spark_reports.scale import Scale
 
 SCHEMA = (
-    "`group` STRING, client STRING, from_ns BIGINT, to_ns BIGINT, with_partitions_ns BIGINT, delivered BIGINT, "
-    "acknowledged BIGINT, busy_ns BIGINT, idle_ns BIGINT, utilisation DOUBLE, in_hand DOUBLE, longest_idle_ns BIGINT"
+    "`group` STRING, client STRING, from_ns BIGINT, to_ns BIGINT, there_ns BIGINT, with_partitions_ns BIGINT, "
+    "delivered BIGINT, acknowledged BIGINT, busy_ns BIGINT, idle_ns BIGINT, utilisation DOUBLE, in_hand DOUBLE, "
+    "longest_idle_ns BIGINT, outside BOOLEAN"
 )
-_READERS = ("consumer", "worker")
-_JOINS = ("member_joined", "partitions_assigned")
 _COUNTED = ("delivered", "acknowledged")
 _CLIENT = ("group", "client")
 
 
 def consumers(
-    rollup: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame, spans: pl.DataFrame, scale: Scale
+    rollup: pl.DataFrame,
+    detailed: pl.DataFrame,
+    lives: pl.DataFrame,
+    ownership: pl.DataFrame,
+    spans: pl.DataFrame,
+    scale: Scale,
 ) -> pl.DataFrame:
-    """One row per group or queue and client, least busy last.
+    """One row per group or queue and client, least busy last. `spans` are those within `lives`.
 
     A client is busy while a message is in flight to it: delivered, and not yet acknowledged, refused or released. It is
-    there from `from_ns` to `to_ns`. `with_partitions_ns` is null where nobody assigns partitions. A client that never
-    read for anybody has the group "".
+    there from `from_ns` to `to_ns`, less the times in which it had stopped, crashed or left: `there_ns` in all.
+    `with_partitions_ns` is null where nobody assigns partitions. A client that never read for anybody has the group "".
+    One from `outside` is a program that the session does not run.
     """
     kind, messages = pl.col("kind"), pl.col("messages")
     counted = (
@@ -31,66 +36,57 @@ def consumers(
         .group_by(_CLIENT)
         .agg(messages.filter(kind == name).sum().alias(name) for name in _COUNTED)
     )
-    in_flight = spans.group_by(_CLIENT).agg(
-        pl.col("busy_ns").sum(),
-        pl.col("held").sum(),
-        pl.col("from_ns").min().alias("first_ns"),
-        (pl.col("to_ns") - pl.col("from_ns")).filter(pl.col("held") == 0).max().alias("longest_ns"),
+    there = lives.group_by(_CLIENT).agg(
+        pl.col("from_ns").min(), pl.col("to_ns").max(), (pl.col("to_ns") - pl.col("from_ns")).sum().alias("there_ns")
     )
+    in_flight = spans.group_by(_CLIENT).agg(pl.col("busy_ns").sum(), pl.col("held").sum())
     members = ownership.select("group").unique().with_columns(assigned=pl.lit(True))
-    there = pl.col("to_ns") - pl.col("from_ns")
-    busy = pl.min_horizontal(pl.col("busy_ns").fill_null(0), there)
-    # Before its first message a client waits too.
-    waited = (pl.col("first_ns") - pl.col("from_ns")).clip(lower_bound=0).fill_null(there)
-    found = _there(rollup, detailed, scale)
-    for other in (counted, in_flight, _covered(ownership)):
+    own = detailed.filter((kind == "client_started") & pl.col("held_from").is_null())["client"].unique()
+    there_ns = pl.col("there_ns")
+    busy = pl.min_horizontal(pl.col("busy_ns").fill_null(0), there_ns)
+    found = there
+    for other in (counted, in_flight, _covered(ownership), _longest_idle(lives, spans)):
         found = found.join(other, on=_CLIENT, how="left")
     return (
         found.join(members, on="group", how="left")
         .with_columns(
             with_partitions_ns=pl.when(pl.col("assigned")).then(pl.col("covered_ns").fill_null(0)),
             busy_ns=busy,
-            idle_ns=there - busy,
-            utilisation=pl.when(there > 0).then(busy / there).otherwise(0.0),
-            in_hand=pl.when(there > 0).then(pl.col("held").fill_null(0.0) / there).otherwise(0.0),
-            longest_idle_ns=pl.max_horizontal(pl.col("longest_ns").fill_null(0), waited),
+            idle_ns=there_ns - busy,
+            utilisation=pl.when(there_ns > 0).then(busy / there_ns).otherwise(0.0),
+            outside=~pl.col("client").is_in(own.implode()),
+            in_hand=pl.when(there_ns > 0).then(pl.col("held").fill_null(0.0) / there_ns).otherwise(0.0),
         )
         .with_columns(pl.col(_COUNTED).fill_null(0))
         .sort("utilisation", *_CLIENT, descending=[True, False, False])
     )
 
 
-def _there(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Every group or queue and client, from when to when it was there."""
-    kind, at = pl.col("kind"), pl.col("time_ns")
-    joined = detailed.filter(kind.is_in(_JOINS) & (pl.col("client") != "")).select(*_CLIENT, at.alias("seen_ns"))
-    read = rollup.filter(kind == "delivered").select(*_CLIENT, pl.col("first_ns").alias("seen_ns"))
-    seen = pl.concat([joined, read]).group_by(_CLIENT).agg(pl.col("seen_ns").min())
-    began, ended = kind == "client_started", kind == "client_stopped"
-    lives = (
-        detailed.filter(began | ended)
-        .group_by("client")
-        .agg(
-            at.filter(began).min().alias("started_ns"),
-            at.filter(ended).sort_by(pl.col("seq").filter(ended)).last().alias("stopped_ns"),
-            pl.col("role").filter(began).max(),
+def _longest_idle(lives: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
+    """The longest time of each life without a message in hand: before the first, between two, after the last."""
+    life = [*_CLIENT, "life"]
+    lived = lives.with_columns(life=pl.int_range(pl.len()).over(_CLIENT))
+    held = (
+        spans.filter(pl.col("held") > 0)
+        .select(*_CLIENT, pl.col("from_ns").alias("held_ns"), pl.col("to_ns").alias("free_ns"))
+        .sort("held_ns")
+        .join_asof(
+            lived.select(*life, "from_ns").sort("from_ns"),
+            left_on="held_ns",
+            right_on="from_ns",
+            by=_CLIENT,
+            check_sortedness=False,
         )
     )
-    idle = (
-        lives.filter(pl.col("role").is_in(_READERS))
-        .join(seen, on="client", how="anti")
-        .select(pl.lit("").alias("group"), "client", pl.col("started_ns").alias("seen_ns"))
-    )
-    begin = pl.min_horizontal("seen_ns", "started_ns").clip(lower_bound=scale.from_ns)
+    begins = lived.select(*life, pl.col("from_ns").alias("held_ns"), pl.col("from_ns").alias("free_ns"))
+    ends = lived.select(*life, pl.col("to_ns").alias("held_ns"), pl.col("to_ns").alias("free_ns"))
+    free = pl.col("held_ns") - pl.col("free_ns").cum_max().shift(1).over(life)
     return (
-        pl.concat([seen, idle])
-        .join(lives, on="client", how="left")
-        .with_columns(from_ns=begin)
-        .select(
-            *_CLIENT,
-            "from_ns",
-            pl.max_horizontal(pl.col("stopped_ns").fill_null(scale.to_ns), "from_ns").alias("to_ns"),
-        )
+        pl.concat([begins, held.select(begins.columns), ends])
+        .sort(*life, "held_ns", "free_ns")
+        .with_columns(idle=free)
+        .group_by(_CLIENT)
+        .agg(pl.col("idle").max().clip(lower_bound=0).alias("longest_idle_ns"))
     )
 
 

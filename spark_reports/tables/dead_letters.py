@@ -7,6 +7,7 @@ import polars as pl
 _RESULTS = "dead_lettered BIGINT, redriven BIGINT, recovered BIGINT, died_again BIGINT, waiting BIGINT"
 SCHEMA = f"`group` STRING, cause STRING, {_RESULTS}, first_ns BIGINT, last_ns BIGINT"
 KEYS_SCHEMA = f"`group` STRING, `key` STRING, {_RESULTS}, cause STRING, first_ns BIGINT"
+TIME_SCHEMA = "start_ns BIGINT, `group` STRING, dead_lettered BIGINT, redriven BIGINT"
 LIST_SCHEMA = (
     "time_ns BIGINT, `group` STRING, topic STRING, partition INT, offset BIGINT, `key` STRING, cause STRING, "
     "attempt INT, published_ns BIGINT, bin STRING, bin_offset BIGINT, redriven_ns BIGINT, fate STRING, fate_ns BIGINT"
@@ -47,3 +48,14 @@ def dead_letter_keys(dead: pl.DataFrame) -> pl.DataFrame:
     key are one row.
     """
     return _counted(dead, BY_KEY)
+
+
+def dead_letters_over_time(rollup: pl.DataFrame) -> pl.DataFrame:
+    """One row per group or queue and time bucket in which something died or was redriven."""
+    kind = pl.col("kind")
+    return (
+        rollup.filter(kind.is_in(["dead_lettered", "redriven"]))
+        .group_by("start_ns", "group")
+        .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in ("dead_lettered", "redriven"))
+        .sort("start_ns", "group")
+    )

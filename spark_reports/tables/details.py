@@ -6,8 +6,9 @@ import polars as pl
 
 #: The kinds that are read. Others mean something else by the same names: a user's action what was asked for.
 _KINDS = (
-    *("rebalance_started", "rebalance_completed", "partitions_assigned", "partitions_revoked", "member_left"),
-    *("offsets_reset", "transaction_ended", "client_started", "client_stopped", "fault"),
+    *("rebalance_started", "rebalance_completed", "partitions_assigned", "partitions_revoked"),
+    *("member_joined", "member_left"),
+    *("offsets_reset", "transaction_started", "transaction_ended", "client_started", "client_stopped", "fault"),
 )
 _PLACES = pl.List(pl.List(pl.String()))
 _DETAIL = pl.Struct(
@@ -15,10 +16,16 @@ _DETAIL = pl.Struct(
         "before": _PLACES,  # [topic, partition, client] of each partition
         "after": _PLACES,
         "partitions": _PLACES,  # [topic, partition]
+        "aborted": _PLACES,  # [topic, partition, first offset, count] of each run
         "markers": _PLACES,  # [topic, partition, offset] of each
         "changes": _PLACES,  # [topic, partition, from offset, to offset]
         "started_ns": pl.Int64(),
+        "member_id": pl.String(),
+        "replaces": pl.String(),  # the member id of a static member before it came back
+        "transactional_id": pl.String(),
+        "timeout_ms": pl.Int64(),
         "role": pl.String(),
+        "held_from": pl.String(),  # the group out of which a program is held
         "fault": pl.String(),
         "ended": pl.String(),  # the fault that is over
         "heard_ns": pl.Int64(),  # of a member that missed a deadline: its last sign of life
@@ -41,6 +48,65 @@ def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:
         .explode("partitions", empty_as_null=False, keep_nulls=False)
         .with_columns(topic=place.get(0), partition=place.get(1).cast(pl.Int32))
         .drop("partitions")
+    )
+
+
+def deletions(control: pl.DataFrame) -> pl.DataFrame:
+    """What was deleted from the beginnings of partitions: from `offset` up to `end`."""
+    return control.filter((pl.col("kind") == "records_deleted") & pl.col("offset").is_not_null()).select(
+        *("topic", "partition", "offset", "time_ns", "cause"), end=pl.col("offset") + pl.col("count")
+    )
+
+
+def resets(detailed: pl.DataFrame) -> pl.DataFrame:
+    """One row per partition whose committed offset a user has moved, `old` to `new`; `old` is null where there was
+    none.
+    """
+    change = pl.col("changes").list
+    return (
+        detailed.filter(pl.col("kind") == "offsets_reset")
+        .select("group", "seq", "time_ns", "changes")
+        .explode("changes", empty_as_null=False, keep_nulls=False)
+        .select(
+            *("group", "seq", "time_ns"),
+            topic=change.get(0),
+            partition=change.get(1).cast(pl.Int32),
+            old=change.get(2).cast(pl.Int64),
+            new=change.get(3).cast(pl.Int64),
+        )
+    )
+
+
+def passed(detailed: pl.DataFrame) -> pl.DataFrame:
+    """Offsets that nobody misses: `count` of them from `at` on, of the log (`group` is "") where they hold no message,
+    or one that was aborted, of a group where a reset has jumped over them.
+    """
+    skipped = resets(detailed).filter(pl.col("new") > pl.col("old"))
+    return pl.concat(
+        [
+            markers(detailed).select(
+                pl.lit("").alias("group"), "topic", "partition", at="offset", count=pl.lit(1, pl.Int64)
+            ),
+            skipped.select("group", "topic", "partition", at="old", count=pl.col("new") - pl.col("old")),
+            aborted(detailed),
+        ]
+    )
+
+
+def aborted(detailed: pl.DataFrame) -> pl.DataFrame:
+    """The messages of aborted transactions, as in `passed`."""
+    place = pl.col("aborted").list
+    return (
+        detailed.filter(pl.col("kind") == "transaction_ended")
+        .select("aborted")
+        .explode("aborted", empty_as_null=False, keep_nulls=False)
+        .select(
+            pl.lit("").alias("group"),
+            topic=place.get(0),
+            partition=place.get(1).cast(pl.Int32),
+            at=place.get(2).cast(pl.Int64),
+            count=place.get(3).cast(pl.Int64),
+        )
     )
 
 

@@ -66,7 +66,7 @@ def _windows(markers: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.Da
         .with_columns(bucket_ns=scale.start_of("time_ns"))
         .with_columns(
             first_ns=(pl.col("bucket_ns") - WINDOW_BUCKETS * width).clip(lower_bound=scale.from_ns),
-            last_ns=(pl.col("bucket_ns") + (WINDOW_BUCKETS + 1) * width).clip(upper_bound=scale.to_ns),
+            last_ns=(pl.col("bucket_ns") + WINDOW_BUCKETS * width).clip(upper_bound=scale.to_ns),
         )
         .with_columns(start_ns=pl.int_ranges("first_ns", "last_ns", width))
     )

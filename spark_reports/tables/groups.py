@@ -46,7 +46,6 @@ def groups(
         )
         .filter(pl.col("delivered") > 0)
     )
-    length = pl.col("to_ns") - pl.col("from_ns")
     sums = ("clients", "rebalances", "changed", "unserved_ns")
     found = counted
     for other in (
@@ -58,7 +57,7 @@ def groups(
         rebalances.group_by("group").agg(pl.len().alias("rebalances"), pl.col("changed").sum()),
         unserved.group_by("group").agg(pl.col("pause_ns").sum().alias("unserved_ns")),
         consumers.group_by("group").agg(
-            pl.len().alias("clients"), (pl.col("busy_ns").sum() / length.sum()).alias("utilisation")
+            pl.len().alias("clients"), (pl.col("busy_ns").sum() / pl.col("there_ns").sum()).alias("utilisation")
         ),
     ):
         found = found.join(other, on="group", how="left")

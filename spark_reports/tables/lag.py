@@ -1,7 +1,7 @@
 """How far behind was each group, per partition and over time?
 
-Lag is the end offset less the committed one, in messages, at the end of each time bucket; null ("n/a") where
-nothing was committed.
+Lag is the end offset less the committed one, in messages, at the end of each time bucket; before the first commit less
+the offset at which the group began to read, null ("n/a") where that is not known.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import polars as pl
 import polars.selectors as cs
 
 from spark_reports.scale import Scale
-from spark_reports.tables.details import markers
+from spark_reports.tables import queues
+from spark_reports.tables.details import markers, resets
 from spark_reports.tables.grid import grid
 
 SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
@@ -27,27 +28,32 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
     Redriven messages and dead letters are appends too; markers of transactions are no messages. A reset moves the
     committed offset either way.
     """
-    committed = _committed(rollup, detailed, scale)
-    end, mark = pl.col("end_offset"), pl.col("committed")
+    committed, began = _committed(rollup, detailed, scale), _began(detailed, scale)
+    end, mark, start = pl.col("end_offset"), pl.col("committed"), pl.col("start")
+    places = pl.concat([committed.select(_PLACE), began.select(_PLACE)]).unique()
     return (
-        grid(committed.select(_PLACE).unique(), scale)
+        grid(places, scale)
         .join(committed, on=[*_PLACE, "start_ns"], how="left", maintain_order="left")
+        .join(began, on=[*_PLACE, "start_ns"], how="left", maintain_order="left")
         .join(_ends(rollup), on=["topic", "partition", "start_ns"], how="left", maintain_order="left")
         .with_columns(
             end_offset=end.cum_max().forward_fill().over(_PLACE).fill_null(0),
             committed=mark.forward_fill().over(_PLACE),
+            start=start.forward_fill().over(_PLACE),
         )
+        .with_columns(goes_on=pl.coalesce(mark, start))
         .pipe(_without_markers, markers(detailed))
         .filter(pl.col("start_ns") >= scale.from_ns)
+        .drop("start", "goes_on")
     )
 
 
 def _without_markers(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     """`table` with its lag: offsets less the markers of transactions among them, which are no messages."""
-    between = pl.col("end_offset") - pl.col("committed")
+    between = pl.col("end_offset") - pl.col("goes_on")
     if found.height:
         numbered = found.sort("offset").with_columns(number=pl.int_range(1, pl.len() + 1).over("topic", "partition"))
-        for name in ("end_offset", "committed"):
+        for name in ("end_offset", "goes_on"):
             before = numbered.select("topic", "partition", (pl.col("offset") + 1).alias(name), pl.col("number"))
             table = (
                 table.with_row_index("row")
@@ -57,7 +63,7 @@ def _without_markers(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
                 .drop("row")
                 .rename({"number": f"markers_before_{name}"})
             )
-        counts = [pl.col(f"markers_before_{name}").fill_null(0) for name in ("end_offset", "committed")]
+        counts = [pl.col(f"markers_before_{name}").fill_null(0) for name in ("end_offset", "goes_on")]
         between = between - (counts[0] - counts[1])
     return table.with_columns(lag=between.clip(lower_bound=0)).drop(cs.starts_with("markers_before_"))
 
@@ -74,27 +80,28 @@ def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([appended, moved]).group_by("topic", "partition", "start_ns").agg(pl.col("end_offset").max())
 
 
+def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Where each group began to read what it had not committed, at the end of each bucket in which it did."""
+    began = detailed.filter(pl.col("kind") == "reading_began").select(
+        *_PLACE, "seq", scale.start_of("time_ns").alias("start_ns"), pl.col("offset").alias("start")
+    )
+    return began.group_by(*_PLACE, "start_ns").agg(pl.col("start").sort_by("seq").last())
+
+
 def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """What each group has committed, at the end of each bucket in which it did."""
-    commits = rollup.filter((pl.col("kind") == "acknowledged") & (pl.col("group") != pl.col("topic"))).select(
+    passed = (pl.col("kind") == "passed_over") & (pl.col("cause") == "acknowledged")
+    is_commit = (pl.col("kind") == "acknowledged") | passed
+    commits = rollup.filter(is_commit & (pl.col("group") != pl.col("topic"))).select(
         *_PLACE, "start_ns", pl.col("end_offset").alias("committed"), pl.col("last_seq").alias("seq")
     )
-    change = pl.col("changes").list
-    resets = (
-        detailed.filter(pl.col("kind") == "offsets_reset")
-        .select("group", "seq", scale.start_of("time_ns").alias("start_ns"), "changes")
-        .explode("changes", empty_as_null=False, keep_nulls=False)
-        .select(
-            "group",
-            change.get(0).alias("topic"),
-            change.get(1).cast(pl.Int32).alias("partition"),
-            "start_ns",
-            change.get(3).cast(pl.Int64).alias("committed"),
-            "seq",
-        )
+    moved = resets(detailed).select(
+        *_PLACE, scale.start_of("time_ns").alias("start_ns"), pl.col("new").alias("committed"), "seq"
     )
+    # A subscription or share group has no offset that it has come to: what it has not finished is in `queues`.
+    commits = commits.join(queues.subscriptions(detailed), left_on="group", right_on="queue", how="anti")
     last = pl.col("committed").sort_by("seq").last()
-    return pl.concat([commits, resets]).group_by(*_PLACE, "start_ns").agg(last)
+    return pl.concat([commits, moved]).group_by(*_PLACE, "start_ns").agg(last)
 
 
 def lag_series(lag: pl.DataFrame, scale: Scale) -> pl.DataFrame:

@@ -14,12 +14,13 @@ _OUTCOMES = ("delivered", "acknowledged", "nacked", "released", "lease_expired",
 def redeliveries(rollup: pl.DataFrame) -> pl.DataFrame:
     """The ladder: per group or queue and attempt, how many were delivered and what became of them.
 
-    Where an event does not say its attempt (a group's commit), it is counted as the first.
+    Where an event does not say its attempt (a group's commit), it is counted as the first. What a client fetched once
+    more is no delivery here.
     """
     kind = pl.col("kind")
     keys = ("group", "topic", "attempt")
     return (
-        rollup.filter(kind.is_in(_OUTCOMES))
+        rollup.filter(kind.is_in(_OUTCOMES) & ((kind != "delivered") | pl.col("attempt").is_not_null()))
         .group_by("group", "topic", pl.col("attempt").fill_null(1))
         .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _OUTCOMES)
         .sort(keys)

@@ -47,10 +47,15 @@ def _rates(scale: Scale, length_ns: int) -> list[pl.Expr]:
 
 
 def throughput_series(throughput: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per series: its sums, its mean over the session and its busiest bucket."""
+    """One row per series: its sums, its mean over the session and its busiest bucket.
+
+    The last bucket is closed at both ends, and may be shorter: it is a peak only where a series has no other.
+    """
+    rate, last_ns = pl.col("messages_per_s"), scale.from_ns + (scale.buckets - 1) * scale.width_ns
+    peak = pl.coalesce(rate.filter(pl.col("start_ns") < last_ns).max(), rate.max())
     return (
         throughput.group_by("dimension", "topic", "name")
-        .agg(*_SUMS, pl.col("messages_per_s").max().alias("peak_messages_per_s"))
+        .agg(*_SUMS, peak.alias("peak_messages_per_s"))
         .with_columns(_rates(scale, scale.duration_ns))
         .sort("dimension", "messages", "topic", "name", descending=[False, True, False, False])
     )

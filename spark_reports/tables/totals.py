@@ -25,13 +25,16 @@ def totals(rollup: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
     """
     kind, messages = pl.col("kind"), pl.col("messages")
     counted = rollup.filter((kind != "purged") | (pl.col("topic") == pl.col("group")))
-    again = counted.filter((kind == "delivered") & (pl.col("attempt") > 1))
+    delivered = counted.filter(kind == "delivered")
+    again = delivered.filter(pl.col("attempt") > 1)
+    fetched = delivered.filter(pl.col("attempt").is_null())  # by a client that had it already
     found = [(name, counted.filter(kind == name).select(messages.sum()).item()) for name in SAME_NAME]
     return rows(
         SCHEMA,
         [
             *found,
             ("redelivered", again["messages"].sum()),
+            ("fetched_again", fetched["messages"].sum()),
             ("rebalances", control.filter(kind == "rebalance_started").height),
             ("events", rollup["events"].sum() + control.height),
         ],

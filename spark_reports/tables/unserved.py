@@ -1,156 +1,182 @@
 """Partitions without a reader: for how long, and how many messages waited.
 
-From the last time that its owner could read a partition to the first fetch of the next one. An owner that has crashed
-reads no more, long before the group notices; one that was only revoked reads on until its next heartbeat. It is what
-`broker_core/recording/FORMAT.md` says.
+What an owner read last, and the next one first, is looked up in the messages (`passes.unserved`); the window's reducer
+(`broker_core.recording.ownership`) is then given the control events and those deliveries, and says who owned what and
+where the gaps are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 import polars as pl
 
+from broker_core.events import Event, EventKind
+from broker_core.recording.ownership import Ownership
 from spark_reports.scale import Scale
-from spark_reports.tables.details import places
-from spark_reports.tables.rebalances import within
+from spark_reports.tables.schema import rows
 
 SCHEMA = (
     "`group` STRING, started_ns BIGINT, topic STRING, partition INT, owner_before STRING, owner_after STRING, "
     "from_ns BIGINT, to_ns BIGINT, pause_ns BIGINT, published BIGINT, revoked_ns BIGINT, assigned_ns BIGINT, "
     "cause STRING"
 )
+PAUSES_SCHEMA = SCHEMA.replace("published BIGINT, ", "") + ", pause BIGINT"
+ASKED_SCHEMA = (
+    "ask BIGINT, group STRING, topic STRING, partition INT, client STRING, member STRING, from_ns BIGINT, "
+    "to_ns BIGINT, after_seq BIGINT, before_seq BIGINT"
+)
 READ_ON_SCHEMA = (
-    "pause BIGINT, assigned_seq BIGINT, last_ns BIGINT, first_seq BIGINT, first_ns BIGINT, published_ns BIGINT"
+    "seq BIGINT, time_ns BIGINT, group STRING, client STRING, member STRING, topic STRING, partition INT, "
+    "published_ns BIGINT"
 )
 PUBLISHED_SCHEMA = "pause BIGINT, published BIGINT"  # what `passes.unserved` brings home
 MOST_WINDOWS = 50
-_PLACE = ("group", "topic", "partition")
+_KINDS = (
+    *("partitions_assigned", "partitions_revoked", "rebalance_started", "rebalance_completed", "fault"),
+    *("member_joined", "member_left"),
+)
+_END = 1 << 62
+Place = tuple[str, str, int]  # group, topic, partition
+Reader = tuple[str, str]  # group, and member id or client
 
 
-def taken(detailed: pl.DataFrame, rebalances: pl.DataFrame, ownership: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per rebalance and partition that it took from its owner, with its number as `pause` and its
-    length `pause_ns`.
-
-    `owner_after` is null where nobody had the partition by the end; `cause` is the crash, pause or silence of its
-    owner, "" where it was taken from one that read it up to then.
-    """
-    revoked = (
-        within(places(detailed, "partitions_revoked"), rebalances)
-        .group_by(*_PLACE, "started_ns", pl.col("time_ns").alias("revoked_ns"))
-        .agg(pl.col("client").max().alias("owner_before"))
-        .sort("revoked_ns")
-    )
-    owners = ownership.select(
-        *_PLACE,
-        pl.col("client").alias("owner_after"),
-        pl.col("from_ns").alias("assigned_ns"),
-        pl.col("seq").alias("assigned_seq"),
-        "end_seq",
-    )
-    next_owner = {"left_on": "revoked_ns", "right_on": "assigned_ns", "by": list(_PLACE), "strategy": "forward"}
-    lost = _lost(revoked, detailed, ownership)
-    return (
-        lost.join_asof(owners.sort("assigned_ns"), coalesce=False, check_sortedness=False, **next_owner)  # type: ignore[arg-type]
-        .with_columns(
-            from_ns=pl.col("lost_ns").clip(lower_bound=scale.from_ns),
-            to_ns=pl.col("assigned_ns").fill_null(scale.to_ns),
+def told(control: pl.DataFrame) -> list[Event]:
+    """What the reducer is told of the control events."""
+    columns = ("seq", "time_ns", "kind", "client", "group", "generation", "cause", "detail")
+    return [
+        Event(
+            *(seq, time_ns, EventKind(kind)),
+            client=client, group=group, generation=generation, cause=cause,
+            detail=msgspec.json.decode(detail) if detail else None,
         )
-        .with_columns(pause_ns=pl.col("to_ns") - pl.col("from_ns"), pause=pl.int_range(pl.len()))
-    )
-
-
-def _lost(taken: pl.DataFrame, detailed: pl.DataFrame, ownership: pl.DataFrame) -> pl.DataFrame:
-    """`taken` with `lost_ns`, when the owner could read last, and the `cause` of that."""
-    held = ownership.select(*_PLACE, pl.col("client").alias("owner_before"), pl.col("from_ns").alias("owned_ns"))
-    struck = detailed.filter((pl.col("kind") == "fault") & pl.col("fault").is_in(["crash", "pause"]))
-    over = detailed.filter((pl.col("kind") == "fault") & (pl.col("ended") == "pause"))
-    left = detailed.filter((pl.col("kind") == "member_left") & pl.col("heard_ns").is_not_null())
-    client, at = pl.col("client").alias("owner_before"), pl.col("time_ns")
-    found = taken
-    for other, by, on in (
-        (held, [*_PLACE, "owner_before"], "owned_ns"),
-        (struck.select(client, at.alias("struck_ns"), "fault"), ["owner_before"], "struck_ns"),
-        (over.select(client, at.alias("over_ns")), ["owner_before"], "over_ns"),
-        (left.select(client, "group", at.alias("left_ns"), "heard_ns"), ["owner_before", "group"], "left_ns"),
-    ):
-        found = found.join_asof(
-            other.sort(on),
-            left_on="revoked_ns",
-            right_on=on,
-            by=by,
-            coalesce=False,
-            check_sortedness=False,
-            allow_exact_matches=on != "owned_ns",  # it may be given back at once, to a member of the same name
+        for seq, time_ns, kind, client, group, generation, cause, detail in (
+            control.filter(pl.col("kind").is_in(_KINDS)).sort("seq").select(columns).iter_rows()
         )
-    # A client whose fault came before its assignment returned as another member.
-    mine = pl.col("struck_ns") >= pl.col("owned_ns")
-    still = (pl.col("fault") == "crash") | pl.col("over_ns").is_null() | (pl.col("over_ns") < pl.col("struck_ns"))
-    silent = (pl.col("left_ns") >= pl.col("owned_ns")) & (pl.col("heard_ns") >= pl.col("owned_ns"))
-    lost = pl.when(mine & still).then("struck_ns").when(silent).then("heard_ns").otherwise("revoked_ns")
-    cause = pl.when(mine & still).then("fault").when(silent).then(pl.lit("silence")).otherwise(pl.lit(""))
-    return found.with_columns(lost_ns=pl.min_horizontal(lost, "revoked_ns"), cause=cause)
+    ]  # fmt: skip
 
 
-def asked(taken: pl.DataFrame, detailed: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    """Which deliveries tell when somebody read: those to `client` of a partition, from `from_ns` to `to_ns`, between
-    the events `after_seq` and `before_seq`. For a `pause` the last of them counts, for an assignment
-    (`assigned_seq`) the first.
+class _Asks:
+    """Walks through the control events, and notes which deliveries tell when somebody read."""
+
+    def __init__(self, read_by: dict[tuple[Place, str], list[tuple[int, int]]], end_ns: int) -> None:
+        """`read_by` are the number and the time of the last delivery of each count, by place and client."""
+        self.found: list[tuple[Any, ...]] = []
+        self._count = 0
+        self._read_by = read_by
+        self._end_ns = end_ns
+        self._owned: dict[Reader, set[Place]] = {}
+        self._had: dict[Reader, set[Place]] = {}  # ever
+        self._open: dict[Place, Event] = {}  # the revocation that took it, while nobody has it
+        self._ids: dict[Reader, set[str]] = {}  # member ids by group and client
+
+    def take(self, event: Event) -> None:
+        """The next of them."""
+        detail = event.detail or {}
+        member = (event.group, str(detail.get("member_id", "")))
+        heard_ns = detail.get("heard_ns")
+        if event.kind is EventKind.PARTITIONS_ASSIGNED:
+            self._assigned(event, member, _places(event))
+        elif event.kind is EventKind.PARTITIONS_REVOKED:
+            for place in _places(event):
+                self._owned.get(member, set()).discard(place)
+                self._open.setdefault(place, event)
+        elif event.kind is EventKind.MEMBER_LEFT and heard_ns is not None:
+            self._ask(self._had.get(member, set()), event.client, member[1], (heard_ns, event.time_ns), (-1, event.seq))
+        elif event.kind is EventKind.MEMBER_JOINED:
+            self._ids.setdefault((event.group, event.client), set()).add(member[1])
+            old = (event.group, str(detail.get("replaces", "")))
+            if old in self._owned:
+                if heard_ns is not None:
+                    self._ask(self._had[old], event.client, old[1], (heard_ns, event.time_ns), (-1, event.seq))
+                self._assigned(event, member, self._owned.pop(old))
+
+    def _assigned(self, event: Event, member: Reader, places: set[Place]) -> None:
+        self._owned.setdefault(member, set()).update(places)
+        self._had.setdefault(member, set()).update(places)
+        taken = [self._open.pop(place) for place in sorted(places) if place in self._open]
+        for revoked in {one.seq: one for one in taken}.values():
+            old, times = str((revoked.detail or {}).get("member_id", "")), (revoked.time_ns, event.time_ns)
+            self._ask(_places(revoked), revoked.client, old, times, (revoked.seq, event.seq))
+        until = [found for place in places if (found := self._read_after(place, event)) is not None]
+        if until:
+            seq, time_ns = min(until)
+            if len(self._ids.get((event.group, event.client), ())) > 1:  # the counts do not tell them apart
+                seq, time_ns = _END, self._end_ns
+            self._ask(places, event.client, member[1], (event.time_ns, time_ns), (event.seq, seq + 1))
+
+    def _read_after(self, place: Place, event: Event) -> tuple[int, int] | None:
+        """The number and the time of a delivery that is no earlier than the first one after `event`."""
+        read_by = self._read_by.get((place, event.client), [])
+        return next((found for found in read_by if found[0] > event.seq), None)
+
+    def _ask(
+        self, places: set[Place], client: str, member: str, times_ns: tuple[int, int], numbers: tuple[int, int]
+    ) -> None:
+        self.found += [(self._count, *place, client, member, *times_ns, *numbers) for place in places]
+        self._count += 1
+
+
+def _places(event: Event) -> set[Place]:
+    return {(event.group, str(topic), int(part)) for topic, part in (event.detail or {}).get("partitions", ())}
+
+
+def asked(events: list[Event], rollup: pl.DataFrame) -> pl.DataFrame:
+    """Which deliveries tell when somebody read: those to `member` of a partition, from `from_ns` to `to_ns`, between
+    the events `after_seq` and `before_seq`. The first and the last of each `ask` count. `rollup` bounds when a first
+    one was.
     """
-    has_owner = taken.filter(pl.col("assigned_ns").is_not_null())
-    read_on = has_owner.filter(pl.col("cause").is_in(["", "silence"])).select(
-        "pause",
-        pl.lit(None, pl.Int64).alias("assigned_seq"),
-        *_PLACE,
-        pl.col("owner_before").alias("client"),
-        "from_ns",
-        pl.col("assigned_ns").alias("to_ns"),
-        pl.lit(-1, pl.Int64).alias("after_seq"),
-        pl.col("assigned_seq").alias("before_seq"),
-    )
-    assigned = places(detailed, "partitions_assigned").join(
-        has_owner, left_on="seq", right_on="assigned_seq", how="semi"
-    )
-    given = pl.col("kind") == "delivered"
-    # Of each partition the counts that are the first to reach beyond the assignment: its first delivery is no later.
-    first = assigned.sort("seq").join_asof(
-        rollup.filter(given).select(*_PLACE, "client", "last_seq", pl.col("last_ns").alias("to_ns")).sort("last_seq"),
-        left_on="seq",
-        right_on="last_seq",
-        by=[*_PLACE, "client"],
-        strategy="forward",
-        check_sortedness=False,
-    )
-    first = first.select(
-        pl.lit(None, pl.Int64).alias("pause"),
-        pl.col("seq").alias("assigned_seq"),
-        *_PLACE,
-        "client",
-        pl.col("time_ns").alias("from_ns"),
-        pl.col("to_ns").min().over("seq"),
-        pl.col("seq").alias("after_seq"),
-        (pl.col("last_seq") + 1).min().over("seq").alias("before_seq"),
-    )
-    return pl.concat([read_on, first.drop_nulls("to_ns")])
+    last: dict[tuple[Place, str], list[tuple[int, int]]] = {}
+    given = rollup.filter(pl.col("kind") == "delivered").sort("last_seq")
+    names = ("group", "topic", "partition", "client", "last_seq", "last_ns")
+    for group, topic, partition, client, seq, time_ns in given.select(names).iter_rows():
+        last.setdefault(((group, topic, partition), client), []).append((seq, time_ns))
+    asks = _Asks(last, max((each[-1][1] for each in last.values()), default=0))
+    for event in events:
+        asks.take(event)
+    return rows(ASKED_SCHEMA, asks.found)
 
 
-def pauses(taken: pl.DataFrame, read_on: pl.DataFrame) -> pl.DataFrame:
-    """`taken`, each from `last_ns` of what its owner was given of anything that was taken from it together, to the
-    next owner's first fetch of anything that it was assigned together.
-    """
-    together = ("group", "revoked_ns", "owner_before")
-    last = pl.col("last_ns").max().over(together)
-    first = read_on.drop("pause", "last_ns").drop_nulls("assigned_seq")
-    in_time = pl.col("end_seq").is_null() | (pl.col("first_seq") < pl.col("end_seq"))
-    waited = in_time & (pl.col("published_ns") <= pl.col("assigned_ns"))
-    return (
-        taken.join(read_on.select("pause", "last_ns").drop_nulls("pause"), on="pause", how="left")
-        .join(first, on="assigned_seq", how="left")
-        .with_columns(last_ns=pl.when(pl.col("assigned_ns").is_not_null()).then(last))
-        .with_columns(
-            from_ns=pl.max_horizontal("from_ns", "last_ns"),
-            to_ns=pl.when(waited).then(pl.max_horizontal("to_ns", "first_ns")).otherwise("to_ns"),
+def reduced(events: list[Event], read_on: pl.DataFrame) -> Ownership:
+    """The window's reducer after the control events and the deliveries that tell when somebody read."""
+    reads = [
+        Event(
+            *(seq, time_ns, EventKind.DELIVERED, topic, partition, 0, 1),
+            group=group, client=client, member=member, published_ns=published_ns,
         )
-        .with_columns(pause_ns=pl.col("to_ns") - pl.col("from_ns"))
+        for seq, time_ns, group, client, member, topic, partition, published_ns in read_on.iter_rows()
+    ]  # fmt: skip
+    ownership = Ownership(keeps_all=True)
+    for event in sorted([*events, *reads], key=lambda one: one.seq):
+        ownership(event)
+    return ownership
+
+
+def pauses(ownership: Ownership, rebalances: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per partition and time in which nobody read it, with its number as `pause`. `started_ns` is the rebalance
+    that took it from its owner, null where a static member came back; `owner_after` is null where nobody had it by the
+    end; `cause` is the crash, pause or silence of its owner, "" where it was taken from one that read it up to then.
+    """
+    started = set(rebalances.select("group", "started_ns").iter_rows())
+    found = list(_cut(ownership, started, scale))
+    return rows(PAUSES_SCHEMA, sorted(found, key=lambda row: (row[8], row[:4]))).with_columns(
+        pause=pl.int_range(pl.len())
     )
+
+
+def _cut(ownership: Ownership, started: set[tuple[Any, ...]], scale: Scale) -> Iterator[tuple[Any, ...]]:
+    for rebalance, gap in ownership.all_gaps():
+        begin_ns = max(gap.start_ns, scale.from_ns)
+        end_ns = scale.to_ns if gap.end_ns is None else gap.end_ns
+        if end_ns >= scale.from_ns:
+            group, topic, partition = gap.place
+            since_ns = rebalance[1] if rebalance in started and not gap.came_back else None
+            yield (
+                *(group, since_ns, topic, partition, gap.owner_before, gap.owner_after, begin_ns, end_ns),
+                *(end_ns - begin_ns, gap.revoked_ns, gap.assigned_ns, gap.cause, None),
+            )
 
 
 def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:

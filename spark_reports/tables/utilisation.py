@@ -10,15 +10,18 @@ from spark_reports.tables.details import places
 TIME_SCHEMA = "`group` STRING, client STRING, start_ns BIGINT, busy_ns BIGINT, in_hand DOUBLE"
 _PLACE = ("group", "client", "topic", "partition")
 _CLIENT = ("group", "client")
+_LONG = pl.col("to_ns") - pl.col("from_ns")
+_BUSY = pl.min_horizontal(pl.col("held").ceil().cast(pl.Int64), _LONG)
 
 
-def spans(slots: pl.DataFrame, detailed: pl.DataFrame, scale: Scale, slot_ns: int) -> pl.DataFrame:
+def spans(slots: pl.DataFrame, detailed: pl.DataFrame, lives: pl.DataFrame, scale: Scale, slot_ns: int) -> pl.DataFrame:
     """The time of each client in spans: slots in which its hand changed, and the time between them.
 
     Columns: group, client, `from_ns`, `to_ns`; `held`, the messages in hand summed over the nanoseconds; `busy_ns`. A
-    partition that is taken from a client takes with it what the client had not committed: the control events say so.
+    partition that is taken from a client takes with it what the client had not committed, and so does the end of a
+    member's life; a lease lasts until an event ends it, whatever became of its holder.
     """
-    per_client = _changes(slots, detailed, scale, slot_ns)
+    per_client = _changes(slots, detailed, lives, scale, slot_ns)
     steps = per_client.with_columns(
         after=pl.col("change").cum_sum().over(_CLIENT),
         end_ns=pl.max_horizontal((pl.col("slot_ns") + slot_ns).clip(upper_bound=scale.to_ns), "slot_ns"),
@@ -38,15 +41,38 @@ def spans(slots: pl.DataFrame, detailed: pl.DataFrame, scale: Scale, slot_ns: in
         pl.col("next_ns").alias("to_ns"),
         (pl.col("after") * (pl.col("next_ns") - pl.col("end_ns"))).cast(pl.Float64).alias("held"),
     )
-    long = pl.col("to_ns") - pl.col("from_ns")
-    busy = pl.min_horizontal(pl.col("held").ceil().cast(pl.Int64), long)
-    return pl.concat([inside, between]).filter(long > 0).with_columns(busy_ns=busy)
+    return pl.concat([inside, between]).filter(_LONG > 0).with_columns(busy_ns=_BUSY)
 
 
-def _changes(slots: pl.DataFrame, detailed: pl.DataFrame, scale: Scale, slot_ns: int) -> pl.DataFrame:
+def within(spans: pl.DataFrame, lives: pl.DataFrame, slot_ns: int) -> pl.DataFrame:
+    """The parts of `spans` in which the client was there. What it held in a slot, it held while it was there; what it
+    held from one slot to another, all the time.
+    """
+    whole = pl.col("ends_ns") - pl.col("began_ns")
+    share = pl.when(whole > slot_ns).then(_LONG / whole).otherwise(1.0)
+    return (
+        spans.rename({"from_ns": "began_ns", "to_ns": "ends_ns"})
+        .join(lives, on=_CLIENT)
+        .with_columns(from_ns=pl.max_horizontal("began_ns", "from_ns"), to_ns=pl.min_horizontal("ends_ns", "to_ns"))
+        .filter(_LONG > 0)
+        .with_columns(held=pl.col("held") * share)
+        .with_columns(busy_ns=_BUSY)
+        .select(spans.columns)
+    )
+
+
+def _changes(
+    slots: pl.DataFrame, detailed: pl.DataFrame, lives: pl.DataFrame, scale: Scale, slot_ns: int
+) -> pl.DataFrame:
     """Per client and slot, in order: by how much its hand changed, and that summed over the rest of the slot."""
     none = pl.lit(0, pl.Int64)
-    taken = places(detailed, "partitions_revoked").select(
+    members = detailed.filter(pl.col("kind").is_in(["member_joined", "partitions_assigned"])).select("group")
+    over = (
+        lives.join(members, on="group", how="semi")
+        .join(slots.select(_PLACE).unique(), on=_CLIENT)
+        .select(*_PLACE, pl.col("to_ns").alias("time_ns"))
+    )
+    taken = pl.concat([places(detailed, "partitions_revoked").select(*_PLACE, "time_ns"), over]).select(
         *_PLACE,
         scale.start_of("time_ns", slot_ns).alias("slot_ns"),
         none.alias("change"),

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.environment.paths import find_scenario
-from app.shell.workbench import Workbench
+from app.shell.workbench import PANELS_EVERY_FRAMES, Workbench
 from broker_core.clock import NS_PER_S
+from tests.app.one_window import SIZE, OneWindow, end
 
 
 class Hand:
@@ -29,11 +30,11 @@ class Hand:
         controller.run_until(controller.snapshot.time_ns + round(seconds * NS_PER_S))
         self.show()
 
-    def show(self) -> None:
+    def show(self, draws: int = 2) -> None:
         """What was asked of the engine is done, and seen."""
         controller = self.workbench.controller
         controller.run_until(controller.snapshot.time_ns)
-        for _ in range(4):
+        for _ in range(max(draws, PANELS_EVERY_FRAMES * controller.moving)):
             QApplication.processEvents()
             self.workbench.draw()
 
@@ -41,16 +42,17 @@ class Hand:
         """Until `done()` is true of what is shown, for 20 s at most."""
 
         def look() -> None:
-            self.show()
+            self.show(draws=1)
             assert done()
 
         self.qtbot.waitUntil(look, timeout=20_000)
 
     def place(self, item_id: str) -> QPoint:
-        """The middle of a box of the canvas, in the viewport."""
+        """The middle of a box of the canvas, in the viewport; brought into sight where a panel has its room."""
         rects = self.canvas._stage.layout.rects
         assert item_id in rects, f"{item_id} is not on the canvas"
         box = rects[item_id]
+        self.canvas.place_of(item_id)
         at = self.canvas.mapFromScene(box.x + box.w / 2, box.y + box.h / 2)
         assert self.canvas.viewport().rect().contains(at), f"{item_id} is out of sight at {at}"
         return at
@@ -75,29 +77,46 @@ class Hand:
         return next(one.generation for one in self.workbench.controller.snapshot.groups if one.name == group)
 
 
+@pytest.fixture(scope="module")
+def one_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneWindow]:
+    """The window that tests of a module share."""
+    shared = OneWindow(qapp, tmp_path_factory.mktemp("window") / "sessions")
+    yield shared
+    shared.end()
+
+
 @pytest.fixture
-def open_workbench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Hand]]:
-    """Opens first-session, or another scenario, in a window of 1600x1000."""
+def open_workbench(
+    qtbot: QtBot, qapp: QApplication, one_window: OneWindow, tmp_path: Path
+) -> Iterator[Callable[..., Hand]]:
+    """Opens first-session, or another scenario, in a window of 1600x1000.
+
+    It is that of the test before, unless `fresh` is asked for or it is the second in a test.
+    """
     opened: list[Workbench] = []
 
-    def open_it(scenario: str = "first-session", *, record: bool = False, hints: bool = False) -> Hand:
-        workbench = Workbench(qapp, theme="light", record=record, sessions=tmp_path / "sessions")
+    def open_it(
+        scenario: str = "first-session", *, record: bool = False, hints: bool = False, fresh: bool = False
+    ) -> Hand:
+        if fresh or opened:
+            one_window.end()
+            workbench = Workbench(qapp, theme="light", sessions=tmp_path / "sessions")
+        else:
+            workbench = one_window.take()
         opened.append(workbench)
+        workbench.controller.record = record
         workbench.settings.hints = hints
         workbench.canvas.set_reduced_motion(True)
         workbench.controller.open(find_scenario(scenario))
-        workbench.window.resize(1600, 1000)
+        workbench.window.resize(*SIZE)
         workbench.window.show()
         qtbot.waitExposed(workbench.window)
+        workbench.window.activateWindow()
+        qtbot.waitUntil(workbench.window.isActiveWindow)
         return Hand(workbench, qtbot)
 
     yield open_it
-    for workbench in opened:
-        workbench.quit()
-        workbench.window.deleteLater()
-        workbench.deleteLater()
-    # Nobody runs an event loop here that would do it, and every theme change dresses what is left over.
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    end(*(workbench for workbench in opened if not one_window.give_back(workbench)))
 
 
 @pytest.fixture

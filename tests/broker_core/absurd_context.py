@@ -63,8 +63,7 @@ class BrokerFixture:
         SchemaAdmin(self.host).register("avro", '"long"', SchemaKind.AVRO)
         self.producer = Producer(self.host, ProducerConfig(linger_ms=0, max_block_ms=200))
         self.producer.publish("t", b"1", partition=0)
-        for _ in range(2 * MESSAGES):
-            self.producer.publish("q", b"1")
+        self.producer.publish_many("q", [Message(b"1")] * (2 * MESSAGES))
         self.worker = QueueConsumer(self.host, "q")
         dead = self.worker.take(5)
         assert dead is not None

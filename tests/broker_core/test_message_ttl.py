@@ -56,4 +56,4 @@ def test_it_may_change_and_holds_for_what_comes_after():
 def test_a_scenario_may_say_so_too():
     text = "{title: T, about: x, until_s: 9, topics: [{name: t, log: {message_ttl_ms: 500}}]}"
     (topic,) = parse_scenario(text).topics
-    assert topic.log is not None and topic.log.config("memory").message_ttl_ms == 500
+    assert topic.log is not None and topic.log.message_ttl_ms == 500

@@ -17,7 +17,7 @@ from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
 
-CYCLES = 4
+LONG = pytest.mark.long
 LINES_A_CYCLE = 150
 
 
@@ -25,7 +25,7 @@ def live(folder: Path, durability: str) -> None:
     """The child: publishes, consumes and commits for ever, and says on stdout what was acknowledged to it."""
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=1)  # type: ignore[arg-type]
     with BrokerHost(folder, config) as host:
-        if "jobs" not in host.broker.queues.names():
+        if "jobs" not in host.broker.queues:
             host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))
         host.ensure_topic("orders")
         producer = Producer(host, ProducerConfig(linger_ms=0))
@@ -39,13 +39,16 @@ def live(folder: Path, durability: str) -> None:
                 print(f"committed {reader.position('orders', 0)}", flush=True)
 
 
-@pytest.mark.parametrize("durability", ["file", "fsync"])
-def test_whatever_was_acknowledged_is_there_after_each_kill(tmp_path: Path, durability: str):
+@pytest.mark.parametrize(
+    ("durability", "cycles"),
+    [("file", 2), ("fsync", 2), *(pytest.param(one, 6, marks=LONG) for one in ("file", "fsync"))],
+)
+def test_whatever_was_acknowledged_is_there_after_each_kill(tmp_path: Path, durability: str, cycles: int):
     code = "import sys, pathlib; from tests.crash.test_host_kill_nine import live; "
     code += "live(pathlib.Path(sys.argv[1]), sys.argv[2])"
     config = HostConfig(log=LogConfig(durability=durability))  # type: ignore[arg-type]
     told = {"orders": -1, "jobs": -1, "committed": 0}
-    for _ in range(CYCLES):
+    for _ in range(cycles):
         child = subprocess.Popen(
             [sys.executable, "-c", code, str(tmp_path), durability],
             cwd=Path(__file__).parents[2],

@@ -171,8 +171,12 @@ def started(folder: Path, port: int) -> tuple[subprocess.Popen[str], int]:
 
 @pytest.mark.parametrize(
     ("make", "cycles"),
-    [(ConfluentKafka, 3), (KafkaPython, 2), (AioKafka, 2)],
-    ids=["confluent-kafka", "kafka-python", "aiokafka"],
+    [
+        pytest.param(ConfluentKafka, 2, id="confluent-kafka"),
+        pytest.param(KafkaPython, 2, id="kafka-python", marks=pytest.mark.long),
+        pytest.param(AioKafka, 2, id="aiokafka", marks=pytest.mark.long),
+        pytest.param(ConfluentKafka, 6, id="confluent-kafka, many times", marks=pytest.mark.long),
+    ],
 )
 def test_what_was_acknowledged_to_a_kafka_client_survives_each_kill(
     tmp_path: Path, make: type[Client], cycles: int

@@ -13,7 +13,6 @@ from broker_core.log.config import Durability, LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 
-CYCLES = 200
 EPOCH_MS = 1_700_000_000_000
 RETRIES = 5
 
@@ -81,19 +80,19 @@ def run_cycles(root: Path, durability: Durability, cycles: int) -> None:
     assert acknowledged > 10 * cycles
 
 
-def test_nothing_acknowledged_is_lost_in_200_kills(tmp_path):
-    run_cycles(tmp_path, "file", CYCLES)
-
-
-@pytest.mark.soak
 @pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("durability", ["file", "fsync"])
-def test_nothing_acknowledged_is_lost_in_2_000_kills(tmp_path, durability):
-    run_cycles(tmp_path, durability, 10 * CYCLES)
-
-
-def test_nothing_acknowledged_is_lost_with_fsync_either(tmp_path):
-    run_cycles(tmp_path, "fsync", CYCLES // 10)
+@pytest.mark.parametrize(
+    ("durability", "cycles"),
+    [
+        ("file", 20),
+        ("fsync", 10),
+        pytest.param("file", 200, marks=pytest.mark.long),
+        pytest.param("file", 2_000, marks=pytest.mark.soak),
+        pytest.param("fsync", 2_000, marks=pytest.mark.soak),
+    ],
+)
+def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path, durability, cycles):
+    run_cycles(tmp_path, durability, cycles)
 
 
 def test_a_retry_after_the_death_of_the_broker_is_stored_once(tmp_path):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,8 @@ from broker_core.queues.config import QueueConfig
 from tests.broker_core.listeners.http.client import Client
 
 ROOT = Path(__file__).parents[2]
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload([__name__])
 
 
 def config(durability: str) -> HostConfig:
@@ -27,12 +32,12 @@ def config(durability: str) -> HostConfig:
     return HostConfig(log=LogConfig(durability=durability), tick_ms=3_600_000)  # type: ignore[arg-type]
 
 
-def die(folder: str, durability: str, how: str) -> None:
+def die(folder: Path, durability: str, how: str, told: Connection) -> None:
     """The child: takes one message of each queue, does what `how` says, and is killed with no time to do more."""
     host = BrokerHost(folder, config(durability))
     for name in ("jobs", "mails"):
         delivery = QueueConsumer(host, name, client_id="w").take(5)
-        print(name, None if delivery is None else delivery.attempt, flush=True)
+        told.send(f"{name} {None if delivery is None else delivery.attempt}")
         if delivery is None:
             continue
         match how:
@@ -55,16 +60,18 @@ def serve(folder: str) -> None:
 
 
 def killed(folder: Path, durability: str, how: str) -> list[str]:
-    code = "import sys; from tests.crash.test_queue_kill_nine import die; die(*sys.argv[1:])"
-    child = subprocess.run(
-        [sys.executable, "-c", code, str(folder), durability, how],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    assert child.returncode == -signal.SIGKILL
-    return child.stdout.split("\n")[:-1]
+    """What the child had told before its end. It is forked off a process that has everything loaded, and no threads."""
+    told, tells = SERVER.Pipe(duplex=False)
+    child = SERVER.Process(target=die, args=(folder, durability, how, tells))
+    child.start()
+    tells.close()
+    child.join(60)
+    assert child.exitcode == -signal.SIGKILL
+    lines: list[str] = []
+    with told, suppress(EOFError):
+        while told.poll():
+            lines.append(told.recv())
+    return lines
 
 
 @pytest.fixture(params=["file", "fsync"])

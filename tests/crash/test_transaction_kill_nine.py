@@ -55,8 +55,13 @@ CODE += "serve(pathlib.Path(sys.argv[1]), *sys.argv[2:])"
 
 @pytest.mark.parametrize(
     ("durability", "request_name", "moment"),
-    [("file", each, moment) for each in REQUESTS for moment in ("before", "after")]
-    + [("fsync", "EndTxn", moment) for moment in ("before", "after")],
+    [
+        pytest.param(
+            durability, each, moment, marks=() if (durability, each) == ("file", "EndTxn") else pytest.mark.long
+        )
+        for durability, each in (*(("file", each) for each in REQUESTS), ("fsync", "EndTxn"))
+        for moment in ("before", "after")
+    ],
 )
 def test_a_transaction_is_all_or_nothing_over_a_kill(
     tmp_path: Path, durability: str, request_name: str, moment: str

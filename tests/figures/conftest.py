@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from app.shell.workbench import Workbench
+from tests.app.one_window import end
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +23,7 @@ def workbench(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> I
     # What is read is what widgets hold; to paint it costs more than all the rest.
     made.window.setUpdatesEnabled(False)
     yield made
-    made.quit()
-    made.window.deleteLater()
-    made.deleteLater()
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    end(made)
 
 
 @pytest.fixture(autouse=True)

@@ -139,7 +139,7 @@ def _schedule(
                 {
                     "action": "reset_offsets",
                     "group": group,
-                    "target": {"form": numbers.choice(("earliest", "latest"))},
+                    "form": numbers.choice(("earliest", "latest")),
                     "restart_members": True,
                 },
                 {"action": "purge_queue", "queue": queue},

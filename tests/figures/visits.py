@@ -21,11 +21,15 @@ NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """How many looks of each kind; `until_s` is where the session is ended, its own end where that comes before."""
+    """How many looks of each kind; `until_s` is where the session is ended, its own end where that comes before.
+
+    A look that is not `thorough` leaves out a part of what takes long, another one each time.
+    """
 
     live: int
     past: int
     until_s: float
+    thorough: bool = False
 
 
 class Visit:
@@ -40,7 +44,7 @@ class Visit:
         self._numbers = random.Random(seed)
         self._looks: list[Look] = []
         self._verdict = Verdict()
-        self._begun = 0
+        self._begun = self._turn = 0
 
     def verdict(self) -> Verdict:
         """Every way, one after the other."""
@@ -58,6 +62,15 @@ class Visit:
         self._opened(folder, moments)
         self._judge(folder)
         self._unrecorded(folder, moments)
+        return self._verdict
+
+    def live_and_opened(self) -> Verdict:
+        """The two ways that share the least."""
+        folder = self._live()
+        moments = self._draw(self._plan.past, self._controller.end_ns)
+        self._controller.stop()
+        self._opened(folder, moments)
+        self._judge(folder)
         return self._verdict
 
     # -- ways
@@ -115,7 +128,8 @@ class Visit:
         self._wait(lambda: controller._reading is not None and controller._reading.fraction == 1.0)
         self._arrive()
         self._look("opened")
-        self._scrub("opened, scrubbed", moments[1:])
+        if moments[1:]:
+            self._scrub("opened, scrubbed", moments[1:])
 
     def _unrecorded(self, folder: Path, moments: list[int]) -> None:
         controller = self._controller
@@ -136,10 +150,11 @@ class Visit:
 
     def _look(self, mode: str) -> None:
         controller = self._controller
-        figures = shown_figures(self._workbench)
+        self._turn += 1
+        figures, covers = shown_figures(self._workbench, None if self._plan.thorough else self._turn)
         shown, present_ns = controller.snapshot, controller.end_ns
         name = f"{self._scenario.stem}, {mode}"
-        self._looks.append(Look(name, shown.events, shown.time_ns, self._present_events(), present_ns, figures))
+        self._looks.append(Look(name, shown.events, shown.time_ns, self._present_events(), present_ns, figures, covers))
 
     def _present_events(self) -> int:
         stored = self._controller.stored

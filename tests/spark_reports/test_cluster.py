@@ -24,7 +24,7 @@ from spark_reports.sessions import find_sessions
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 CLUSTER = "local-cluster[2,1,1024]"
@@ -124,6 +124,7 @@ def test_spark_submit_gets_every_table_of_a_session_from_two_workers(
         assert submitted[name] == alone[name], name
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.usefixtures("_no_litter")
 def test_the_job_itself_takes_a_cluster_as_its_master(sessions: Path, tmp_path: Path) -> None:

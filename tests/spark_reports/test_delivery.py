@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import io
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,14 @@ import pytest
 
 from spark_reports.assertions import Verdict
 from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES, deliver_remote, local_delivery
-from spark_reports.errors import ReportError
+from spark_reports.errors import Busy, ReportError
 from spark_reports.junit import junit
 from spark_reports.kinds import Report
 from spark_reports.outcome import Outcome
-from spark_reports.progress import Progress
 from tests.spark_reports.page.tables_by_hand import made
 from tests.spark_reports.page.test_page import info, render
-from tests.spark_reports.paper.test_prints import page_data, paper_of
+from tests.spark_reports.paper.test_prints import empty_data, page_data, paper_of
+from tests.spark_reports.test_wrong import Silent
 
 FORMATS = ("html", "csv", "parquet", "pdf", "png")
 
@@ -27,24 +28,29 @@ def _deliver(out: Path, *formats: str) -> None:
     report = Report(
         {"totals": whole.tables["totals"]},
         lambda: render(info(), whole),
-        lambda: paper_of({**page_data(), "attempts": []}),
-        Progress(io.StringIO(), False, {}, lambda: None),
+        lambda: paper_of({**empty_data(), "lag": page_data()["lag"]}),
+        Silent(),
         Outcome(),
         junit("Test", [], [Verdict("lag < 5", True, "lag is 4")]),
     )
-    with local_delivery(out) as folder:
-        report.write(folder / REPORT, folder / TABLES, frozenset(formats))
+    with local_delivery(out) as delivery:
+        report.write(delivery.folder, frozenset(formats), delivery.publish)
 
 
 def test_a_report_of_all_formats_gives_way_to_each_single_format_and_back(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _deliver(out, *FORMATS)
     assert {path.name for path in out.iterdir()} == {REPORT, TABLES, PDF, PICTURES, JUNIT, SCHEMA}
+    shutil.copytree(out, tmp_path / "all")
     for name in FORMATS:
         _deliver(out, name)
         assert len([path for path in out.iterdir() if path.name not in (JUNIT, SCHEMA)]) == 1, name
-        _deliver(out, *FORMATS)
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+        shutil.rmtree(out)
+        shutil.copytree(tmp_path / "all", out)
+    _deliver(out, "html")
+    _deliver(out, *FORMATS)
+    assert {path.name for path in out.iterdir()} == {REPORT, TABLES, PDF, PICTURES, JUNIT, SCHEMA}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all", "out"]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +69,33 @@ def test_what_a_person_put_into_a_report_stays(name: str, tmp_path: Path) -> Non
     with pytest.raises(ReportError, match=r"holds something else than a report, .*: choose another folder\.$"):
         _deliver(out, "html")
     assert (out / name).read_text() == "irreplaceable" and (out / REPORT).read_bytes() == page
+
+
+def test_the_page_is_there_before_the_paper_and_stays_if_that_fails(tmp_path: Path) -> None:
+    out, whole = tmp_path / "out", made()
+    seen: list[list[str]] = []
+
+    def no_paper() -> Any:
+        seen.append(sorted(path.name for path in out.iterdir()))
+        raise ValueError("math domain error")
+
+    page = "<meta name='x'>"
+    report = Report({"totals": whole.tables["totals"]}, lambda: page, no_paper, Silent(), Outcome())
+    with local_delivery(out) as delivery:
+        outcome = report.write(delivery.folder, frozenset({"html", "csv", "pdf"}), delivery.publish)
+    assert seen == [[REPORT, SCHEMA, TABLES]]
+    assert (out / REPORT).read_text() == page
+    assert outcome.failed == ("The report on paper could not be made: math domain error. The rest is there.",)
+    assert outcome.code == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_second_report_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / f"out.partial-{os.getppid()}").mkdir()
+    with pytest.raises(Busy, match="Another report is being made in"):
+        _deliver(out, "html")
+    assert not out.exists() and [path.name for path in tmp_path.iterdir()] == [f"out.partial-{os.getppid()}"]
 
 
 @pytest.mark.parametrize("name", [REPORT, PDF, JUNIT, SCHEMA, f"{TABLES}/totals.csv", f"{PICTURES}/lag.png"])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -20,6 +21,8 @@ from spark_reports.request import Request
 from spark_reports.session import inspect
 from spark_reports.sessions import Found
 from spark_reports.tables.totals import SAME_NAME
+from tests.long_form import some
+from tests.processes import run
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 
@@ -63,16 +66,21 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_report_is_made_with_progress_to_the_end(recorded: Path, tmp_path: Path, work: Path) -> None:
+@pytest.mark.parametrize(
+    "parts", [("--parts", "totals,audit,recording,rebalances"), pytest.param((), id="all", marks=pytest.mark.long)]
+)
+def test_a_report_is_made_with_progress_to_the_end(
+    recorded: Path, tmp_path: Path, work: Path, parts: tuple[str, ...]
+) -> None:
     out = tmp_path / "out"
-    job = _start(recorded, "--out", out, "--master", "local[2]", "--progress", "json")
+    job = _start(recorded, "--out", out, "--master", "local[2]", "--progress", "json", *parts)
     lines = [json.loads(line) for line in job.stdout or ()]
     assert job.wait() == 0, job.stderr and job.stderr.read()
     assert lines[-1] == {"report": str(out / "report.html")}
     steps = lines[:-1]
     fractions = [line["fraction"] for line in steps]
     assert fractions == sorted(fractions) and fractions[0] < 0.05 and fractions[-1] == 1.0
-    assert len(set(fractions)) > 15
+    assert len(set(fractions)) > (8 if parts else 15)
     assert {"stage", "done", "total", "fraction"} == set(steps[0])
     assert steps[-1]["done"] == steps[-1]["total"]
 
@@ -105,14 +113,16 @@ def _wait_for_java(job: subprocess.Popen[str], work: Path) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("how", ["signal", "line", "end of input", "closed output"])
+@pytest.mark.parametrize(
+    "how", some(["early signal", "signal", "line", "end of input", "closed output"], {"early signal"})
+)
 def test_a_cancelled_job_leaves_nothing(recorded: Path, tmp_path: Path, work: Path, how: str) -> None:
     out = tmp_path / "reports" / "out"
     job = _start(recorded, "--out", out, "--master", "local[2]", "--progress", "json")
     assert job.stdin is not None and job.stdout is not None
-    (_wait_for_java if how in ("line", "end of input") else _wait_for_spark)(job, work)
+    (_wait_for_spark if how == "signal" else _wait_for_java)(job, work)
     match how:
-        case "signal":
+        case "signal" | "early signal":
             job.send_signal(signal.SIGTERM)
         case "line":
             job.stdin.write("cancel\n")
@@ -129,6 +139,7 @@ def test_a_cancelled_job_leaves_nothing(recorded: Path, tmp_path: Path, work: Pa
         assert json.loads(job.stdout.read().splitlines()[-1]) == {"error": "The report was cancelled."}
 
 
+@pytest.mark.long
 def test_a_killed_job_takes_its_jvm_along(recorded: Path, tmp_path: Path, work: Path) -> None:
     job = _start(recorded, "--out", tmp_path / "out", "--master", "local[2]", "--progress", "json")
     _wait_for_spark(job, work)
@@ -139,7 +150,7 @@ def test_a_killed_job_takes_its_jvm_along(recorded: Path, tmp_path: Path, work: 
     (left,) = tmp_path.glob("out.partial-*")
     (tmp_path / f"out.partial-{os.getpid()}").mkdir()  # another job, which is alive
     code, said = _error(recorded, "--out", tmp_path / "out", environment=_without_java(tmp_path))
-    assert code == 1 and "No Java" in said  # it has cleared up before it looks for Java
+    assert code == 1 and "Another report is being made" in said  # it has cleared up before it looks for others
     assert not left.exists()
     assert {path.name for path in tmp_path.glob("out.partial-*")} == {f"out.partial-{os.getpid()}"}
 
@@ -149,11 +160,12 @@ import subprocess, sys
 command = [sys.executable, "-m", "spark_reports.job", *sys.argv[1:]]
 job = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 for line in job.stdout:
-    if b"Reading messages" in line:
+    if b"Starting Spark" in line:
         print(job.pid, flush=True)
 """
 
 
+@pytest.mark.long
 def test_a_job_whose_parent_is_killed_goes_too(recorded: Path, tmp_path: Path, work: Path) -> None:
     command = [recorded, "--out", tmp_path / "out", "--master", "local[2]", "--progress", "json"]
     parent = subprocess.Popen([sys.executable, "-c", _PARENT, *map(str, command)], stdout=subprocess.PIPE, text=True)
@@ -170,9 +182,10 @@ def test_a_job_whose_parent_is_killed_goes_too(recorded: Path, tmp_path: Path, w
 
 
 def _error(*arguments: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
-    job = _start(*arguments, env={**os.environ, **(environment or {})})
-    _, said = job.communicate()
-    return job.returncode, said
+    start: Any = subprocess.run if environment else run
+    command = [sys.executable, "-m", "spark_reports.job", *map(str, arguments)]
+    done = start(command, capture_output=True, text=True, check=False, env={**os.environ, **(environment or {})})
+    return done.returncode, done.stderr
 
 
 def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_path: Path) -> None:
@@ -212,6 +225,7 @@ def test_a_missing_java_is_one_sentence(recorded: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists() and list(tmp_path.glob("out.*")) == []
 
 
+@pytest.mark.long
 def test_a_master_that_does_not_exist_is_one_sentence(recorded: Path, tmp_path: Path, work: Path) -> None:
     code, said = _error(recorded, "--out", tmp_path / "out", "--master", "nonsense[2]")
     assert code == 1 and said.count("\n") == 1

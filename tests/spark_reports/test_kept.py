@@ -13,7 +13,7 @@ import pytest
 from spark_reports import tuning
 from tests.spark_reports.conftest import record
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_EVENTS = 1_000  # so that the second session is no small one
@@ -27,9 +27,10 @@ from spark_reports.warm import WarmSpark
 
 work, small, many, *sessions = sys.argv[1:]
 tuning.SMALL_EVENTS, tuning.MANY_EVENTS = int(small), int(many)
-warm = WarmSpark(Path(work), io.StringIO(), Cancellation())
+warm = WarmSpark(Path(work), Cancellation())
 for number, session in enumerate(sessions):
-    warm.make(json.dumps([session, "--out", f"{work}/out-{number}", "--parts", "throughput", "--format", "csv"]))
+    asked = [session, "--out", f"{work}/out-{number}", "--parts", "throughput", "--format", "csv"]
+    warm.make(json.dumps(asked), io.StringIO())
     spark = SparkSession.getActiveSession()
     plan = spark.range(9).groupBy("id").count()._jdf.queryExecution().executedPlan().toString()
     print(json.dumps({
@@ -70,6 +71,7 @@ def test_a_spark_that_made_a_small_report_is_set_up_anew_for_a_larger_one(tmp_pa
     assert all(one["compiled"] for one in told)
 
 
+@pytest.mark.soak
 def test_where_the_options_of_java_are_others_it_is_started_again(tmp_path: Path) -> None:
     small, large = record_two(tmp_path)
     told = reports(tmp_path / "work", SMALL_EVENTS, small, large, small)

@@ -9,7 +9,7 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from broker_core.recording.schema import MESSAGES
-from spark_reports.libraries import use_libraries
+from spark_reports.making import use_libraries
 from spark_reports.session import inspect
 
 pytestmark = pytest.mark.spark

@@ -21,7 +21,7 @@ from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark
 
-MANY = 40  # Spark starts a task for each file from 33 on
+MANY = 34  # Spark starts a task for each file from 33 on
 
 
 def test_the_files_of_many_sessions_are_found_without_a_task_for_each(spark: SparkSession, tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_the_files_of_many_sessions_are_found_without_a_task_for_each(spark: Spa
         shutil.copytree(sessions / "run 00", sessions / f"run {number:02d}")
     out = tmp_path / "out"
     (out / TABLES).mkdir(parents=True)
-    request = Request((str(sessions),), out, HISTORY)
+    request = Request((str(sessions),), out, HISTORY, parts=frozenset({"totals", "throughput"}))
     making = Making(request, tmp_path, tmp_path / "log", Silent(), Cancellation())
     spark.sparkContext.setJobGroup("finding files", "")
     making.fill_on(spark, out)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_reports.collect import make_tables, steps
-from spark_reports.frames import PASSES, read_frames
+from spark_reports.collect import steps
+from spark_reports.frames import PASSES, Frames, read_frames
 from spark_reports.kinds import make_kind
 from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, made_for, passes_of, tables_of, titles
 from spark_reports.request import COMPARE, HISTORY, Request
@@ -17,6 +17,9 @@ from spark_reports.session import inspect
 from spark_reports.sessions import Found
 from spark_reports.tables import TABLES
 from spark_reports.tables.runs import ALWAYS, FIGURES
+from spark_reports.tables.schema import arrow
+from tests import long_form
+from tests.long_form import some
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 
@@ -31,7 +34,7 @@ def test_every_table_every_pass_and_every_figure_is_of_some_part() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", some(PARTS, {"audit", "consumers", "dead-letters", "lag"}))
 def test_a_part_reads_what_it_says_and_no_more(spark: SparkSession, recorded: Path, name: str) -> None:
     """Passes are made when they are first asked for, so those that are there were asked for."""
     frames = read_frames(spark, inspect(str(recorded)))
@@ -54,18 +57,21 @@ class Noted(Silent):
 
 
 @pytest.mark.spark
-def test_only_the_tables_of_the_parts_are_made_and_written(spark: SparkSession, recorded: Path, tmp_path: Path) -> None:
+def test_only_the_tables_of_the_parts_are_made_and_written(
+    spark: SparkSession, recorded: Path, frames: Frames, tmp_path: Path
+) -> None:
     progress, asked = Noted(), frozenset({"dead-letters", "consumers"})
     request = Request((str(recorded),), tmp_path, formats=frozenset({"html", "csv", "png"}), parts=asked)
     (tmp_path / "tables").mkdir()
     report = make_kind(spark, request, Found((inspect(str(recorded)),)), progress)
-    report.write(tmp_path / "report.html", tmp_path / "tables", request.formats)
+    report.write(tmp_path, request.formats)
     assert progress.steps == {*steps(asked), "page", "prints"}
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == tables_of(asked) | {"findings"}
     assert {path.stem for path in (tmp_path / "pictures").iterdir()} == {"consumers", "dead-letters"}
-    whole = make_tables(spark, inspect(str(recorded)), Silent())
-    for name in ("dead_letters", "groups"):  # times of day are put beside the others only where tables are written
-        assert report.tables[name].select(whole.tables[name].column_names).equals(whole.tables[name])
+    for table in TABLES:
+        if table.name in ("dead_letters", "groups"):  # times of day are put beside them only where they are written
+            whole = arrow(table.build(frames), table.schema)
+            assert report.tables[table.name].select(whole.column_names).equals(whole)
     assert "Consumers, Dead letters only</dd>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
@@ -76,15 +82,16 @@ def test_comparisons_and_histories_have_the_figures_of_the_parts(spark: SparkSes
         record(Path(session), seconds=3, seed=number)
     found = Found(tuple(map(inspect, sessions)))
     asked = frozenset({"rebalances", "events"})
+    printed = ("html", "pdf") if long_form.on else ()
     for mode, others in ((COMPARE, {"comparison", *tables_of(asked)}), (HISTORY, {"trends"})):
         out = tmp_path / mode
         (out / "tables").mkdir(parents=True)
-        request = Request(sessions, out, mode, formats=frozenset({"csv", "html", "pdf"}), parts=asked)
+        request = Request(sessions, out, mode, formats=frozenset({"csv", *printed}), parts=asked)
         progress = Noted()
-        make_kind(spark, request, found, progress).write(out / "report.html", out / "tables", request.formats)
+        make_kind(spark, request, found, progress).write(out, request.formats)
         assert {path.stem for path in (out / "tables").iterdir()} == {"runs", "findings", *others}
         assert not any(step.endswith(("broken", "slots", "happened")) for step in progress.steps)
         with (out / "tables" / "runs.csv").open(newline="", encoding="utf-8") as file:
             heads = next(csv.reader(file))
         assert set(heads) & set(FIGURES) == figures_of(asked) | set(ALWAYS)
-        assert (out / "report.pdf").stat().st_size > 1_000
+        assert all((out / f"report.{name}").stat().st_size > 1_000 for name in printed)

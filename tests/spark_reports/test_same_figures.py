@@ -12,6 +12,7 @@ from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation import Simulation, load_scenario, parse_scenario
+from broker_core.simulation.actions.groups import MoveConsumer
 from resources import path
 from resources.measures import MEASURES
 from spark_reports.collect import make_runs
@@ -32,6 +33,9 @@ def test_window_and_report_compare_sessions_by_the_same_figures(spark: SparkSess
         recorder = Recorder(tmp_path / str(number), scenario_name=scenario.title, seed=number)
         simulation.events.attach(recorder)
         simulation.start()
+        simulation.run(30)
+        if "indexer-4" in simulation.actors:
+            simulation.perform(MoveConsumer("indexer-4", "indexers"))
         simulation.run(60)
         recorder.close(time_ns=60 * NS_PER_S)
     found = find_sessions([str(tmp_path)])

@@ -1,9 +1,10 @@
-"""Every built-in scenario: Spark counts in its recording what the broker counted, and nothing is lost or double."""
+"""Every built-in scenario to its end: Spark counts in its recording what the broker counted, nothing is lost or double,
+and every plot can be drawn on paper.
+"""
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,28 +14,43 @@ from pyspark.sql import SparkSession
 
 import resources
 from spark_reports.frames import read_frames
+from spark_reports.kinds import make_kind
+from spark_reports.paper.paper import write_pdf
+from spark_reports.request import Request
 from spark_reports.session import inspect
+from spark_reports.sessions import Found
 from spark_reports.tables import audit, totals
+from tests.processes import ROOT, run
+from tests.spark_reports.test_wrong import Silent
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-ROOT = Path(__file__).parents[2]
-SCENARIOS = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))
+SCENARIOS = sorted(resources.path("scenarios").glob("*.yaml"))
+# Together they have every plot.
+DRAWN = {"backpressure-policies", "first-session", "poison-message", "transactions"}
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_recording_of_a_scenario_is_the_whole_truth(spark: SparkSession, tmp_path: Path, scenario: str) -> None:
+@pytest.mark.parametrize(
+    "scenario",
+    [pytest.param(path, id=path.stem, marks=() if path.stem in DRAWN else pytest.mark.soak) for path in SCENARIOS],
+)
+def test_the_recording_of_a_scenario_is_the_whole_truth_and_can_be_printed(
+    spark: SparkSession, tmp_path: Path, scenario: Path
+) -> None:
     session = tmp_path / "session"
-    command = [sys.executable, str(ROOT / "main.py"), "run", scenario, "--session", str(session), "--speed", "max"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "main.py", "run", str(scenario), "--session", str(session)]
+    done = run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     summary = json.loads(done.stdout.splitlines()[-1])
-
-    frames = read_frames(spark, inspect(str(session)))
+    info = inspect(str(session))
+    frames = read_frames(spark, info)
     found = totals.reconciliation(frames.totals, frames.summary)
     counted = dict(found.select("name", "recorded").rows())
     assert counted == {name: summary[name] for name in counted}
-    assert len(counted) == 13 and found["equal"].all()
+    assert len(counted) == 14 and found["equal"].all()
     assert audit.audit(frames.audited)["ok"].all()
     assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
     assert frames.broken_numbers.height == 0
+
+    request = Request((str(session),), tmp_path, formats=frozenset({"pdf"}))
+    paper = make_kind(spark, request, Found((info,)), Silent()).paper()
+    assert write_pdf(paper, tmp_path / "report.pdf") == []

@@ -60,7 +60,7 @@ def test_what_is_remote(location: str, remote: bool) -> None:
         ('{"format": "x"}', "describes something else"),
         (
             '{"format": "brokerscope-session", "format_version": 7}',
-            "has format version 7, and this program reads 1 and 2",
+            "has format version 7, and this program reads 2",
         ),
     ],
 )

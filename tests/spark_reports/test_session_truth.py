@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
@@ -16,7 +17,8 @@ from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.scenario import load_scenario
 from spark_reports.frames import read_frames
 from spark_reports.session import inspect
-from spark_reports.tables import TABLES
+from spark_reports.tables import TABLES, audit
+from tests.long_form import some
 
 pytestmark = pytest.mark.spark
 
@@ -39,7 +41,7 @@ def meddle(live: LiveSession) -> None:
             simulation.perform(Redrive(queue=queue.name, offsets=[letter.offset for letter in queue.dead_letters]))
 
 
-@pytest.mark.parametrize("scenario", shipped_scenarios(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("scenario", some(shipped_scenarios(), {"poison-message", "share-group", "transactions"}))
 def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path: Path, scenario: Path) -> None:
     parsed, text = load_scenario(scenario)
     live = LiveSession(parsed, text, folder=tmp_path / "session", find_file=DataFiles(scenario))
@@ -55,6 +57,10 @@ def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path
     assert set(counted) == set(summary)
     assert summary["published"] > 0
     assert RECONCILIATION.build(frames)["equal"].all()
+    # Nothing is lost or double, and no number is impossible.
+    assert audit.audit(frames.audited)["ok"].all()
+    assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
+    assert frames.broken_numbers.height == 0
 
 
 def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_path: Path) -> None:

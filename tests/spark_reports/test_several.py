@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from spark_reports.errors import ReportError
 from spark_reports.kinds import make_kind
+from spark_reports.parts import EVERY
 from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.session import SessionInfo, inspect
 from spark_reports.sessions import Found, find_remote_sessions, find_sessions, names
@@ -49,7 +50,7 @@ def test_a_history_reads_a_folder_of_sessions_as_one_dataset(spark: SparkSession
     assert len(found.problems) == 1 and "format version 99" in found.problems[0]
     request = Request((str(folder),), tmp_path, HISTORY)
     (tmp_path / "tables").mkdir()
-    make_kind(spark, request, found, Silent()).write(tmp_path / "report.html", tmp_path / "tables", request.formats)
+    make_kind(spark, request, found, Silent()).write(tmp_path, request.formats)
     runs = _rows(tmp_path / "tables" / "runs.csv")
     assert [run["name"] for run in runs] == [ODD, "second", "third"]
     for run, info in zip(runs, found.infos, strict=True):
@@ -68,15 +69,22 @@ def test_a_history_reads_a_folder_of_sessions_as_one_dataset(spark: SparkSession
     assert [Path(info.location).name for info in remote.infos] == [ODD, "second", "third"]
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        frozenset({"throughput", "latency", "totals", "rebalances"}),
+        pytest.param(EVERY, id="every part", marks=pytest.mark.long),
+    ],
+)
 def test_a_comparison_has_every_difference_and_every_table_of_both(
-    spark: SparkSession, folder: Path, tmp_path: Path
+    spark: SparkSession, folder: Path, tmp_path: Path, parts: frozenset[str]
 ) -> None:
     sessions = (str(folder / "third"), str(folder / ODD))
-    request = Request(sessions, tmp_path, COMPARE, formats=frozenset({"csv", "html"}))
+    request = Request(sessions, tmp_path, COMPARE, formats=frozenset({"csv", "html"}), parts=parts)
     request.check()
     (tmp_path / "tables").mkdir()
     report = make_kind(spark, request, Found(tuple(map(inspect, sessions))), Silent())
-    report.write(tmp_path / "report.html", tmp_path / "tables", request.formats)
+    report.write(tmp_path, request.formats)
     rows = {(row["measure"], row["name"]): row for row in _rows(tmp_path / "tables" / "comparison.csv")}
     counted = [json.loads((Path(session) / "session.json").read_text())["totals"] for session in sessions]
     published = rows["published", ODD]

@@ -36,7 +36,8 @@ def outcome(process: subprocess.Popen[str], line: str) -> tuple[dict[str, Any], 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ready", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp_path: Path, ready: bool) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "spark_reports.warm"],
         cwd=ROOT,
@@ -46,10 +47,11 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
         text=True,
     )
     assert process.stdin is not None
-    process.stdin.write("[]\n")  # be ready: Spark is started and tried before anybody asks
+    if ready:
+        process.stdin.write("[]\n")  # Spark is started and tried before anybody asks
     first, stages = outcome(process, json.dumps([str(recorded), "--out", str(tmp_path / "one"), "--parts", "lag"]))
     assert Path(first["report"]).is_file()
-    assert "Starting Spark" not in stages
+    assert ("Starting Spark" in stages) is not ready
     refused, _ = outcome(process, json.dumps(["/no/such/session", "--out", str(tmp_path / "none")]))
     assert "/no/such/session" in refused["error"]
     nonsense, _ = outcome(process, "this is no list")
@@ -67,7 +69,7 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
     damaged = tmp_path / "damaged"
     shutil.copytree(recorded, damaged)
     spoil(damaged / "messages" / "part-00000.parquet")
-    failed, stages = outcome(process, json.dumps([str(damaged), "--out", str(tmp_path / "three")]))
+    failed, stages = outcome(process, json.dumps([str(damaged), "--out", str(tmp_path / "three"), "--parts", "lag"]))
     assert failed["error"].startswith(f"The report failed: {damaged}/messages/part-00000.parquet cannot be read")
     assert "Caused by" in Path(failed["log"]).read_text(encoding="utf-8")
     assert not (tmp_path / "three").exists()

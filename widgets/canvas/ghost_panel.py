@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from widgets.canvas.box_item import HINTS, Look, draw_badge, draw_icon, pen
-from widgets.canvas.lettering import lines_of, write, write_centred
+from widgets.canvas.lettering import lines_of, width_of, write, write_centred
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.i18n import tr
 from widgets.theme import qcolour
 
-WIDTH, ROW_H, SHOWN_ROWS = 344, 22, 12
+WIDTH, MOST_WIDE, ROW_H, SHOWN_ROWS = 344, 520, 22, 12
+BADGE_W, ARROW_W = 25, 24
 TITLE_H, TITLE_LINE_H, NOTE_H = 30, 18, 20
 MARGIN = 4
 # Across and down, it is tried at so many places.
@@ -44,7 +46,17 @@ class GhostPanel(QWidget):
         return QSize(self._wide(), self._head_h() + len(self.rows()) * ROW_H + len(self.note_lines()) * NOTE_H + 8)
 
     def _wide(self) -> int:
-        return min(WIDTH, self._area.width() - 2 * MARGIN)
+        """So wide that no name is cut, as far as there is room."""
+        names, owners = self._columns()
+        wanted = max(WIDTH, 24 + names + 2 * (BADGE_W + owners) + ARROW_W)
+        return min(wanted, MOST_WIDE, self._area.width() - 2 * MARGIN)
+
+    def _columns(self) -> tuple[int, int]:
+        """What the names of partitions and those of owners take."""
+        moves = self.ghost.moves
+        names = max((width_of(_place(move), "small") for move in moves), default=0)
+        owners = (owner or tr("nobody") for move in moves for owner in (move.before, move.after))
+        return ceil(names) + 10, ceil(max((width_of(owner, "small") for owner in owners), default=0)) + 4
 
     def _head_h(self) -> int:
         return TITLE_H + TITLE_LINE_H * (len(self.title_lines()) - 1)
@@ -144,12 +156,15 @@ class GhostPanel(QWidget):
     def _draw_move(self, painter: QPainter, y: float, move: GhostMove) -> None:
         theme = self.look.theme
         base = y + 15
-        name = f"{move.topic}/{move.partition}"
-        column = (self.width() - 24) // 3
-        write(painter, 12, base, name, "small", theme.text, column - 8)
+        names, owners = self._columns()
+        short = max(0, 24 + names + 2 * (BADGE_W + owners) + ARROW_W - self.width())
+        names, owners = names - short // 3, owners - ceil(short / 3)
+        write(painter, 12, base, _place(move), "small", theme.text, names - 6)
+        before_x = 12 + names
+        after_x = before_x + BADGE_W + owners + ARROW_W
         for x, owner, hue, badge in (
-            (12 + column, move.before, move.before_hue, move.before_badge),
-            (24 + 2 * column, move.after, move.after_hue, move.after_badge),
+            (before_x, move.before, move.before_hue, move.before_badge),
+            (after_x, move.after, move.after_hue, move.after_badge),
         ):
             where = QRectF(x, y + 3, 20, 16)
             if owner:
@@ -159,8 +174,12 @@ class GhostPanel(QWidget):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(where, 4, 4)
                 write_centred(painter, where, "–", "small-letter", theme.muted)
-            write(painter, x + 25, base, owner or tr("nobody"), "small", theme.muted, column - 40)
-        draw_icon(painter, "move", theme.muted, 2 * column + 4, y + 4, 14, self.look)
+            write(painter, x + BADGE_W, base, owner or tr("nobody"), "small", theme.muted, owners)
+        draw_icon(painter, "move", theme.muted, after_x - ARROW_W + 4, y + 4, 14, self.look)
+
+
+def _place(move: GhostMove) -> str:
+    return f"{move.topic}/{move.partition}"
 
 
 def _area(rect: QRect) -> int:

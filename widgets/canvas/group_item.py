@@ -10,6 +10,7 @@ from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
 from widgets.canvas.lettering import count_text, metrics, plural, short_count, width_of, write, write_right
 from widgets.canvas.step import Step
 from widgets.canvas.view import BENCH_ID, ConsumerCard, GroupBox, QueueBox
+from widgets.formats import with_unknown
 from widgets.i18n import tr
 from widgets.theme import mix, qcolour, state_style
 
@@ -57,7 +58,7 @@ class CardBox(BoxItem):
     def draw_empty(self, painter: QPainter, text: str, top: float) -> None:
         """What stands where no card is, when near."""
         if self.look.step is Step.NEAR:
-            write(painter, PAD, top, text, "small", self.muted, self.rect().width() - 2 * PAD)
+            write(painter, PAD, top, text, self.look.face("small"), self.muted, self.rect().width() - 2 * PAD)
 
 
 class GroupItem(CardBox):
@@ -82,7 +83,7 @@ class GroupItem(CardBox):
 
     @staticmethod
     def _visible(group: GroupBox) -> tuple[object, ...]:
-        return group.name, group.state, group.generation, group.lag, group.trend, len(group.members)
+        return group.name, group.state, group.generation, group.lag, group.unknown, group.trend, len(group.members)
 
     @property
     def is_rebalancing(self) -> bool:
@@ -121,7 +122,7 @@ class GroupItem(CardBox):
         token = TREND_TOKENS.get(group.trend, "muted") if group.lag else "muted"
         icon = STATE_ICON[look.step] if token != "muted" else 0
         room = right - PAD - pill - 10 - icon
-        lag = next((text for text in _lag_texts(group.lag, near) if width_of(text, small) <= room), "")
+        lag = next((text for text in _lag_texts(group.lag, group.unknown, near) if width_of(text, small) <= room), "")
         if not lag:
             return
         middle = (32 if near else 31) + PILL_H[look.step] / 2
@@ -140,6 +141,7 @@ class GroupItem(CardBox):
             if group.lag is None
             else tr("lag {lag:,} {trend}", lag=group.lag, trend=state_style(group.trend).word.lower())
         )
+        lag = with_unknown(lag, group.unknown)
         state = state_style(group.state).word
         members = plural(len(group.members), "consumer")
         return tr(
@@ -156,11 +158,11 @@ class GroupItem(CardBox):
         return f"{self.sentence()}\n{self.group_box.detail}".strip()
 
 
-def _lag_texts(lag: int | None, near: bool) -> tuple[str, ...]:
-    """The lag in words, from the longest to the shortest."""
+def _lag_texts(lag: int | None, unknown: int, near: bool) -> tuple[str, ...]:
+    """The lag in words, from the longest to the shortest; "+ ?" stands for what is not known."""
     short = "n/a" if lag is None else short_count(lag)
     words = tr("lag n/a") if lag is None else tr("lag {count}", count=count_text(lag) if near else short)
-    return words, short
+    return (with_unknown(words, unknown), f"{words} + ?", f"{short} + ?") if unknown else (words, short)
 
 
 class BenchItem(CardBox):
@@ -219,9 +221,11 @@ class WorkersItem(CardBox):
         self.draw_title(painter, "worker", tr("Workers"), whose, self.rect().width() - PAD)
         if self.taken_by and not self.count:
             names = ", ".join(self.taken_by)
-            words = names if self.look.step is Step.OVERVIEW else tr("{names} takes from here, too", names=names)
+            words, face = tr("{names} takes from here, too", names=names), self.look.face("small")
             room = self.rect().width() - 2 * PAD
-            write(painter, PAD, BENCH_HEADER_H + 16, words, self.look.face("small"), self.muted, room)
+            if width_of(words, face) > room:
+                words = names
+            write(painter, PAD, BENCH_HEADER_H + 16, words, face, self.muted, room)
         elif not self.count:
             self.draw_empty(painter, tr("No workers take from this queue."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)

@@ -124,7 +124,7 @@ def draw_chip(painter: QPainter, where: QRectF, group: LaneGroup, look: Look) ->
         painter.drawRoundedRect(where.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         return
     if not group.revoked:
-        draw_badge(painter, where, theme.owner(group.hue), group.badge, True, look.step)
+        draw_badge(painter, where, theme.owner(group.hue), group.badge, True, look)
         return
     painter.setPen(pen(theme.rebalancing, 1, Qt.PenStyle.DashLine))
     painter.setBrush(hatch(theme.rebalancing, 90))
@@ -140,7 +140,7 @@ def draw_ghost_chip(painter: QPainter, where: QRectF, move: GhostMove, look: Loo
     painter.setPen(pen(theme.accent, 1.5))
     painter.drawRoundedRect(outer, 6, 6)
     if move.after:
-        draw_badge(painter, where, theme.owner(move.after_hue), move.after_badge, True, look.step)
+        draw_badge(painter, where, theme.owner(move.after_hue), move.after_badge, True, look)
     else:
         write_centred(painter, where, "–", look.face("small-letter"), theme.muted)
 

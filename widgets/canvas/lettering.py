@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
 from resources.units import per_second
-from widgets.canvas.step import Step
+from widgets.canvas.step import NORMAL_FROM, Step
 from widgets.i18n import mark, tr
 from widgets.theme import qcolour, ui_font
 
@@ -23,29 +23,37 @@ FACES: dict[str, tuple[tuple[int, int, int], QFont.Weight]] = {
     "small-name": ((19, 14, 12), QFont.Weight.Medium),
     "body": ((19, 15, 12), QFont.Weight.Medium),
     "small": ((18, 14, 11), QFont.Weight.Normal),
-    "tiny": ((16, 13, 10), QFont.Weight.Normal),
+    "tiny": ((16, 13, 11), QFont.Weight.Normal),
     "letter": ((18, 14, 12), QFont.Weight.Bold),
-    "small-letter": ((16, 13, 10), QFont.Weight.Bold),
+    "small-letter": ((16, 13, 11), QFont.Weight.Bold),
     "figure": ((27, 22, 17), QFont.Weight.DemiBold),
 }
+# No letter on the canvas is less high on the screen.
+LEAST_PIXELS = 11
 # A word or a name that is cut to fewer letters than this says nothing: it is left out.
 LEAST_LETTERS = 4
 
 
-def face_at(name: str, step: Step) -> str:
-    """The face of a name at a step of the zoom; its plain name is that of NEAR."""
-    return name if step is Step.NEAR else f"{name}@{int(step)}"
+def least_units(zoom: float, step: Step) -> int:
+    """The least height of letters at so many pixels for each unit; an overview has its own, as large as fits."""
+    return 0 if step is Step.OVERVIEW else ceil(LEAST_PIXELS / max(zoom, NORMAL_FROM))
 
 
-@lru_cache(maxsize=64)
+def face_at(name: str, step: Step, least: int = 0) -> str:
+    """The face of a name at a step of the zoom, at least so many units high; its plain name is that of NEAR."""
+    pixels = FACES[name][0][int(step)]
+    return name if step is Step.NEAR and pixels >= least else f"{name}@{max(pixels, least)}"
+
+
+@lru_cache(maxsize=128)
 def face(name: str) -> QFont:
     """The font of a face."""
-    plain, _, step = name.partition("@")
+    plain, _, units = name.partition("@")
     pixels, weight = FACES[plain]
-    return ui_font(pixels[int(step or Step.NEAR)], weight, tabular=True, scaled=False)
+    return ui_font(int(units or pixels[Step.NEAR]), weight, tabular=True, scaled=False)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def metrics(name: str) -> QFontMetricsF:
     """The metrics of a named face, in scene units."""
     return QFontMetricsF(face(name))

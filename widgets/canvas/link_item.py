@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 
 from widgets.canvas.box_item import PILL_H, STATE_ICON, BoxItem, Look, draw_icon, draw_pill, pen, pill_width
 from widgets.canvas.geometry import LinkPath, Rect
-from widgets.canvas.lettering import rate_text
+from widgets.canvas.lettering import face_at, least_units, rate_text, width_of
 from widgets.canvas.ports import point_at
 from widgets.canvas.step import Step
 from widgets.canvas.view import Link
@@ -174,7 +174,8 @@ class LinkWordItem(BoxItem):
     def show_word(self, x: float, y: float, blocked: bool) -> None:
         """Stand about (x, y), in scene coordinates."""
         style = state_style("Blocked") if blocked else StateStyle("rebalancing", "pause", "Stopped")
-        width, height = pill_width(style, Step.NORMAL), PILL_H[Step.OVERVIEW]
+        largest = face_at("small", Step.NORMAL, least_units(0, Step.NORMAL))
+        width, height = width_of(style.word, largest) + STATE_ICON[Step.NORMAL] + 19, PILL_H[Step.OVERVIEW]
         self.place(Rect(x - width / 2, y - height / 2, width, height))
         if style != self.style:
             self.style = style
@@ -185,7 +186,7 @@ class LinkWordItem(BoxItem):
         look, rect = self.look, self.rect()
         colour, height = look.theme.colour(self.style.token), PILL_H[look.step]
         words = look.step is not Step.OVERVIEW
-        width = pill_width(self.style, look.step) if words else height
+        width = pill_width(self.style, look) if words else height
         where = QRectF((rect.width() - width) / 2, (rect.height() - height) / 2, width, height)
         if words:
             draw_pill(painter, where.x(), where.y(), self.style, look, width)

@@ -99,7 +99,7 @@ class RestItem(BoxItem):
         near = self.look.step is Step.NEAR
         write(painter, 12, 22 if near else 33, self.rest.text, self.look.face("name"), theme.text, width)
         if near:
-            write(painter, 12, 38, self.rest.hint, "small", theme.muted, width)
+            write(painter, 12, 38, self.rest.hint, self.look.face("small"), theme.muted, width)
 
     def tool_tip(self, x: float, y: float) -> str:
         """All of it."""

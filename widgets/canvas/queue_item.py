@@ -96,7 +96,9 @@ class QueueItem(BoxItem):
             write(painter, x, RINGS_Y + 14, text, self.look.face("small"), theme.muted, TOPIC_W - x - 4)
         elif len(shown) <= 6 and self.look.step is Step.NEAR and not queue.reads:
             note = tr("time left on each lease")
-            write_right(painter, TOPIC_W - 14, RINGS_Y + 13, note, "tiny", theme.muted, 140)
+            write_right(
+                painter, TOPIC_W - 14, RINGS_Y + 13, note, self.look.face("tiny"), theme.muted, TOPIC_W - 18 - x
+            )
 
     def _draw_source(self, painter: QPainter, shown: tuple[LeaseRing, ...]) -> None:
         """Where a subscription gets its messages from: no link can show it."""
@@ -118,7 +120,7 @@ class QueueItem(BoxItem):
         painter.setPen(QPen(pen(colour, 3)))
         painter.drawArc(where, 90 * 16, round(left * 360 * 16))
         if ring.attempt > 1 and self.look.step is not Step.OVERVIEW:
-            write_centred(painter, where, short_count(ring.attempt), "tiny", theme.text)
+            write_centred(painter, where, short_count(ring.attempt), self.look.face("tiny"), theme.text)
 
     def sentence(self) -> str:
         """As in "Queue builds, 12 ready, 0 delayed, 3 in flight, 1 dead letter"."""

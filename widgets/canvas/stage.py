@@ -287,9 +287,13 @@ class Stage(QGraphicsScene):
                 item.set_highlight(Highlight.TARGET if candidates and item_id == target else level)
 
     def targets_in_view(self) -> list[QRect]:
-        """Where the boxes that a consumer or a topic can be dropped on are in the viewport."""
+        """Where the boxes that take what is carried are in the viewport, and the topics whose owners a drop changes."""
         (view, *_others) = self.views()
-        boxes = [item for item in self.boxes.values() if isinstance(item, GroupItem | BenchItem)]
+        boxes = [
+            item
+            for item in self.boxes.values()
+            if isinstance(item, GroupItem | BenchItem) or (isinstance(item, TopicItem) and item.ghosts)
+        ]
         return [view.mapFromScene(item.sceneBoundingRect()).boundingRect() for item in boxes]
 
     def repaint_all(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
@@ -42,11 +43,57 @@ from widgets.canvas.lettering import (
     write_centred,
     write_right,
 )
-from widgets.canvas.short_names import short_names
 from widgets.canvas.step import Step
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.i18n import mark, tr
 from widgets.theme import state_style
+
+LETTERS = 3
+
+
+def short_names(names: Sequence[str]) -> tuple[str, ...]:
+    """At most three letters of each name, no two alike where the names are not: their beginnings, where these differ.
+
+    Else the first letters of their words ("group-2" is g2), or the first letter and those from where they part.
+    """
+    beginnings = ["".join(_words(name))[:LETTERS] or name[:LETTERS] for name in names]
+    alike = {head for head in beginnings if beginnings.count(head) > 1}
+    taken = {head for head in beginnings if head not in alike}
+    found: list[str] = []
+    for name, head in zip(names, beginnings, strict=True):
+        chosen = head
+        if head in alike:
+            others = [
+                other for other, begins in zip(names, beginnings, strict=True) if begins == head and other != name
+            ]
+            chosen = next((one for one in _other_ways(name, others) if one not in taken), head)
+            taken.add(chosen)
+        found.append(chosen)
+    return tuple(found)
+
+
+def _other_ways(name: str, others: Sequence[str]) -> Iterator[str]:
+    words = _words(name)
+    if len(words) > 1:
+        yield "".join(word[0] for word in words)[:LETTERS]
+        yield (words[0][0] + words[-1])[:LETTERS]
+    common = max((_common(name, other) for other in others), default=0)
+    if name[common:]:
+        yield name[0] + name[common : common + LETTERS - 1]
+    for number in range(1, 100):
+        yield f"{name[: LETTERS - len(str(number))]}{number}"
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[^\W_]+", name)
+
+
+def _common(one: str, other: str) -> int:
+    """How many letters two names begin with alike."""
+    return next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
+    )
+
 
 GhostKey = tuple[int, str]
 LEGEND = mark(
@@ -179,21 +226,23 @@ class TopicItem(BoxItem):
     def _draw_header(self, painter: QPainter) -> None:
         theme, topic, shape, near = self.look.theme, self.topic, self.measures, self.look.step is Step.NEAR
         x, right = draw_place_header(painter, self.look, "topic", topic.name, topic.rate_per_s, topic.gate)
-        if topic.schema and near and width_of(topic.schema, "small") + 16 <= right - x:
+        if topic.schema and near and width_of(topic.schema, self.look.face("small")) + 16 <= right - x:
             draw_icon(painter, "check", theme.stable, x - 2, 10, 14, self.look)
-            write(painter, x + 14, 22, topic.schema, "small", theme.muted, right - x - 14)
+            write(painter, x + 14, 22, topic.schema, self.look.face("small"), theme.muted, right - x - 14)
         if self.is_heat_map or self.look.step is Step.OVERVIEW:
             return
         groups = topic.lanes[0].groups if topic.lanes else ()
-        if near:
-            read = tr("last {count} messages", count=count_text(shape.scale))
-            caption = read if groups else tr("no group reads it")
-            write(painter, shape.track_x, 42, caption, "tiny", theme.muted, shape.track_w)
-        write_right(painter, shape.end_x, 43, tr("end"), self.look.face("tiny"), theme.muted, 40)
+        tiny = self.look.face("tiny")
+        read = tr("last {count} messages", count=count_text(shape.scale))
+        if width_of(read, tiny) > shape.track_w:
+            read = tr("last {count}", count=count_text(shape.scale))
+        write(painter, shape.track_x, 43, read if groups else tr("no group reads it"), tiny, theme.muted, shape.track_w)
+        write_right(painter, shape.end_x, 43, tr("end"), tiny, theme.muted, 40)
         titles = short_names([group.group for group in groups[: shape.chips]])
         for at, title in enumerate(titles):
             where = self._group_title(at)
-            write_centred(painter, where, title, self.look.face("tiny") if shape.chips == 1 else "tiny", theme.muted)
+            short = next((part for part in (title, title[:2]) if width_of(part, tiny) <= where.width()), title[:1])
+            write_centred(painter, where, short, tiny, theme.muted)
 
     def _group_title(self, at: int) -> QRectF:
         """Where the first letters of the group number `at` stand over its owner chips."""

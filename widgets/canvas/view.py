@@ -115,7 +115,9 @@ class WorkerCard:
 
 @dataclass(frozen=True, slots=True)
 class GroupBox:
-    """A consumer group. `lag` is its sum, None for "n/a"; `trend` is rising, falling or steady."""
+    """A consumer group. `lag` is the sum of what is known, None for "n/a", of how many partitions it is not known is
+    `unknown`; `trend` is rising, falling or steady.
+    """
 
     name: str
     state: str = "Stable"
@@ -124,6 +126,7 @@ class GroupBox:
     trend: str = "steady"
     members: tuple[ConsumerCard, ...] = ()
     detail: str = ""
+    unknown: int = 0
 
     @property
     def id(self) -> str:

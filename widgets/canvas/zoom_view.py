@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
 
 from widgets.canvas.box_item import Look
 from widgets.canvas.geometry import Rect
 from widgets.canvas.layout import Arrangement
+from widgets.canvas.lettering import least_units
 from widgets.canvas.step import Step, step_of
 
 LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP = 0.15, 3.0, 1.15
 FIT_MOST = 2.0
+MUCH_GROUND = 32  # pixels; less is not worth that boxes change their places
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +31,25 @@ class Sight:
 
 
 class ZoomView(QGraphicsView):
-    """Shows all of its contents until the user zooms or pans; `fit` makes it do so again."""
+    """Shows all of its contents until the user zooms; `fit` makes it do so again.
+
+    Contents are fitted to `whole_room()`. While something else has taken a part of that, the scale and the places stay
+    as they are, and the view pans.
+    """
 
     def __init__(self, scene: QGraphicsScene, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(scene, parent)
         self._look = look
         self._bounds = Rect(0, 0, 1, 1)
         self._fitted = Rect(0, 0, 0, 0)
+        #: The room that the view has where nothing stands beside it, in pixels.
+        self.whole_room: Callable[[], QSize] = self.maximumViewportSize
+        self._room_fitted = QSize()
         self._follows = True
         self._held_step: Step | None = None  # the one that stays where the zoom changes little
         self._type_scale = 1.0
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)  # `_place` centres
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
@@ -87,7 +97,7 @@ class ZoomView(QGraphicsView):
     def set_bounds(self, bounds: Rect) -> None:
         """The contents have another size: fit again if they have outgrown the last fit or shrunk much."""
         self._bounds = bounds
-        self.setSceneRect(QRectF(*bounds))
+        self._place()
         fitted = self._fitted
         outgrown = bounds.w > fitted.w or bounds.h > fitted.h
         if outgrown or bounds.w < fitted.w * 0.75 or bounds.h < fitted.h * 0.75:
@@ -95,7 +105,6 @@ class ZoomView(QGraphicsView):
 
     def pan(self, by: QPoint) -> None:
         """Move the contents by so many pixels."""
-        self._follows = False
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - by.x())
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() - by.y())
 
@@ -108,10 +117,25 @@ class ZoomView(QGraphicsView):
     def _refit(self) -> None:
         if not self._follows:
             return
-        bounds, area = self._bounds, self.maximumViewportSize()
-        self._fitted = bounds
+        bounds, area, before = self._bounds, self.whole_room(), self._room_fitted
+        self._fitted, self._room_fitted = bounds, area
         self._set_zoom(min(self.most_fitted, (area.width() - 2) / bounds.w, (area.height() - 2) / bounds.h))
-        self.centerOn(bounds.centre_x, bounds.centre_y)
+        self._place()
+        if area != before:
+            self._scroll_to(self.sceneRect().topLeft())
+        self._give_up_empty_ground()
+
+    def _scroll_to(self, corner: QPointF) -> None:
+        """Put a point of the scene at the top left, as far as there is anything to scroll."""
+        for bar, at in ((self.horizontalScrollBar(), corner.x()), (self.verticalScrollBar(), corner.y())):
+            bar.setValue(round(at * self.zoom))
+
+    def _place(self) -> None:
+        """What fits into the whole room is in the middle of that, also while only a part of it is seen."""
+        bounds, room, zoom = self._bounds, self.whole_room(), self.zoom
+        left = min(bounds.x, bounds.centre_x - room.width() / zoom / 2)
+        top = min(bounds.y, bounds.centre_y - room.height() / zoom / 2)
+        self.setSceneRect(QRectF(QPointF(left, top), QPointF(bounds.right, bounds.bottom)))
 
     def zoom_in(self) -> None:
         """A step closer."""
@@ -126,12 +150,16 @@ class ZoomView(QGraphicsView):
     def _set_zoom(self, zoom: float) -> None:
         zoom = max(LEAST_ZOOM, min(MOST_ZOOM, zoom))
         if abs(zoom - self.zoom) > 1e-6:
+            centre = self.mapToScene(self.viewport().rect().center())
             self.resetTransform()
             self.scale(zoom, zoom)
+            self._place()
+            self.centerOn(centre)
         self._look.scale = round(zoom * self.devicePixelRatioF(), 3)
         step = self._held_step = step_of(zoom, self._type_scale, self._held_step)
-        if step is not self._look.step:
-            self._look.step = step
+        drawn = (step, least_units(zoom, step))
+        if drawn != (self._look.step, self._look.least_units):
+            self._look.step, self._look.least_units = drawn
             for item in self.scene().items():
                 item.update()
 
@@ -148,7 +176,20 @@ class ZoomView(QGraphicsView):
         event.accept()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A fitted view stays fitted."""
+        """A view that is fitted stays fitted to the whole room, whatever part of that it has."""
+        corner = self.mapToScene(QPoint(0, 0))
         super().resizeEvent(event)
-        if self._fitted.w > 0:
+        if self._follows and self._fitted.w > 0 and self.whole_room() != self._room_fitted:
             self._refit()
+        else:
+            self._place()
+            self._scroll_to(corner)  # Qt begins at 0 of the scene once the scene has outgrown the view
+            if self._follows:
+                self._give_up_empty_ground()
+
+    def _give_up_empty_ground(self) -> None:
+        """Where there is much ground above or before the contents, it goes before they do."""
+        bounds, seen, zoom = self._bounds, self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom
+        right = round(zoom * min(bounds.right - seen.right(), bounds.x - seen.x()))
+        down = round(zoom * min(bounds.bottom - seen.bottom(), bounds.y - seen.y()))
+        self.pan(-QPoint(right if right >= MUCH_GROUND else 0, down if down >= MUCH_GROUND else 0))

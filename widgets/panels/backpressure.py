@@ -140,7 +140,13 @@ class Gauge(QWidget):
         share = facts.share
         if share is not None:
             draw_bar(painter, QRectF(inner.x(), px(62), inner.width(), px(8)), share, colour, theme)
-        self._line(painter, 36, facts.depth, theme.text, 15, QFont.Weight.DemiBold, width=0.98 - POLICY_SHARE)
+        room, bold = 0.98 - POLICY_SHARE, QFont.Weight.DemiBold
+        fits = (
+            size
+            for size in (15, 13)
+            if QFontMetricsF(tabular_font(size, bold)).horizontalAdvance(facts.depth) <= inner.width() * room
+        )
+        self._line(painter, 36, facts.depth, theme.text, next(fits, 12), bold, width=room)
         self._line(painter, 74, self._waiting(facts), theme.colour("failure") if facts.blocked else theme.muted)
         self._line(painter, 91, facts.slowest, theme.muted)
         self._line(painter, 108, facts.turned_away, theme.muted)
@@ -299,6 +305,10 @@ class BackpressurePanel(Panel):
     def _show(self) -> None:
         words = self.filter_text.casefold().split()
         found = [one for one in self._all if all(word in one.target.casefold() for word in words)]
+        if self._inner.underMouse():  # cards stand still under the pointer
+            shown_now = (gauge.facts for gauge in self._gauges)
+            places = {facts.target: place for place, facts in enumerate(shown_now) if facts is not None}
+            found.sort(key=lambda one: places.get(one.target, len(places)))
         shown = found[:GAUGES_MAX]
         changed = len(shown) != len(self._gauges)
         while len(self._gauges) < len(shown):

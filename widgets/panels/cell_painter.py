@@ -82,6 +82,8 @@ class CellDelegate(QStyledItemDelegate):
         """Background, then what the kind of cell shows."""
         theme = current_theme()
         painter.save()
+        if not option.state & QStyle.StateFlag.State_Enabled:  # what it stands for is no more
+            painter.setOpacity(0.45)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if selected:
             painter.fillRect(option.rect, qcolour(theme.accent_soft))

@@ -58,10 +58,14 @@ def even_ticks(low: float, high: float, most: int) -> list[float]:
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return []
     power = 10.0 ** math.floor(math.log10((high - low) / most))
+    finer: list[float] = []
     for step in (*_STEPS, *(10 * step for step in _STEPS)):
         first, last = math.ceil(low / (step * power) - 1e-9), math.floor(high / (step * power) + 1e-9)
-        if last - first < most:
-            return [number * step * power for number in range(first, last + 1)]
+        ticks = [number * step * power for number in range(first, last + 1)]
+        if len(ticks) <= most:
+            # A single tick is no scale.
+            return ticks if len(ticks) > 1 or len(finer) < 2 else [finer[0], finer[-1]]
+        finer = ticks
     return []
 
 
@@ -75,6 +79,6 @@ def power_ticks(low: float, high: float, most: int) -> list[float]:
         shown = [tick for tick in ticks if low - 1e-9 <= tick <= high + 1e-9]
         if 2 <= len(shown) <= most:
             return shown
-    # More powers than there is room for, or none between two: every second, fifth or so; else any round logarithms.
-    ticks = even_ticks(low, high, most)
-    return [tick for tick in ticks if tick == int(tick)] or ticks
+    # More powers than there is room for: every second, fifth or so; less than one: round values.
+    whole = [tick for tick in even_ticks(low, high, most) if tick == int(tick)]
+    return whole if len(whole) > 1 else [math.log10(value) for value in even_ticks(10**low, 10**high, most)]

@@ -87,8 +87,8 @@ class Chart(QWidget):
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         # What has no room is cut at its right; the tool tip has it whole.
         self._legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._plot = _Plot(self, axisItems={"bottom": TimeAxis("bottom"), "left": ValueAxis("left")})
-        self._plot.setMenuEnabled(False)
+        axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
+        self._plot = _Plot(self, axisItems=axes, enableMenu=False)
         self._plot.setMouseEnabled(x=False, y=False)
         self._plot.hideButtons()
         self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -239,12 +239,15 @@ class ChartGrid(QWidget):
         self._grid.setSpacing(2)
 
     def set_charts(self, charts: tuple[Chart, ...]) -> None:
-        """Show these in place of those before, which are deleted."""
+        """Show these in place of those before; which of those are not among them is deleted."""
         for chart in self._charts:
             self._grid.removeWidget(chart)
-            chart.deleteLater()
+            chart.set_alone(False)
+            if chart not in charts:
+                chart.deleteLater()
+        added = [chart for chart in charts if chart not in self._charts]
         self._charts, self._across = charts, 0
-        for chart in charts:
+        for chart in added:
             chart.aloneWanted.connect(lambda on, chart=chart: self.show_alone(chart if on else None))
         self._lay_out()
 
@@ -337,11 +340,13 @@ class ChartsPanel(Panel):
         self.show_body(bool(charts))
 
     def _make(self, keys: Sequence[str]) -> None:
-        self._charts = {key: Chart(self._area) for key in keys}
-        for chart in self._charts.values():
+        charts = list(self._charts.values())[: len(keys)]  # a plot takes long to make
+        while len(charts) < len(keys):
+            charts.append(chart := Chart(self._area))
             chart.momentChosen.connect(self.momentChosen)
             chart.pointed.connect(self._on_pointed)
-        self._area.set_charts(tuple(self._charts.values()))
+        self._charts = dict(zip(keys, charts, strict=True))
+        self._area.set_charts(tuple(charts))
 
     def _on_pointed(self, time_s: float) -> None:
         self.set_cursor(time_s)

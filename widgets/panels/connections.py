@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSpinBox,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from widgets.facts import plain_label
 from widgets.i18n import mark, tr
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import PanelInfo, SideBySide
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.roles import Role
 
@@ -117,7 +116,7 @@ class ConnectionsPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
         """`model` has the connections, `apis` the requests of the selected one by API."""
-        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split = SideBySide(Qt.Orientation.Horizontal)
         self.apis = RowTable(apis, API_LOOKS)
         self.apis.setAccessibleName(tr("Requests of the selected connection, by API"))
         self._beside = QStackedWidget()

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QMenu,
     QPushButton,
-    QSplitter,
     QStackedWidget,
     QToolButton,
     QWidget,
@@ -19,7 +18,7 @@ from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import CellDelegate, Index
 from widgets.panels.dead_letter_details import DeadLetterDetails, DeadLetterFacts
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import PanelInfo, SideBySide
 from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
 from widgets.roles import Role
 from widgets.theme import Theme
@@ -112,7 +111,7 @@ class DeadLettersPanel(TablePanel):
     ) -> None:
         self.details = DeadLetterDetails()
         self.causes = QListWidget()
-        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split = SideBySide(Qt.Orientation.Horizontal)
         self._views = QStackedWidget()
         self.redriven = None if redriven is None else RowTable(redriven, REDRIVEN_LOOKS)
         self.redriven_button = QToolButton()

@@ -113,8 +113,8 @@ class EventsPanel(TablePanel):
         self.follow.setChecked(bar.sliderPosition() >= bar.maximum())
 
     def follows(self) -> bool:
-        """Whether the newest event is to stay in sight."""
-        return self.follow.isChecked()
+        """Whether the newest event is to stay in sight: not while the pointer is over the rows."""
+        return self.follow.isChecked() and not self.table.viewport().underMouse()
 
     def scroll_to_end(self) -> None:
         """Show the newest."""

@@ -254,9 +254,10 @@ class LessonPanel(Panel):
         self._show_question()
 
     def begin(self) -> None:
-        """Another run: nothing is opened by hand, and the answer is not shown."""
+        """Another run: nothing is opened or folded by hand, and the answer is not shown."""
         self._facts = None
         self._clear()
+        self.set_folded(False)
 
     def _clear(self) -> None:
         for row in self._rows:
@@ -320,7 +321,7 @@ class LessonPanel(Panel):
 
     @property
     def is_folded(self) -> bool:
-        """Whether its title alone is shown."""
+        """Whether its title alone is wanted."""
         return self.fold.isChecked()
 
     def set_folded(self, on: bool) -> None:
@@ -329,16 +330,13 @@ class LessonPanel(Panel):
         self._fold()
 
     def _fold(self) -> None:
-        on = self.fold.isChecked()
-        self._area.setVisible(not on)
-        self.note.setVisible(not on and bool(self.note.text()))
         self.restyle()
-        self.folded.emit(on)
+        self.folded.emit(self.is_folded)
         self.heightChanged.emit()
 
     def wanted_height(self, width: int) -> int:
         """How many pixels show all of it."""
-        head = self.title_row.sizeHint().height()
+        head = self.title_height
         if self.is_folded:
             return head
         note = self.note.heightForWidth(width) if self.note.text() else 0

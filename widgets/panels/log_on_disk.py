@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.i18n import mark, tr
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import PanelInfo, SideBySide
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -55,7 +55,7 @@ class LogOnDiskPanel(TablePanel):
         self.facts = FactsGrid()
         self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint")
         self._hint.setWordWrap(True)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split = SideBySide(Qt.Orientation.Horizontal)
         super().__init__(
             model,
             LOOKS,

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QPushButton, QWidget
 
 from widgets.facts import mark_wrong, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.message_details import MessageDetails
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import PanelInfo, SideBySide
 from widgets.panels.table_panel import ColumnLook, TablePanel
 
 LOOKS = (
@@ -97,7 +97,7 @@ class MessagesPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.details = MessageDetails()
-        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split = SideBySide(Qt.Orientation.Horizontal)
         self._sources: tuple[tuple[str, int], ...] = ()
         self._wanted: tuple[str, int | None] | None = None
         super().__init__(
@@ -142,7 +142,6 @@ class MessagesPanel(TablePanel):
         combo.setToolTip(name)
         combo.setMinimumContentsLength(characters)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        combo.setMaximumWidth(180)
         combo.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return combo
 

@@ -41,8 +41,9 @@ class OffsetsPanel(TablePanel):
             "How far each group has come in each partition.\n\n"
             "- **Committed** is where the group continues after a restart, **position** is what its owner "
             "reads next.\n"
-            '- **Consumer lag** = end offset - committed offset; "n/a" where nothing is committed.\n'
-            "- **Drained in** is the time until nothing is left, at the pace of the last two seconds.\n"
+            "- **Consumer lag** = end offset - committed offset; before the first commit it counts from where the "
+            'group began, and is "n/a" if that is not known.\n'
+            "- **Drained in** is the time until nothing is left, at the pace of the last five seconds.\n"
             "- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are "
             "reviewed before they are applied."
         ),

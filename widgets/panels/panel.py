@@ -9,7 +9,6 @@ from typing import ClassVar
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -23,11 +22,14 @@ from widgets.facts import mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.theme import current_theme
+from widgets.panels.title_row import TitleRow
+from widgets.theme import current_theme, px
 
 FILTER_DELAY_MS = 120
 ROOM_FOR_ICON = 92
 ROOM_FOR_HOW = 54
+# Below this width, two parts of a panel stand one above the other.
+NARROW = 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,27 @@ class EmptyState(QWidget):
         self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, self.devicePixelRatioF()))
 
 
+class SideBySide(QSplitter):
+    """Two parts of a panel side by side; one above the other where it is narrow and high."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As there is room."""
+        upright = self.width() < min(px(NARROW), self.height() + 1)
+        wanted = Qt.Orientation.Vertical if upright else Qt.Orientation.Horizontal
+        turned = wanted is not self.orientation()
+        if turned:
+            self.setOrientation(wanted)
+        super().resizeEvent(event)
+        if turned:
+            whole = self.height() if upright else self.width()
+            self.setSizes([whole // self.count()] * self.count())
+
+
 def side_by_side(
     parent: QWidget, left: QWidget, right: QWidget, stretch: tuple[int, int], widths: tuple[int, int]
 ) -> QSplitter:
     """Two parts of a panel with a border to be moved; `stretch` is what each gets of the room beyond `widths`."""
-    split = QSplitter(Qt.Orientation.Horizontal, parent)
+    split = SideBySide(Qt.Orientation.Horizontal, parent)
     for place, part in enumerate((left, right)):
         split.addWidget(part)
         split.setStretchFactor(place, stretch[place])
@@ -150,7 +168,7 @@ class Panel(QWidget):
         self._filter_text = ""
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
-        self.title_row = QHBoxLayout()
+        self.title_row = TitleRow()
         self.title_row.setContentsMargins(8, 4, 8, 4)
         self.title_row.setSpacing(8)
         self.title_row.addWidget(self._title)
@@ -177,6 +195,7 @@ class Panel(QWidget):
         self.stack = QStackedLayout()
         self.stack.addWidget(self.empty_state)
         self._below_title = QWidget(self)
+        self._below_title.setMinimumHeight(1)  # the title is whole before all else
         inner, column = QVBoxLayout(self._below_title), QVBoxLayout(self)
         for layout in (inner, column):
             layout.setContentsMargins(0, 0, 0, 0)
@@ -210,7 +229,7 @@ class Panel(QWidget):
     @property
     def title_height(self) -> int:
         """How high it is with its title alone, in pixels."""
-        return self.title_row.sizeHint().height()
+        return self.title_row.heightForWidth(self.width())
 
     @property
     def is_title_alone(self) -> bool:

@@ -37,7 +37,7 @@ class RebalancesPanel(Panel):
         )
         self._facts: tuple[RebalanceFacts, ...] = ()
         self._cards: list[RebalanceCard] = []
-        area = SoftArea(self)
+        self._area = area = SoftArea(self)
         inner = QWidget(area)
         self._column = QVBoxLayout(inner)
         self._column.setContentsMargins(8, 0, 8, 8)
@@ -49,13 +49,17 @@ class RebalancesPanel(Panel):
 
     def set_rebalances(self, facts: Sequence[RebalanceFacts]) -> None:
         """Show rebalances, the newest first; cards past `CARDS_MAX` are left out, with a note."""
-        facts = tuple(facts)
+        facts, new = tuple(facts), 0
+        if self._area.underMouse():  # cards stand still under the pointer: new ones wait
+            known = {one.key for one in self._facts}
+            new, facts = len(facts), tuple(one for one in facts if one.key in known)
+            new -= len(facts)
+        self.set_count(tr("{count:,}, {new:,} new", count=len(facts), new=new) if new else f"{len(facts):,}")
         if facts == self._facts:
             return
         if facts and self._facts and facts[0].key != self._facts[0].key:
             self._make_room_for(facts)
         first, self._facts = bool(facts) != bool(self._facts), facts
-        self.set_count(f"{len(facts):,}")
         shown = facts[:CARDS_MAX]
         while len(self._cards) < len(shown):
             self._insert(len(self._cards))

@@ -12,7 +12,8 @@ from widgets.panels.table_panel import ColumnLook, TablePanel
 LOOKS = (
     ColumnLook("number", 138),
     ColumnLook("place", 150, 2),
-    ColumnLook("number", 84, spare=5),
+    ColumnLook("number", 118),
+    ColumnLook("number", 110),
     ColumnLook("text", 110, 2),
     ColumnLook("chip", 120, 1),
     ColumnLook("chip", 120, 1, spare=3),
@@ -24,7 +25,7 @@ LOOKS = (
 
 
 class RedeliveriesPanel(TablePanel):
-    """Columns: delivered, message, messages, reader, to, before to, after, why, cause, times."""
+    """Columns: time, message, delivered or fetched again, reader, to, before, after, why, cause, times."""
 
     info = PanelInfo(
         "redeliveries",
@@ -34,6 +35,9 @@ class RedeliveriesPanel(TablePanel):
         mark(
             "Every delivery of a message that its reader (a group or a queue) **had been given before**: to whom now, "
             "to whom before, how long after, and what lay between.\n\n"
+            "**Delivered again** is what was acknowledged before, or what a member left behind that is gone. "
+            "**Fetched again** is what a client only fetched once more, after a seek or a pause, or since it had "
+            "discarded it.\n\n"
             "- **Nacked**, **Lease expired**, **Released**: the message came back to its queue.\n"
             "- **Rebalance completed**: a consumer was given messages and left, or lost the partition, before its "
             "offsets were committed.\n"

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableView, QWidget
 
+from widgets.facts import set_plain_tip
 from widgets.i18n import tr
 from widgets.panels.cell_painter import (
     ROW_HEIGHT,
@@ -27,6 +38,7 @@ FILTERING_SHOWN_AFTER_MS = 150
 # Of the words of a header, and the room at both their sides, as in the style sheet.
 HEADER_PIXELS, HEADER_PADDING = 12, 18
 
+_POINTER_MOVES = frozenset({QEvent.Type.Enter, QEvent.Type.MouseMove, QEvent.Type.Leave})
 _TO_A_ROW = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home})
 
 Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown", "owners"]
@@ -186,7 +198,7 @@ class TablePanel(Panel):
         self._total: int | None = None
         self._messages = 0
         self._reported_key: Hashable = None
-        self._just_reported = False
+        self._just_reported = self._pointed = False
         self._filtering = QTimer(self)
         self._filtering.setSingleShot(True)
         self._filtering.setInterval(FILTERING_SHOWN_AFTER_MS)
@@ -205,6 +217,19 @@ class TablePanel(Panel):
         self.table.clicked.connect(self._on_click)
         model.dataChanged.connect(self._on_cells)
         chosen.selectionChanged.connect(lambda _new, _old: self.selectionChanged.emit(self.selected_count()))
+        self.waiting = QPushButton(self)
+        self.waiting.setProperty("role", "link")
+        self.waiting.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        set_plain_tip(self.waiting, tr("They wait while the pointer is over the rows or one is selected: shows them."))
+        self.waiting.hide()
+        self.title_row.insertWidget(2, self.waiting)
+        if hasattr(model, "hold"):
+            held: Any = model
+            held.waiting_changed.connect(self._show_waiting)
+            self.waiting.clicked.connect(held.let_in)
+            self.table.viewport().installEventFilter(self)
+            # Afterwards: rows may be on their way out just now.
+            chosen.selectionChanged.connect(lambda _new, _old: QTimer.singleShot(0, self, self._hold))
         self.stack.addWidget(self.body())
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset, model.layoutChanged):
             signal.connect(self._on_rows)
@@ -220,6 +245,22 @@ class TablePanel(Panel):
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             super().focus_body()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Rows stand still under the pointer, and while a menu has it."""
+        if event.type() in _POINTER_MOVES:
+            self._hold(over=event.type() is not QEvent.Type.Leave)
+        return super().eventFilter(watched, event)
+
+    def _hold(self, over: bool | None = None) -> None:
+        """New rows wait while the pointer is over the rows or any is selected; under it those that are gone stay."""
+        self._pointed = self._pointed if over is None else over
+        model: Any = self.model
+        model.hold(self._pointed or self.table.selectionModel().hasSelection(), gone=self._pointed)
+
+    def _show_waiting(self, count: int) -> None:
+        self.waiting.setText(tr("{count:,} new", count=count))
+        self.waiting.setVisible(count > 0)
 
     def set_total(self, total: int) -> None:
         """How many rows there are without the filter."""

@@ -12,7 +12,7 @@ import msgspec
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
-from broker_core.schemas.registry import SchemaRegistry
+from broker_core.schemas.registry import References, SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.scenario import Scenario
 
@@ -67,13 +67,14 @@ _DETAILS = frozenset({"subject", "schema", "rule"})
 def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
     registry, subject = found.registry, str(detail.get("subject", ""))
     if "text" in detail:
-        registry.register(subject, str(detail["text"]), SchemaKind(detail.get("kind", SchemaKind.JSON)))
+        references = msgspec.convert(detail.get("references", ()), References)
+        registry.register(subject, str(detail["text"]), SchemaKind(detail.get("kind", SchemaKind.JSON)), references)
     elif "compatibility" in detail:
         mode = detail["compatibility"]
         registry.set_compatibility(None if mode is None else Compatibility[mode], subject)
     elif "deleted" in detail:
         for version in detail["deleted"]:
-            registry.delete_version(subject, int(version))
+            registry.delete_version(subject, int(version), permanent=bool(detail.get("permanent")))
     elif "schema" in detail and detail["schema"] is None:
         found.rules.pop(topic, None)
     elif detail.get("rule") is not None:  # of a topic that is created

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.sessions.collectors.timeline_spans import TimelineSpans
 from app.sessions.event_text import KINDS
-from broker_core.events import Event, EventKind
+from broker_core.events import Event, EventKind, is_users
 from widgets.i18n import tr
 from widgets.timeline import Tick
 
@@ -25,6 +25,8 @@ class _Mark:
     def tick(self) -> Tick:
         _word, _choice, lane, words = KINDS[self.kind]
         label = tr(words).format(count=self.count, who=self.first.client or self.first.topic, cause=self.first.cause)
+        if self.kind is EventKind.USER_ACTION and not is_users(self.first):
+            label = tr("Scheduled: {what}", what=label)
         many = self.count > 1 and "{count" not in words
         return Tick(
             self.first.time_ns,

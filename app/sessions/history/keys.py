@@ -20,13 +20,22 @@ KEYS_MOST = 200_000  # further ones are not looked for: a list of names beyond i
 class KeyCounts(NamedTuple):
     """How many messages each key has in one partition, the most frequent first.
 
-    `unnamed` were published in batches, whose events name no key; `whole` is False where older events are not kept.
+    `batches` holds (first offset, count) of what was published in batches, whose events name no key; `whole` is False
+    where older events are not kept.
     """
 
     keys: tuple[tuple[bytes | None, int], ...]
     total: int
-    unnamed: int
+    batches: tuple[tuple[int, int], ...]
     whole: bool
+
+    def with_read(self, read: Mapping[int, Counter[bytes | None] | None]) -> KeyCounts:
+        """With the keys of those batches, by first offset, that were read from the log; None for one that is gone."""
+        counts = Counter(dict(self.keys))
+        for first, _count in self.batches:
+            counts.update(read.get(first) or {})
+        left = tuple(batch for batch in self.batches if read.get(batch[0]) is None)
+        return self._replace(keys=tuple(counts.most_common()), batches=left)
 
 
 class PlacedKey(NamedTuple):
@@ -54,26 +63,28 @@ def partition_keys(
 ) -> KeyCounts:
     """Of the first `events` events; those before number `first` are `older`'s."""
     counts: Counter[bytes | None] = Counter()
-    unnamed = 0
+    batches: list[tuple[int, int]] = []
     if older is not None:
         field = pc.field
         here = (field("topic") == topic) & (field("partition") == partition)
         wanted = _published() & here & (field("seq") < min(first, events))
-        rows = older.table(wanted, ("key", "count")).group_by(["key", "count"]).aggregate([([], "count_all")])
-        for row in rows.to_pylist():
-            if row["count"] == 1:
-                counts[row["key"]] += row["count_all"]
-            else:
-                unnamed += row["count"] * row["count_all"]
+        rows = older.table(wanted, ("key", "offset", "count"))
+        one = pc.equal(rows["count"], 1)
+        for row in rows.filter(one).group_by("key").aggregate([([], "count_all")]).to_pylist():
+            counts[row["key"]] += row["count_all"]
+        many = rows.filter(pc.invert(one))
+        batches += zip(many["offset"].to_pylist(), many["count"].to_pylist(), strict=True)
     for event in _first(ring, events):
         if event.kind is not EventKind.PUBLISHED or event.partition != partition or event.topic != topic:
             continue
         if event.count == 1:
             counts[event.key] += 1
         else:
-            unnamed += event.count
+            batches.append((event.offset or 0, event.count))
     whole = older is not None or ring.first_seq == 0
-    return KeyCounts(tuple(counts.most_common()), counts.total() + unnamed, unnamed, whole)
+    return KeyCounts(
+        tuple(counts.most_common()), counts.total() + sum(count for _, count in batches), tuple(batches), whole
+    )
 
 
 def published(events: int, ring: EventRing, older: Recorded | None, first: int) -> Published:

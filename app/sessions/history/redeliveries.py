@@ -1,4 +1,4 @@
-"""Which messages were delivered again to the same reader: when, to whom, and why."""
+"""Which messages were delivered or fetched again by the same reader: when, by whom, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from app.sessions.history.recorded import ALL, Recorded
 from app.sessions.history.ring import EventRing
-from broker_core.events import Event, EventKind
+from broker_core.events import FETCHED_AGAIN, Event, EventKind
 
 _RETURNS = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED, EventKind.RELEASED})
 _MOVES_BACK = frozenset({EventKind.OFFSETS_RESET, EventKind.REBALANCE_COMPLETED})
@@ -19,7 +19,7 @@ KINDS = frozenset({EventKind.DELIVERED}) | _RETURNS | _MOVES_BACK
 
 
 class Redelivery(NamedTuple):
-    """`messages` from `offset` on, which `delivered` gave to a reader once more.
+    """`messages` from `offset` on, which `delivered` gave to a reader once more, or which a client fetched once more.
 
     `before` is the delivery before that, None where it is no longer kept; `why` what lay between: the message came
     back, or the group's offsets were reset or its members changed; None where the reader itself went back. `times` is
@@ -33,6 +33,11 @@ class Redelivery(NamedTuple):
     why: Event | None
     times: int
 
+    @property
+    def is_fetched(self) -> bool:
+        """Whether a client only fetched it once more."""
+        return self.delivered.attempt is None
+
 
 def redeliveries(ring: EventRing, recorded: Recorded | None, first: int, until_ns: int) -> list[Redelivery]:
     """All up to `until_ns`, the newest first. `first` is the number of the first event that is not `recorded`'s."""
@@ -40,7 +45,8 @@ def redeliveries(ring: EventRing, recorded: Recorded | None, first: int, until_n
     older: list[Event] = []
     if recorded is not None:
         before = (pc.field("seq") < first) & (pc.field("time_ns") <= until_ns)
-        again = recorded.events((pc.field("kind") == EventKind.DELIVERED.value) & (pc.field("attempt") > 1) & before)
+        once_more = (pc.field("attempt") > 1) | (pc.field("cause") == FETCHED_AGAIN)
+        again = recorded.events((pc.field("kind") == EventKind.DELIVERED.value) & once_more & before)
         again += [event for event in kept if _is_again(event)]
         if again:
             older = recorded.events(_around(again) & before, ALL)
@@ -73,7 +79,7 @@ def redeliveries_of(events: Iterable[Event]) -> Iterator[Redelivery]:
 
 
 def _is_again(event: Event) -> bool:
-    return event.kind is EventKind.DELIVERED and (event.attempt or 1) > 1
+    return event.kind is EventKind.DELIVERED and event.attempt != 1
 
 
 def _around(again: list[Event]) -> pc.Expression:

@@ -294,11 +294,10 @@ class SessionSeries:
         broker, levels = self._broker, dict[Key, float]()
         for name, group in broker.groups.items():
             lags = list(group.lags(broker.topics.partition_count, broker.topics.end_offset))
-            for (topic, partition), behind, end_offset in lags:
-                if behind is not None or not end_offset:
-                    levels[lag(name, topic, partition)] = behind or 0
-            whole = total_lag((behind, end_offset) for _place, behind, end_offset in lags)
-            if whole is not None:
+            levels.update({lag(name, *place): behind for place, behind, _ in lags if behind is not None})
+            whole = total_lag(behind for _place, behind, _ in lags)
+            # Part of a sum is no level: it would leap as soon as the rest is known.
+            if whole is not None and not any(behind is None and wanted for _place, behind, wanted in lags):
                 levels[lag(name)] = whole
         for name, queue in broker.queues.items():
             levels[depth(name)], levels[dead(name)] = queue.waiting, queue.dead

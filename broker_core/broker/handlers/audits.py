@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import Handlers
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import audits
 
@@ -19,6 +18,3 @@ def _audit(broker: Broker, now_ns: int, _request: audits.AuditBroker) -> audits.
             "this broker does not keep its events; open one for tests, by EmbeddedBroker or serve --testing",
         )
     return broker.auditor(now_ns)
-
-
-HANDLERS: Handlers = {audits.AuditBroker: _audit}

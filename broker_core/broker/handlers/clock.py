@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT, Handlers
+from broker_core.broker.handlers.table import CLIENT
 from broker_core.clock import NS_PER_MS
 from broker_core.operations import clock
 from broker_core.replies import Reply
@@ -43,12 +43,3 @@ def _moved(broker: Broker, now_ns: int, by_ms: float, members_stay: bool) -> Rep
 def _answer(broker: Broker, now_ns: int) -> clock.ClockAnswer:
     time_ms = now_ns / NS_PER_MS
     return clock.ClockAnswer(time_ms=time_ms, unix_ms=broker.clock.unix_ms(now_ns), stopped=broker.clock.is_stopped)
-
-
-HANDLERS: Handlers = {
-    clock.DescribeClock: _describe,
-    clock.StopClock: _stop,
-    clock.StartClock: _start,
-    clock.AdvanceClock: _advance,
-    clock.JumpClock: _jump,
-}

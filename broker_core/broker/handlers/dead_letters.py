@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT, Handlers
+from broker_core.broker.handlers.table import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import dead_letters, queues
 from broker_core.queues.dead_letter_filter import DeadLetterFilter
@@ -83,15 +83,3 @@ def _undo_redrive(broker: Broker, now_ns: int, request: dead_letters.UndoRedrive
 
 def _undo_purge(broker: Broker, now_ns: int, request: dead_letters.UndoPurgeDeadLetters) -> queues.Messages:
     return queues.Messages(messages=broker.queues.dead_letters(request.queue).undo_purge(now_ns, CLIENT))
-
-
-HANDLERS: Handlers = {
-    dead_letters.ListDeadLetters: _list_dead_letters,
-    dead_letters.DeadLettersByCause: _by_cause,
-    dead_letters.Redrive: _redrive,
-    dead_letters.RedriveProgress: _redrive_progress,
-    dead_letters.StopRedrive: _stop_redrive,
-    dead_letters.PurgeLetters: _purge_letters,
-    dead_letters.UndoRedrive: _undo_redrive,
-    dead_letters.UndoPurgeDeadLetters: _undo_purge,
-}

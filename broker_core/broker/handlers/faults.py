@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import Handlers
 from broker_core.operations import faults
 
 if TYPE_CHECKING:
@@ -29,10 +28,3 @@ def _answers(broker: Broker) -> list[faults.FaultAnswer]:
         faults.FaultAnswer(name=name, what=view.what, since_ns=view.since_ns, until_ns=view.until_ns)
         for name, view in broker.client_faults.views().items()
     ]
-
-
-HANDLERS: Handlers = {
-    faults.BeginFault: _begin_fault,
-    faults.ListFaults: _list_faults,
-    faults.EndFault: _end_fault,
-}

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import Handlers
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import groups
+from broker_core.snapshots import GroupView
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
 
 def _list_groups(broker: Broker, now_ns: int, _request: groups.ListGroups) -> groups.GroupsAnswer:
-    return groups.GroupsAnswer(groups=[groups.GroupAnswer.of(view) for view in broker.groups.views(now_ns)])
+    return groups.GroupsAnswer(groups=list(broker.groups.views(now_ns)))
 
 
-def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) -> groups.GroupAnswer:
-    return groups.GroupAnswer.of(broker.groups.view(now_ns, request.group))
+def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) -> GroupView:
+    return broker.groups.view(now_ns, request.group)
 
 
 def _list_members(broker: Broker, now_ns: int, request: groups.ListMembers) -> groups.MembersAnswer:
-    return groups.MembersAnswer.of(broker.groups.view(now_ns, request.group))
+    view = broker.groups.view(now_ns, request.group)
+    return groups.MembersAnswer(state=view.state, members=view.members)
 
 
 def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
@@ -29,8 +30,7 @@ def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> N
 
 
 def _list_offsets(broker: Broker, now_ns: int, request: groups.ListOffsets) -> groups.OffsetsAnswer:
-    view = broker.groups.view(now_ns, request.group)
-    return groups.OffsetsAnswer(offsets=[groups.OffsetAnswer.of(each) for each in view.offsets])
+    return groups.OffsetsAnswer(offsets=broker.groups.view(now_ns, request.group).offsets)
 
 
 def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:
@@ -39,9 +39,7 @@ def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) ->
         changes = broker.offsets.preview_reset(request.group, target, places)
     else:
         changes = broker.offsets.reset(now_ns, request.group, target, places)
-    return groups.OffsetsReset(
-        applied=not request.dry_run, changes=[groups.OffsetChange.of(change) for change in changes]
-    )
+    return groups.OffsetsReset(applied=not request.dry_run, changes=changes)
 
 
 def _kick_member(broker: Broker, now_ns: int, request: groups.KickMember) -> None:
@@ -67,16 +65,3 @@ def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int
         numbers = range(broker.logs.partition_count(place.topic)) if place.partition is None else (place.partition,)
         found |= {(place.topic, number): None for number in numbers}
     return list(found)
-
-
-HANDLERS: Handlers = {
-    groups.ListGroups: _list_groups,
-    groups.DescribeGroup: _describe_group,
-    groups.ListMembers: _list_members,
-    groups.DeleteGroup: _delete_group,
-    groups.ListOffsets: _list_offsets,
-    groups.ResetOffsets: _reset_offsets,
-    groups.KickMember: _kick_member,
-    groups.HoldMember: _hold_member,
-    groups.ReleaseMember: _release_member,
-}

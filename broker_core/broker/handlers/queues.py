@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT, Handlers
+from broker_core.broker.handlers.table import CLIENT
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import messages, queues
+from broker_core.snapshots import QueueView
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
@@ -16,11 +17,10 @@ _LEASES_SHOWN = 100
 
 
 def _list_queues(broker: Broker, now_ns: int, _request: queues.ListQueues) -> queues.QueuesAnswer:
-    views = [broker.views.queue(now_ns, name, 0, 0) for name in broker.queues.names()]
-    return queues.QueuesAnswer(queues=[queues.QueueAnswer.of(view, now_ns) for view in views])
+    return queues.QueuesAnswer(queues=[broker.views.queue(now_ns, name, 0, 0) for name in broker.queues.names()])
 
 
-def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> queues.QueueAnswer:
+def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> QueueView:
     broker.queues.create(
         now_ns,
         request.name,
@@ -31,7 +31,7 @@ def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> q
     return _queue(broker, now_ns, request.name)
 
 
-def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubscription) -> queues.QueueAnswer:
+def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubscription) -> QueueView:
     broker.queues.subscribe(
         now_ns,
         request.name,
@@ -43,23 +43,25 @@ def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubs
     return _queue(broker, now_ns, request.name)
 
 
-def _describe_queue(broker: Broker, now_ns: int, request: queues.DescribeQueue) -> queues.QueueAnswer:
+def _describe_queue(broker: Broker, now_ns: int, request: queues.DescribeQueue) -> QueueView:
     return _queue(broker, now_ns, request.queue)
 
 
-def _queue(broker: Broker, now_ns: int, name: str) -> queues.QueueAnswer:
-    return queues.QueueAnswer.of(broker.views.queue(now_ns, name, _LEASES_SHOWN, 0), now_ns)
+def _queue(broker: Broker, now_ns: int, name: str) -> QueueView:
+    return broker.views.queue(now_ns, name, _LEASES_SHOWN, 0)
 
 
-def _queue_config(broker: Broker, now_ns: int, request: queues.QueueConfiguration) -> queues.QueueConfigAnswer:
+def _queue_config(broker: Broker, _now_ns: int, request: queues.QueueConfiguration) -> queues.QueueConfigAnswer:
     name = request.queue
-    view, config = broker.views.queue(now_ns, name, 0, 0), broker.queues.queue(name).config
     subscription = broker.queues.subscription(name)
     if subscription is None:
-        return queues.QueueConfigAnswer.of(view, None, config, broker.backpressure.config(name))
-    limited = subscription.max_messages is not None
-    flow = FlowConfig(max_messages=subscription.max_messages, policy=subscription.policy) if limited else None
-    return queues.QueueConfigAnswer.of(view, subscription.topic, config, flow)
+        flow = broker.backpressure.config(name)
+    elif subscription.max_messages is None:
+        flow = None
+    else:
+        flow = FlowConfig(max_messages=subscription.max_messages, policy=subscription.policy)
+    topic = None if subscription is None else subscription.topic
+    return queues.QueueConfigAnswer(topic=topic, settings=broker.queues.queue(name).config, flow=flow)
 
 
 def _delete_queue(broker: Broker, now_ns: int, request: queues.DeleteQueue) -> None:
@@ -77,16 +79,3 @@ def _purge_queue(broker: Broker, now_ns: int, request: queues.PurgeQueue) -> que
 
 def _undo_purge_queue(broker: Broker, now_ns: int, request: queues.UndoPurgeQueue) -> queues.Messages:
     return queues.Messages(messages=broker.queues.queue(request.queue).undo_purge(now_ns, CLIENT))
-
-
-HANDLERS: Handlers = {
-    queues.ListQueues: _list_queues,
-    queues.CreateQueue: _create_queue,
-    queues.CreateSubscription: _create_subscription,
-    queues.DescribeQueue: _describe_queue,
-    queues.QueueConfiguration: _queue_config,
-    queues.DeleteQueue: _delete_queue,
-    queues.Peek: _peek,
-    queues.PurgeQueue: _purge_queue,
-    queues.UndoPurgeQueue: _undo_purge_queue,
-}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT, Handlers
+from broker_core.broker.handlers.table import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import schemas
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.registry import SchemaVersion
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
@@ -30,7 +31,8 @@ def _describe_subject(broker: Broker, _now_ns: int, request: schemas.DescribeSub
 
 
 def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject) -> schemas.Versions:
-    return schemas.Versions(versions=list(broker.schemas.delete_subject(now_ns, request.subject, client=CLIENT)))
+    versions = broker.schemas.delete_subject(now_ns, request.subject, permanent=request.permanent, client=CLIENT)
+    return schemas.Versions(versions=list(versions))
 
 
 def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatibility) -> None:
@@ -38,24 +40,25 @@ def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatib
     broker.schemas.set_compatibility(now_ns, mode, request.subject, client=CLIENT)
 
 
-def _register_schema(broker: Broker, now_ns: int, request: schemas.RegisterSchema) -> schemas.VersionAnswer:
-    kind = SchemaKind(request.text.kind)
-    return schemas.VersionAnswer.of(
-        broker.schemas.register(now_ns, request.subject, request.text.text, kind, client=CLIENT)
+def _register_schema(broker: Broker, now_ns: int, request: schemas.RegisterSchema) -> SchemaVersion:
+    text = request.text
+    return broker.schemas.register(
+        now_ns, request.subject, text.text, SchemaKind(text.kind), text.references, client=CLIENT
     )
 
 
-def _describe_version(broker: Broker, _now_ns: int, request: schemas.DescribeVersion) -> schemas.VersionAnswer:
-    return schemas.VersionAnswer.of(broker.schemas.registry.version(request.subject, request.version))
+def _describe_version(broker: Broker, _now_ns: int, request: schemas.DescribeVersion) -> SchemaVersion:
+    return broker.schemas.registry.version(request.subject, request.version)
 
 
 def _delete_version(broker: Broker, now_ns: int, request: schemas.DeleteVersion) -> None:
-    broker.schemas.delete_version(now_ns, request.subject, request.version, client=CLIENT)
+    broker.schemas.delete_version(now_ns, request.subject, request.version, permanent=request.permanent, client=CLIENT)
 
 
 def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) -> schemas.CheckAnswer:
     try:
-        found = broker.schemas.registry.check(request.subject, request.text.text, SchemaKind(request.text.kind))
+        text = request.text
+        found = broker.schemas.registry.check(request.subject, text.text, SchemaKind(text.kind), text.references)
         problems = [str(problem) for problem in found]
     except BrokerError as error:
         if error.code is not ErrorCode.INVALID_SCHEMA:
@@ -66,18 +69,4 @@ def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) ->
 
 def _diff_schemas(broker: Broker, _now_ns: int, request: schemas.DiffSchemas) -> schemas.DiffAnswer:
     changes = broker.schemas.registry.diff(request.subject, request.before, request.after or "latest")
-    return schemas.DiffAnswer(changes=[schemas.DiffChange.of(change) for change in changes])
-
-
-HANDLERS: Handlers = {
-    schemas.ListSubjects: _list_subjects,
-    schemas.SetDefaultCompatibility: _set_default_compatibility,
-    schemas.DescribeSubject: _describe_subject,
-    schemas.DeleteSubject: _delete_subject,
-    schemas.SetCompatibility: _set_compatibility,
-    schemas.RegisterSchema: _register_schema,
-    schemas.DescribeVersion: _describe_version,
-    schemas.DeleteVersion: _delete_version,
-    schemas.CheckSchema: _check_schema,
-    schemas.DiffSchemas: _diff_schemas,
-}
+    return schemas.DiffAnswer(changes=list(changes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import Handlers
 from broker_core.operations import share_groups
 
 if TYPE_CHECKING:
@@ -48,9 +47,3 @@ def _described(broker: Broker, name: str) -> share_groups.ShareGroupAnswer:
             for at in view.positions
         ],
     )
-
-
-HANDLERS: Handlers = {
-    share_groups.ListShareGroups: _list_share_groups,
-    share_groups.DescribeShareGroup: _describe_share_group,
-}

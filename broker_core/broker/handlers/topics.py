@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT, Handlers
+from broker_core.broker.handlers.table import CLIENT
+from broker_core.log.config import LogConfig
 from broker_core.operations import messages, topics
+from broker_core.snapshots import TopicView
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
@@ -13,10 +15,10 @@ if TYPE_CHECKING:
 
 def _list_topics(broker: Broker, now_ns: int, _request: topics.ListTopics) -> topics.TopicsAnswer:
     names = broker.topics.names()
-    return topics.TopicsAnswer(topics=[topics.TopicAnswer.of(broker.views.topic(now_ns, name)) for name in names])
+    return topics.TopicsAnswer(topics=[broker.views.topic(now_ns, name) for name in names])
 
 
-def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> topics.TopicAnswer:
+def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> TopicView:
     broker.topics.create(
         now_ns,
         request.name,
@@ -26,19 +28,19 @@ def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> t
         flow=None if request.flow is None else request.flow.config(),
         schema=None if request.rule is None else request.rule.rule(),
     )
-    return topics.TopicAnswer.of(broker.views.topic(now_ns, request.name))
+    return broker.views.topic(now_ns, request.name)
 
 
-def _describe_topic(broker: Broker, now_ns: int, request: topics.DescribeTopic) -> topics.TopicAnswer:
-    return topics.TopicAnswer.of(broker.views.topic(now_ns, request.topic))
+def _describe_topic(broker: Broker, now_ns: int, request: topics.DescribeTopic) -> TopicView:
+    return broker.views.topic(now_ns, request.topic)
 
 
 def _delete_topic(broker: Broker, now_ns: int, request: topics.DeleteTopic) -> None:
     broker.topics.delete(now_ns, request.topic)
 
 
-def _topic_config(broker: Broker, _now_ns: int, request: topics.TopicConfig) -> topics.TopicConfigAnswer:
-    return topics.TopicConfigAnswer.of(broker.topics.config(request.topic))
+def _topic_config(broker: Broker, _now_ns: int, request: topics.TopicConfig) -> LogConfig:
+    return broker.topics.config(request.topic)
 
 
 def _topic_demands(broker: Broker, now_ns: int, request: topics.TopicDemands) -> topics.Demands:
@@ -46,12 +48,15 @@ def _topic_demands(broker: Broker, now_ns: int, request: topics.TopicDemands) ->
     view = (
         broker.views.queue(now_ns, name, 0, 0).gate if name in broker.queues else broker.views.topic(now_ns, name).gate
     )
-    return topics.Demands.of(
-        view, broker.topics.partitioner_kind(name), broker.schemas.rule(name), broker.backpressure.config(name)
+    return topics.Demands(
+        partitioner=broker.topics.partitioner_kind(name),
+        rule=broker.schemas.rule(name),
+        flow=broker.backpressure.config(name),
+        gate=view,
     )
 
 
-def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> topics.TopicConfigAnswer:
+def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> LogConfig:
     before = broker.topics.config(request.topic)
     broker.topics.configure(
         now_ns,
@@ -59,12 +64,12 @@ def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic
         log=None if request.log == topics.LogSettings() else request.log.on(before),
         flow=None if request.flow is None else request.flow.config(),
     )
-    return topics.TopicConfigAnswer.of(broker.topics.config(request.topic))
+    return broker.topics.config(request.topic)
 
 
-def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) -> topics.TopicAnswer:
+def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) -> TopicView:
     broker.topics.add_partitions(now_ns, request.topic, request.total)
-    return topics.TopicAnswer.of(broker.views.topic(now_ns, request.topic))
+    return broker.views.topic(now_ns, request.topic)
 
 
 def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) -> topics.RecordsDeleted:
@@ -93,19 +98,3 @@ def _read_messages(broker: Broker, _now_ns: int, request: messages.ReadMessages)
         next_offset=found[-1].offset + 1 if found else request.offset,
         end_offset=log.high_watermark,
     )
-
-
-HANDLERS: Handlers = {
-    topics.ListTopics: _list_topics,
-    topics.CreateTopic: _create_topic,
-    topics.DescribeTopic: _describe_topic,
-    topics.DeleteTopic: _delete_topic,
-    topics.TopicConfig: _topic_config,
-    topics.TopicDemands: _topic_demands,
-    topics.ConfigureTopic: _configure_topic,
-    topics.AddPartitions: _add_partitions,
-    topics.DeleteRecords: _delete_records,
-    topics.SetSchemaRule: _set_schema_rule,
-    topics.RemoveSchemaRule: _remove_schema_rule,
-    messages.ReadMessages: _read_messages,
-}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.broker.conditions import FIELDS, why_never
-from broker_core.broker.handlers.table import Handlers
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import FilterError, parse
@@ -30,6 +29,3 @@ def _wait_until(broker: Broker, now_ns: int, request: waiting.WaitUntil) -> Repl
     return broker.conditions.wait(now_ns, condition, deadline_ns).map(
         lambda found: waiting.ConditionAnswer(holds=found[0], what=found[1])
     )
-
-
-HANDLERS: Handlers = {waiting.WaitUntil: _wait_until}

@@ -1,1 +1,1 @@
-"""The HTTP listener: FastAPI on uvicorn, in a thread of its own."""
+"""The HTTP listener: Starlette on uvicorn, in a thread of its own."""

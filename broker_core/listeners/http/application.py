@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
-from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import FileResponse, Response
+from functools import cache
+
+import msgspec
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Route
 
 from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import HttpContext
 from broker_core.listeners.http.gate import Gate
+from broker_core.listeners.http.openapi import document
 from broker_core.listeners.http.routes import mini_broker, monitoring, registry
-from broker_core.listeners.http.routing import http_problem, mount, serve
+from broker_core.listeners.http.routing import http_problem, served
 from broker_core.version import program_version
 from resources import path
 
@@ -39,41 +44,64 @@ _POLICY = (
 )
 
 
+_PAGE = """<!DOCTYPE html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="/docs/favicon-32x32.png">
+<title>Brokerscope</title>
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script>
+SwaggerUIBundle({url: "/openapi.json", dom_id: "#swagger-ui", layout: "BaseLayout", deepLinking: true,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIBundle.SwaggerUIStandalonePreset]})
+</script>
+</body>
+</html>
+"""
+
+
 def application(context: HttpContext, origin: OriginGuard) -> Gate:
     """The ASGI application of a listener."""
-    app = FastAPI(
-        title="Brokerscope",
-        version=program_version(),
-        summary="The broker of the workbench, by HTTP",
-        description=_DESCRIPTION,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
+    described = [*mini_broker.routes.found, *catalogue_routes(), *monitoring.metrics_routes.found]
+    info = {
+        "title": "Brokerscope",
+        "version": program_version(),
+        "summary": "The broker of the workbench, by HTTP",
+        "description": _DESCRIPTION,
+    }
+
+    @cache
+    def encoded() -> bytes:
+        return msgspec.json.encode(document(described, context.access, info))
+
+    async def openapi(_request: Request) -> Response:
+        return Response(encoded(), media_type="application/json")
+
+    app = Starlette(
+        routes=[
+            *map(served, (*described, *monitoring.streams.found, *registry.routes.found)),
+            Route("/openapi.json", openapi),
+            Route("/docs", _page),
+            Route("/docs/{file}", _page_file),
+        ],
         exception_handlers={HTTPException: http_problem},
     )
-    mount(app, context, [*mini_broker.routes.found, *catalogue_routes(), *monitoring.metrics_routes.found])
-    serve(app, context, [*monitoring.streams.found, *registry.routes.found])
-    _add_page(app)
+    app.router.redirect_slashes = False
+    app.state.context = context
     return Gate(app, context, origin)
 
 
-def _add_page(app: FastAPI) -> None:
-    page = get_swagger_ui_html(
-        openapi_url="/openapi.json",
-        title="Brokerscope",
-        swagger_js_url="/docs/swagger-ui-bundle.js",
-        swagger_css_url="/docs/swagger-ui.css",
-        swagger_favicon_url="/docs/favicon-32x32.png",
-    )
+async def _page(_request: Request) -> Response:
+    return HTMLResponse(_PAGE, headers={"Content-Security-Policy": _POLICY, "X-Frame-Options": "DENY"})
 
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return Response(
-            page.body, media_type="text/html", headers={"Content-Security-Policy": _POLICY, "X-Frame-Options": "DENY"}
-        )
 
-    @app.get("/docs/{file}", include_in_schema=False)
-    async def docs_file(file: str) -> Response:
-        if file not in _FILES:
-            raise HTTPException(404)
-        return FileResponse(path("swagger", file), media_type=_FILES[file])
+async def _page_file(request: Request) -> Response:
+    file = request.path_params["file"]
+    if file not in _FILES:
+        raise HTTPException(404)
+    return FileResponse(path("swagger", file), media_type=_FILES[file])

@@ -2,22 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.route import ByHand, Route, RouteHandler
-from broker_core.listeners.http.routes import connections, leases, members, publishing
+from broker_core.listeners.http.routes import connections, faults, leases, members, publishing
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import Entry
 from broker_core.operations.http_form import form_of
 from broker_core.operations.request import Request
-from broker_core.operations.rights import Operation
+from broker_core.operations.rights import READ
 from broker_core.operations.waiting import WaitUntil
 
+_CHECKED = {"topic", "queue", "topic or queue", "broker", "subject"}
+
+
+def readable(call: HttpCall, entry: Entry, result: Any) -> Any:
+    """`result` for its caller. Who may read a group need not be allowed to read its topics; any other right was checked
+    on what the answer is about.
+    """
+    visible = entry.visible
+    if visible is not None:
+        rows = [
+            each for each in getattr(result, visible.field) if call.may(READ, visible.kind, getattr(each, visible.name))
+        ]
+        result = msgspec.structs.replace(result, **{visible.field: rows})
+    if any(right.kind in _CHECKED for right in entry.rights):
+        return result
+    return _named(result, lambda name: call.may(READ, "topic", name) or call.may(READ, "queue", name))
+
+
+def _named(value: Any, may_read: Callable[[str], bool]) -> Any:
+    if not isinstance(value, msgspec.Struct):
+        return value
+    changes = {
+        field: type(found)(
+            _named(each, may_read) for each in found if (topic := _topic(field, each)) is None or may_read(topic)
+        )
+        for field in value.__struct_fields__
+        if isinstance(found := getattr(value, field), list | tuple)
+    }
+    return msgspec.structs.replace(value, **changes) if changes else value
+
+
+def _topic(field: str, each: Any) -> str | None:
+    """The topic that an element of `field` names; None for none."""
+    if isinstance(each, str):
+        return each if field == "topics" else None
+    if isinstance(each, tuple):
+        return str(each[0])  # (topic, partition)
+    found: str | None = getattr(each, "topic", None)
+    return found
+
+
 #: Operations that are more than asking the host.
-BY_HAND: ByHand = {**publishing.HANDLERS, **leases.HANDLERS, **members.HANDLERS, **connections.HANDLERS}
+BY_HAND: ByHand = {
+    **publishing.HANDLERS,
+    **leases.HANDLERS,
+    **members.HANDLERS,
+    **connections.HANDLERS,
+    **faults.HANDLERS,
+}
 
 
 def catalogue_routes() -> list[Route]:
@@ -65,7 +113,7 @@ def _handler(entry: Entry) -> RouteHandler:
             for right in late:
                 call.must_have(right, values)
         result = await (_asked(call, entry, request) if by_hand is None else by_hand(call, request))
-        return _visible(call, entry, result)
+        return readable(call, entry, result)
 
     return handler
 
@@ -79,19 +127,5 @@ async def _asked(call: HttpCall, entry: Entry, request: Request[Any]) -> Any:
         result = await call.wait(call.host.call(lambda now_ns: call.broker.handle(now_ns, request)))
     else:
         result = call.host.ask(request)
-    if result is not None:
-        call.count_out(result.read_messages)
+    call.count_out(getattr(result, "read_messages", 0))
     return result
-
-
-def _visible(call: HttpCall, entry: Entry, result: Any) -> Any:
-    """`result` without what the principal may not read."""
-    visible = entry.visible
-    if visible is None:
-        return result
-    rows = [
-        each
-        for each in getattr(result, visible.field)
-        if call.may(Operation.READ, visible.kind, getattr(each, visible.name))
-    ]
-    return msgspec.structs.replace(result, **{visible.field: rows})

@@ -34,7 +34,7 @@ class Registered:
 
     async def consume(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """The next messages. Raises UNKNOWN_TOPIC_OR_PARTITION, and NON_EMPTY_GROUP for a group with members."""
-        self._host.call(lambda _now: self._add_partitions())
+        self._host.call(self._add_partitions)
         found = await self._polled.poll(call, max_messages, timeout_ms)
         for message in found:
             self._returned[message.partition] = message.offset + 1
@@ -42,12 +42,12 @@ class Registered:
             self.commit()
         return found
 
-    def _add_partitions(self) -> None:
+    def _add_partitions(self, now_ns: int) -> None:
         """Read the partitions that the topic has been given since."""
         core, broker = self._polled.core, self._host.broker
         for number in range(broker.logs.partition_count(self.topic)):
             if (self.topic, number) not in core.positions:
-                start = broker.offsets.starting(self.name, self.topic, number, "earliest")
+                start = broker.offsets.starting(now_ns, self.name, self.name, self.topic, number, "earliest")
                 core.positions[self.topic, number] = start
 
     def commit(self) -> None:
@@ -102,7 +102,7 @@ class Consumers:
                 if kept.metadata in {MARK, MANUAL_MARK}
             }
             for topic, mark in marks.items():
-                if topic in self._host.broker.topics.names():
+                if topic in self._host.broker.topics:
                     self._found[name] = Registered(self._host, name, topic, mark == MARK)
 
     def find(self, name: str) -> Registered:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import Any, TypeVar
 
-from fastapi import Request
+from starlette.requests import Request
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import ANYBODY, Access, Principal
 from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.limits import GuardConfig
@@ -53,6 +54,18 @@ class HttpContext:
         self.members = Members(host, limits.max_sessions)
         self.metrics = Metrics(host, connections)
         self.closing = closing
+        self._streams = 0
+
+    @contextlib.contextmanager
+    def streaming(self) -> Iterator[None]:
+        """Count a stream of events. Raises THROTTLED where there are too many."""
+        if self._streams >= self.limits.max_streams:
+            raise BrokerError(ErrorCode.THROTTLED, f"{self._streams} streams of events are open, which is the most")
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
 
     def close(self) -> None:
         """Let members leave and consumers stop."""
@@ -97,7 +110,7 @@ class HttpCall:
         names = () if named is None else (named,) if isinstance(named, str) else named
         for name in names:
             if right.kind == "topic or queue":
-                self.must(operation, "queue" if name in self.broker.queues.names() else "topic", name)
+                self.must(operation, "queue" if name in self.broker.queues else "topic", name)
             else:
                 self.must(operation, right.kind, name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 import msgspec
 
@@ -14,17 +14,24 @@ from broker_core.listeners.served import ServedHost
 from broker_core.operations.values import text_of
 
 BUFFER_EVENTS = 10_000
+_PIECE_EVENTS = 500  # what a client that does not read has in memory beside its buffer
 _PAUSE_S = 0.02  # events are gathered for so long, for one write of many
 _BEAT_S = 15.0  # a comment, so that proxies and clients see the connection alive
 
 
 class Subscriber:
-    """Events that `wanted` accepts, from now on; the newest are dropped while the buffer is full."""
+    """Events that `wanted` accepts, from now on; the newest are dropped while the buffer is full.
 
-    def __init__(self, host: ServedHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS) -> None:
+    Unless `told`, without their causes and details, which may name things that the client may not read.
+    """
+
+    def __init__(
+        self, host: ServedHost, wanted: Callable[[Event], bool], most: int = BUFFER_EVENTS, *, told: bool = True
+    ) -> None:
         self._host = host
         self._wanted = wanted
         self._most = most
+        self._left_out = () if told else ("cause", "detail")
         self._buffer: deque[Event] = deque()
         self._dropped = 0
         self._loop = asyncio.get_running_loop()
@@ -70,10 +77,11 @@ class Subscriber:
                 await asyncio.sleep(_PAUSE_S)
                 events, dropped = self._host.call(lambda _now: self._drain())
                 events = events[:limit]
-                text = b"".join(map(_text, events))
+                for start in range(0, len(events), _PIECE_EVENTS):
+                    piece = events[start : start + _PIECE_EVENTS]
+                    yield b"".join(_text(event, self._left_out) for event in piece)
                 if dropped:
-                    text += b'event: missed\ndata: {"count":%d}\n\n' % dropped
-                yield text
+                    yield b'event: missed\ndata: {"count":%d}\n\n' % dropped
                 if limit is not None:
                     limit -= len(events)
                     if limit <= 0:
@@ -84,8 +92,9 @@ class Subscriber:
                 self._host.call(lambda _now: self._host.events.detach(self._take))
 
 
-def _text(event: Event) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), msgspec.json.encode(row_of(event)))
+def _text(event: Event, left_out: Sequence[str]) -> bytes:
+    row = {name: value for name, value in row_of(event).items() if name not in left_out}
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), msgspec.json.encode(row))
 
 
 def row_of(event: Event) -> dict[str, object]:

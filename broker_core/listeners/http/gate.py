@@ -62,6 +62,11 @@ class Gate:
             await answer(problem_of(error), send)
             return
         try:
+            if _header(scope, b"content-length") and _header(scope, b"transfer-encoding"):
+                # Somebody between may see where the request ends in another place (RFC 9112, 6.1).
+                ends = problem_with(400, "both Content-Length and Transfer-Encoding", {"Connection": "close"})
+                await answer(ends, noting)
+                return
             self._origin.check(_header(scope, b"host"), _header(scope, b"origin"))
             await self._inner(scope, receive, noting)
         except BrokerError as error:

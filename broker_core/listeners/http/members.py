@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
@@ -81,18 +81,19 @@ class Members:
         config: ConsumerConfig,
         client: str,
         expires_s: float,
+        allowed: Callable[[str], bool],
     ) -> GroupMember:
         """A new member; it takes part from its first poll on. Raises THROTTLED.
 
-        With a `prefix` it reads all topics that begin so. A regular expression is not taken from outside: one can be
-        made that never comes to an end.
+        With a `prefix` it reads all topics that begin so and that `allowed(name)` is true for. A regular expression is
+        not taken from outside: one can be made that never comes to an end.
         """
         if len(self._found) >= self._most:
             raise BrokerError(ErrorCode.THROTTLED, f"{self._most} members poll by HTTP, which is the most")
         host = self._host
         core = host.call(lambda _now: Consumer(host.broker, host.loop, client, group, topics, config))
         if prefix:
-            host.call(lambda _now: core.subscribe(pattern=f"{re.escape(prefix)}.*"))
+            host.call(lambda _now: core.subscribe(pattern=f"{re.escape(prefix)}.*", allowed=allowed))
         member = GroupMember(host, secrets.token_hex(16), core, expires_s)
         self._found[group, member.name] = member
         return member

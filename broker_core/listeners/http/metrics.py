@@ -168,7 +168,11 @@ def _of_topics(topics: tuple[TopicView, ...]) -> Iterator[GaugeMetricFamily]:
 
 def _of_groups(groups: tuple[GroupView, ...]) -> Iterator[GaugeMetricFamily]:
     labels = ["messaging_consumer_group_name", "messaging_destination_name", "messaging_destination_partition_id"]
-    lag = GaugeMetricFamily("brokerscope_consumer_lag_messages", "End offset less committed offset", labels=labels)
+    lag = GaugeMetricFamily(
+        "brokerscope_consumer_lag_messages",
+        "Messages from the committed offset, or the start, to the end",
+        labels=labels,
+    )
     late = GaugeMetricFamily("brokerscope_consumer_lag_seconds", "Age of the oldest uncommitted message", labels=labels)
     members = GaugeMetricFamily("brokerscope_group_members", "Members of the group", labels=labels[:1])
     for group in groups:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from fastapi import FastAPI
 
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.route import Route
@@ -26,25 +25,25 @@ _WHAT = {
 }
 
 
-class Description:
-    """The document's components, and the description of each route."""
-
-    def __init__(self, routes: Sequence[Route]) -> None:
-        kinds: list[Any] = [Problem]
-        for each in routes:
-            kinds += [kind for kind in (*_answers(each), each.body) if kind is not None]
-        refs, self._components = msgspec.json.schema_components(kinds, ref_template=_REF)
-        _mark_base64(self._components)
-        self._schemas = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
-        self._routes = routes
-
-    def of(self, route: Route) -> dict[str, Any]:
-        """What is added to FastAPI's description of `route`."""
-        return _described(route, self._schemas)
-
-    def document(self, app: FastAPI, access: Access) -> dict[str, Any]:
-        """The whole document; made once."""
-        return _openapi(app, self._routes, self._components, access)
+def document(routes: Sequence[Route], access: Access, info: dict[str, str]) -> dict[str, Any]:
+    """The whole document; `info` are its title, version and description."""
+    kinds: list[Any] = [Problem]
+    for each in routes:
+        kinds += [kind for kind in (*_answers(each), each.body) if kind is not None]
+    refs, components = msgspec.json.schema_components(kinds, ref_template=_REF)
+    _mark_base64(components)
+    schemas = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
+    paths: dict[str, dict[str, Any]] = {}
+    for each in routes:
+        paths.setdefault(each.path, {})[each.method.lower()] = _described(each, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "tags": [{"name": tag} for tag in dict.fromkeys(each.tag for each in routes)],
+        "security": [{"token": []}, {}] if access.open else [{"token": []}],
+    }
 
 
 def _mark_base64(components: dict[str, Any]) -> None:
@@ -70,20 +69,25 @@ def _answers(route: Route) -> tuple[Any, ...]:
 
 
 def _described(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
-    extra: dict[str, Any] = {
+    found: dict[str, Any] = {
+        "tags": [route.tag],
+        "summary": route.title,
+        "operationId": route.name,
         "parameters": _path_parameters(route),
         "responses": _responses(route, schemas),
     }
+    if route.details:
+        found["description"] = route.details
     if route.query is not None:
-        extra["parameters"] += _query_parameters(route.query)
+        found["parameters"] += _query_parameters(route.query)
     if route.body is not None:
-        extra["requestBody"] = {
+        found["requestBody"] = {
             "required": True,
             "content": {"application/json": {"schema": schemas[id(route.body)]}},
         }
     if route.open:
-        extra["security"] = []
-    return extra
+        found["security"] = []
+    return found
 
 
 def _responses(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
@@ -129,28 +133,3 @@ def _query_parameters(kind: Any) -> list[dict[str, Any]]:
         {"name": name, "in": "query", "required": name in schema.get("required", ()), "schema": found}
         for name, found in schema["properties"].items()
     ]
-
-
-def _openapi(app: FastAPI, routes: Sequence[Route], components: dict[str, Any], access: Access) -> dict[str, Any]:
-    if app.openapi_schema is None:
-        from fastapi.openapi.utils import get_openapi
-
-        found = get_openapi(
-            title=app.title,
-            version=app.version,
-            summary=app.summary,
-            description=app.description,
-            routes=app.routes,
-            tags=[{"name": tag} for tag in dict.fromkeys(each.tag for each in routes)],
-        )
-        for each in routes:
-            # FastAPI adds a 200 to the declared statuses.
-            declared = found["paths"][each.path][each.method.lower()]["responses"]
-            if str(each.status) != "200" or (each.answer is None and each.media_type == "application/json"):
-                declared.pop("200", None)
-        parts = found.setdefault("components", {})
-        parts.setdefault("schemas", {}).update(components)
-        parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{"token": []}, {}] if access.open else [{"token": []}]
-        app.openapi_schema = found
-    return app.openapi_schema

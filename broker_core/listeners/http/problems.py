@@ -56,6 +56,7 @@ STATUSES: dict[ErrorCode, int] = {
     ErrorCode.UNKNOWN_SCHEMA_VERSION: 404,
     ErrorCode.UNKNOWN_SCHEMA: 404,
     ErrorCode.INVALID_SCHEMA: 409,
+    ErrorCode.REFERENCE_EXISTS: 409,
 }
 
 Headers = dict[str, str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import math
 from typing import Any, ClassVar, cast
 
 import h11
@@ -17,6 +18,8 @@ _FULL = (
     b"content-length: %d\r\n\r\n%s"
 )
 _SMALL_BYTES = 16_384
+_SILENT_S, _BETWEEN_LOOKS_S = 1.0, 0.1
+_PART_ENDED = 20  # of the connections, one in so many at a time
 
 
 class Phase(enum.Enum):
@@ -69,10 +72,12 @@ class GuardedProtocol(H11Protocol):
 
     limits: ClassVar[GuardConfig]
     registry: ClassVar[Connections]
+    looks_again_s: ClassVar[float] = 0.0  # in a flood, for connections that may be ended
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._phase = Phase.HEAD
+        self._since_s = 0.0
         self._deadline: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
         self._connection: Connection | None = None
@@ -81,8 +86,8 @@ class GuardedProtocol(H11Protocol):
     # -- begin and end
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection, unless there are too many."""
-        if len(self.connections) >= self.limits.max_connections:
+        """Accept the connection. Where there are too many, one that asks for nothing is ended, or there is no room."""
+        if len(self.connections) >= self.limits.max_connections and not self._make_room():
             sentence = (
                 b'{"error":"THROTTLED","message":"There are as many connections as are allowed.","retriable":true}'
             )
@@ -106,6 +111,31 @@ class GuardedProtocol(H11Protocol):
             self.registry.closed(self._connection)
             super().connection_lost(exc)
             self._unset_keepalive_if_required()
+
+    @property
+    def silent_since_s(self) -> float:
+        """Since when it asks for nothing, in the loop's time; infinity while it is served."""
+        return self._since_s if self._connection and self._phase in {Phase.HEAD, Phase.IDLE} else math.inf
+
+    def give_way(self) -> None:
+        """End it, for others."""
+        self._fail("there are as many connections as are allowed, and it asked for nothing")
+        self.connections.discard(self)
+
+    def _make_room(self) -> bool:
+        """End some that have asked for nothing for a while, the longest silent first. Whether there are any."""
+        now_s = self.loop.time()
+        if now_s < type(self).looks_again_s:
+            return False
+        found = [each for each in self.connections if isinstance(each, GuardedProtocol)]
+        silent = sorted(
+            (each for each in found if now_s - each.silent_since_s > _SILENT_S), key=lambda each: each.silent_since_s
+        )
+        for each in silent[: 1 + len(found) // _PART_ENDED]:
+            each.give_way()
+        if not silent:
+            type(self).looks_again_s = now_s + _BETWEEN_LOOKS_S
+        return bool(silent)
 
     def _cut(self) -> None:
         self.loop.call_soon_threadsafe(self.transport.abort)
@@ -168,6 +198,7 @@ class GuardedProtocol(H11Protocol):
         if phase is self._phase and self._deadline is not None:
             return  # its deadline stays: a byte now and then does not move it
         self._phase = phase
+        self._since_s = self.loop.time()
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

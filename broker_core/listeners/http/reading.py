@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import msgspec
-from fastapi import Request
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.budget import Budget
@@ -22,7 +21,7 @@ from broker_core.operations.http_form import unreadable
 T = TypeVar("T")
 
 _ANYTHING = msgspec.json.Decoder()
-_JSON_TYPE = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
+_JSON_TYPE = re.compile(r"application/(vnd\.schemaregistry(\.v1)?\+)?json\s*(;.*)?", re.IGNORECASE)
 
 
 class Held:
@@ -45,8 +44,8 @@ async def read_body(request: Request, limits: GuardConfig, held: Held) -> bytes:
     HTTPException for a media type that is not JSON, ClientDisconnect.
     """
     headers = request.headers
-    media_type = headers.get("content-type", "application/json")
-    if not _JSON_TYPE.fullmatch(media_type.strip()):
+    media_type = headers.get("content-type")
+    if media_type is not None and not _JSON_TYPE.fullmatch(media_type.strip()):
         raise HTTPException(415, f"the body must be application/json, not {media_type[:60]}")
     declared = headers.get("content-length", "")
     if declared.isascii() and declared.isdigit():
@@ -56,6 +55,9 @@ async def read_body(request: Request, limits: GuardConfig, held: Held) -> bytes:
     pieces: list[bytes] = []
     size_bytes = 0
     async for piece in request.stream():
+        if piece and media_type is None:
+            # A page of another site may send it without asking.
+            raise HTTPException(415, "the body must be application/json, and its Content-Type must say so")
         size_bytes += len(piece)
         limits.check_body(size_bytes)
         unpacked = piece if inflater is None else inflater.feed(piece)

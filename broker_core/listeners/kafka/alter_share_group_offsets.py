@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, Waiting, all_of, failed, kafka_code, topic_id
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, Waiting, all_of, failed, kafka_code
 from broker_core.replies import Reply
 
 KEY = 91
@@ -32,7 +32,7 @@ def handle(call: Call, request: Any) -> Answer:
         "responses": [
             {
                 "topic_name": topic.topic_name,
-                "topic_id": topic_id(topic.topic_name),
+                "topic_id": call.topic_id(topic.topic_name),
                 "partitions": [row for _, row in rows],
             }
             for topic, rows in outcomes

@@ -16,7 +16,8 @@ from broker_core.listeners.kafka.call import Answer, Call
 KEY = 18
 # librdkafka looks for Produce v0 to v2 before it sends compressed batches, though it never sends those versions.
 _SAID_FROM = {0: 0}
-_TRANSACTIONS, _TRANSACTION_VERSION = "transaction.version", 2
+# The levels of Kafka 4 that are served. Clients that know transaction.version 2 end transactions as KIP-890 has it.
+FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
 
 
 def versions(table: Iterable[tuple[int, int, int]], error: ErrorCode | None = None) -> dict[str, Any]:
@@ -27,14 +28,11 @@ def versions(table: Iterable[tuple[int, int, int]], error: ErrorCode | None = No
             {"api_key": key, "min_version": _SAID_FROM.get(key, oldest), "max_version": newest}
             for key, oldest, newest in table
         ],
-        # Clients that know them end transactions as KIP-890 has it: a new epoch for each.
-        "supported_features": [{"name": _TRANSACTIONS, "min_version": 0, "max_version": _TRANSACTION_VERSION}],
+        "supported_features": [
+            {"name": name, "min_version": 0, "max_version": level} for name, level in FEATURES.items()
+        ],
         "finalized_features": [
-            {
-                "name": _TRANSACTIONS,
-                "max_version_level": _TRANSACTION_VERSION,
-                "min_version_level": _TRANSACTION_VERSION,
-            }
+            {"name": name, "max_version_level": level, "min_version_level": level} for name, level in FEATURES.items()
         ],
         "finalized_features_epoch": 0,
     }

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import msgspec
+from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
+from broker_core.listeners.access.budget import Budget
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.kafka.readers import Readers
 from broker_core.listeners.kafka.share_sessions import ShareSessions
 from broker_core.listeners.served import ServedHost
 from broker_core.operations.rights import Operation, ResourceKind
@@ -26,7 +30,8 @@ LEADER_EPOCH = 0
 READ_COMMITTED = 1  # of isolation levels; 0 is read_uncommitted
 CLUSTER_ID = "brokerscope"
 READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
-_TOPIC_IDS = UUID("6f8d7f2e-2c4b-4b8e-9f3a-5d1c7a90e6b4")
+_NO_TOPIC_ID = UUID(int=0)
+_SLICE_S, _BETWEEN_SLICES_S = 0.01, 0.001
 
 # Errors of ours that Kafka's clients have another name for; what is in neither list has the same number.
 _NAMES_THERE = {
@@ -81,10 +86,15 @@ class Shared(msgspec.Struct, frozen=True):
     host: ServedHost
     access: Access
     limits: GuardConfig
+    budget: Budget
     pending: PendingMembers
     fetch_sessions: FetchSessions
     share_sessions: ShareSessions
+    readers: Readers
     create_topics: int
+    security_protocol: str  # in Kafka's words
+    min_session_timeout_ms: int
+    max_session_timeout_ms: int
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -116,8 +126,38 @@ class Call(msgspec.Struct, frozen=True):
     def must_topic(self, operation: Operation, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION for what is not there, FORBIDDEN."""
         self.must(operation, "topic", name)
-        if name not in self.broker.topics.names():
+        if name not in self.broker.topics:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+
+    def readable(self, topics: Iterable[str]) -> set[str]:
+        """Those of `topics` that the client may read; the others are not named to it."""
+        return {name for name in topics if self.may(READ, "topic", name)}
+
+    def must_read_all(self, topics: Iterable[str]) -> None:
+        """Raises FORBIDDEN where a group that is described has topics that the client may not read, as Kafka does."""
+        if not all(self.may(READ, "topic", name) for name in set(topics)):
+            raise ForbiddenError("topic", f"the group reads topics that {self.principal.name} may not read")
+
+    def topic_id(self, name: str) -> UUID:
+        """The id of a topic or queue; zero where there is none."""
+        topic = self.broker.logs.get(name)
+        return _NO_TOPIC_ID if topic is None else UUID(bytes=topic.id)
+
+    def topic_with(self, topic_id: UUID, *, queues: bool = False) -> str | None:
+        """The name of the topic, or of the work queue where `queues` count; None where there is none."""
+        topic = self.broker.logs.with_id(topic_id.bytes)
+        known = topic is not None and (topic.name in self.broker.topics or (queues and topic.queue is not None))
+        return topic.name if topic is not None and known else None
+
+    def name_of(self, row: Any) -> str | None:
+        """The topic that a row of a request means, by name or by id; None for an id that is not there."""
+        name: str | None = getattr(row, "topic", None) or getattr(row, "name", None)
+        return self.topic_with(row.topic_id) if name is None and hasattr(row, "topic_id") else name
+
+    @property
+    def client_host(self) -> str:
+        """The address of the client, as Kafka writes it."""
+        return f"/{self.connection.peer.rpartition(':')[0]}"
 
     @property
     def this_node(self) -> Mapping[str, Any]:
@@ -125,19 +165,26 @@ class Call(msgspec.Struct, frozen=True):
         return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port, "rack": None}
 
 
-class ForbiddenError(BrokerError):
+class KafkaOnlyError(BrokerError):
+    """An error that Kafka's clients have a name for and that nothing else here needs."""
+
+    def __init__(self, error: KafkaError, about: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> None:
+        super().__init__(code, about)
+        self.kafka_code: int = error.value
+
+
+class ForbiddenError(KafkaOnlyError):
     """The rules do not allow it; Kafka has an error for each kind of thing."""
 
     def __init__(self, kind: ResourceKind, about: str) -> None:
-        super().__init__(ErrorCode.FORBIDDEN, about)
-        self.kafka_code = _FORBIDDEN[kind]
+        super().__init__(KafkaError(_FORBIDDEN[kind]), about, ErrorCode.FORBIDDEN)
 
 
 def kafka_code(error: Exception | None) -> int:
     """The number that Kafka's clients know for an error; 0 for none."""
     if error is None:
         return 0
-    if isinstance(error, ForbiddenError):
+    if isinstance(error, KafkaOnlyError):
         return error.kafka_code
     if not isinstance(error, BrokerError):
         return _UNKNOWN_SERVER_ERROR
@@ -150,15 +197,50 @@ def failed(error: BrokerError) -> dict[str, Any]:
     return {"error_code": kafka_code(error), "error_message": str(error)}
 
 
-def topic_id(name: str) -> UUID:
-    """The topic's id: the same for the same name, over restarts too."""
-    return uuid5(_TOPIC_IDS, name)
+def outcome(action: Callable[..., object], *arguments: object) -> dict[str, Any]:
+    """The fields of a response that say how `action(*arguments)` went."""
+    try:
+        action(*arguments)
+    except BrokerError as error:
+        return failed(error)
+    return {"error_code": 0, "error_message": None}
 
 
 def given(request: Any, name: str, default: Any = None) -> Any:
     """A field of a request that not every version has."""
     found = getattr(request, name, default)
     return default if found is None else found
+
+
+def sliced(call: Call, field: str, rows: Iterable[Any], **rest: Any) -> Answer:
+    """The body {`field`: `rows`, **`rest`}. Where making the rows takes long, a worker does it, and the host's lock is
+    free between its slices.
+    """
+    found: list[Any] = []
+    left = iter(rows)
+    if _slice(left, found):
+        return {field: found, **rest}
+
+    return Later(lambda: {field: found + gathered(call, left), **rest})
+
+
+def gathered(call: Call, rows: Iterable[Any]) -> list[Any]:
+    """`rows`, made under the host's lock, which is free between slices. For a worker."""
+    found: list[Any] = []
+    left = iter(rows)
+    while not call.shared.host.call(lambda _now: _slice(left, found)):
+        time.sleep(_BETWEEN_SLICES_S)  # so that those who wait for the lock get it
+    return found
+
+
+def _slice(left: Iterator[Any], found: list[Any]) -> bool:
+    """Move rows to `found` for the time of a slice; whether those were all."""
+    end_s = time.perf_counter() + _SLICE_S
+    for row in left:
+        found.append(row)
+        if time.perf_counter() > end_s:
+            return False
+    return True
 
 
 def all_of(replies: Iterable[Reply[Any]]) -> Reply[None]:

@@ -20,6 +20,7 @@ from uuid import UUID
 import msgspec
 from kio.index import load_response_schema
 from kio.schema.errors import ErrorCode as KafkaError
+from kio.schema.index import api_key_map, schema_name_map
 from kio.serial import entity_writer
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -47,12 +48,25 @@ def header_of(frame: bytes) -> Header:
     return Header(*_LEAST_HEADER.unpack_from(frame))
 
 
-def request_of(header: Header, frame: bytes) -> tuple[str, Any]:
-    """The client id and the request, whose version is known. Raises MALFORMED_REQUEST."""
+def request_of(header: Header, frame: bytes, most_elements: int) -> tuple[str, Any]:
+    """The client id and the request, whose version is known. Raises MALFORMED_REQUEST, REQUEST_TOO_LARGE."""
     read, flexible_header = reader(header.api_key, header.version)
-    cursor = Cursor(frame, _LEAST_HEADER.size)
+    cursor = Cursor(frame, _LEAST_HEADER.size, most_elements)
     # Bytes behind the request are passed over, as Kafka does.
     return client_id(cursor, flexible_header), read(cursor)
+
+
+def nearest_version(header: Header) -> int | None:
+    """The version nearest to the header's whose form is known; None where the API is not known."""
+    try:
+        return min(schema_name_map[api_key_map[header.api_key]], key=lambda known: abs(known - header.version))
+    except KeyError:
+        return None
+
+
+def has_error_code(header: Header) -> bool:
+    """Whether the response has one for the whole request."""
+    return "error_code" in {field.name for field in fields(load_response_schema(header.api_key, header.version))}
 
 
 def response(header: Header, version: int, body: Body) -> bytes:
@@ -105,7 +119,7 @@ def _part(field: Field[Any]) -> tuple[Callable[[Any], Any], Any, bool]:
     kafka_type = field.metadata.get("kafka_type", "")
     convert, default = _PLAIN.get(kafka_type, (_same, 0))
     if convert is _time and not optional:
-        convert = _always
+        convert, default = _always, _EPOCH
     return convert, None if optional else default, needed
 
 

@@ -7,6 +7,7 @@ parked fetch waits in the socket. What cannot be read is answered by closing the
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import struct
 import time
@@ -20,9 +21,17 @@ from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka import api_versions, sasl
-from broker_core.listeners.kafka.apis import TABLE, VERSIONS
+from broker_core.listeners.kafka.apis import MOST_ELEMENTS, TABLE, VERSIONS
 from broker_core.listeners.kafka.call import Answer, Call, Kept, Later, Waiting, failed
-from broker_core.listeners.kafka.codec import Body, Header, header_of, request_of, response
+from broker_core.listeners.kafka.codec import (
+    Body,
+    Header,
+    has_error_code,
+    header_of,
+    nearest_version,
+    request_of,
+    response,
+)
 from broker_core.listeners.kafka.quota_throttle import quota_throttle_ms
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
@@ -68,7 +77,8 @@ class KafkaConnection(asyncio.Protocol):
         self._served: _Served | None = None  # the request that is served
         self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
-        self._stuck_since_s: float | None = None
+        self._held_bytes = self._unread_bytes = 0
+        self._stuck_since_s: float | None = None  # since then it has read nothing of what waits for it
         self._partial_since_s: float | None = None
         self._heard_s = time.monotonic()
         self._reading = True
@@ -95,8 +105,8 @@ class KafkaConnection(asyncio.Protocol):
         self._heard_s = time.monotonic()
         self._seen.heard_ns = self._listener.shared.host.now_ns
         self._seen.bytes_in += len(data)
-        self._listener.budget.bytes += len(data)
         self._buffer += data
+        self._count_held()
         self._go_on()
 
     def pause_writing(self) -> None:
@@ -106,18 +116,25 @@ class KafkaConnection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """It reads again."""
         self._stuck_since_s = None
+        self._count_held()
         self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone; what it waited for is waited for no longer."""
         self.lost = True
-        self._drop(len(self._buffer))
+        self._release()
         listener, waiting = self._listener, self._waiting
         self._waiting = None
         listener.let_out(self)
         if waiting is not None and waiting.cancel is not None and not listener.shared.host.closing:
             cancel = waiting.cancel
             self._tried(lambda: listener.shared.host.call(lambda _now: cancel()))
+        readers, host = listener.shared.readers, listener.shared.host
+        if readers.knows(self._seen.id) and not host.closing:
+            self._tried(lambda: host.call(lambda now_ns: readers.closed(now_ns, host.broker, self._seen.id)))
+        sessions = listener.shared.share_sessions
+        if sessions and not host.closing:
+            self._tried(lambda: host.call(lambda now_ns: sessions.lost(host.broker, now_ns, self._seen.id)))
         listener.connections.closed(self._seen)
 
     # -- deadlines
@@ -125,6 +142,11 @@ class KafkaConnection(asyncio.Protocol):
     def check(self, now_s: float) -> None:
         """Cut it where it has been silent or slow for too long."""
         limits = self._listener.shared.limits
+        if self._unread_bytes:
+            before_bytes = self._unread_bytes
+            self._count_held()
+            if self._stuck_since_s is not None and self._unread_bytes < before_bytes:
+                self._stuck_since_s = now_s
         partial_ms = limits.header_timeout_ms if self._principal is None else limits.body_timeout_ms
         if self._partial_since_s is not None and now_s - self._partial_since_s > partial_ms / 1_000:
             self._hang_up("a request that does not end")
@@ -142,14 +164,25 @@ class KafkaConnection(asyncio.Protocol):
 
     @property
     def held_bytes(self) -> int:
-        """What it has sent and nobody has served yet."""
-        return len(self._buffer)
+        """What it has sent and nobody has served yet, and answers that it has not read."""
+        return self._held_bytes
+
+    def _count_held(self) -> None:
+        self._unread_bytes = self._transport.get_write_buffer_size()
+        held_bytes = len(self._buffer) + self._unread_bytes
+        self._listener.budget.bytes += held_bytes - self._held_bytes
+        self._held_bytes = held_bytes
 
     def cut(self, why: str) -> None:
         """End it at once; its last error says why."""
         self._hang_up(why)
         self._listener.let_out(self)
-        self._drop(len(self._buffer))
+        self._release()
+
+    def _release(self) -> None:
+        self._buffer.clear()
+        self._listener.budget.bytes -= self._held_bytes
+        self._held_bytes = self._unread_bytes = 0
 
     def abort(self) -> None:
         """End it at once."""
@@ -203,7 +236,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _drop(self, size: int) -> None:
         del self._buffer[:size]
-        self._listener.budget.bytes -= size
+        self._count_held()
 
     # -- serving
 
@@ -212,15 +245,11 @@ class KafkaConnection(asyncio.Protocol):
         self._fault = None
         self._seen.requests += 1
         api = TABLE.get(header.api_key)
-        if api is None:
-            raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"there is no API {header.api_key}")
-        if not api.oldest <= header.version <= api.newest:
-            if api.key != api_versions.KEY:
-                raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{api.name} has no version {header.version}")
-            self._write(header, 0, api_versions.versions(VERSIONS, ErrorCode.UNSUPPORTED_VERSION))
+        if api is None or not api.oldest <= header.version <= api.newest:
+            self._answer_unsupported(header, frame)
             return
         self._served = _Served(header, api.name, len(frame), time.perf_counter_ns(), self._seen.errors)
-        client, request = request_of(header, frame)
+        client, request = request_of(header, frame, api.most_elements)
         self._seen.client = client[:100]
         self._seen.group = getattr(request, "group_id", None) or self._seen.group
         if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
@@ -231,7 +260,37 @@ class KafkaConnection(asyncio.Protocol):
         elif api.key == sasl.AUTHENTICATE_KEY:
             self._authenticate(header, request)
         else:
-            self._handle(header, client, request)
+            self._handle(header, client, request, len(frame))
+
+    def _answer_unsupported(self, header: Header, frame: bytes) -> None:
+        """UNSUPPORTED_VERSION, in the nearest version whose form is known; closed where that has no place for it."""
+        name = TABLE[header.api_key].name if header.api_key in TABLE else f"API {header.api_key}"
+        error = BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{name} v{header.version} is not served")
+        self._served = _Served(header, name, len(frame), time.perf_counter_ns(), self._seen.errors)
+        self._seen.failed(str(error))
+        if header.api_key == api_versions.KEY:
+            self._write(header, 0, api_versions.versions(VERSIONS, error.code))
+            return
+        nearest = nearest_version(header)
+        if self._principal is None or nearest is None:
+            raise error
+        known = Header(header.api_key, nearest, header.correlation_id)
+        body: Body | None = None
+        if header.version >= nearest:
+            # What a later version adds stands behind the rest.
+            with contextlib.suppress(BrokerError):
+                client, request = request_of(known, frame, MOST_ELEMENTS)
+                principal = self._principal
+                body = self._listener.shared.host.call(
+                    lambda now_ns: refused(
+                        self._call(known, client, principal, now_ns), header.api_key, request, error.code.code
+                    )
+                )
+        if body is None and has_error_code(known):
+            body = failed(error)
+        if body is None:
+            raise error
+        self._write(known, nearest, body)
 
     def _new_exchange(self, mechanism: str) -> sasl.Exchange:
         shared = self._listener.shared
@@ -251,7 +310,7 @@ class KafkaConnection(asyncio.Protocol):
             self._seen.principal = self._principal.name
         self._write(header, header.version, {"error_code": 0, "auth_bytes": answer})
 
-    def _handle(self, header: Header, client: str, request: Any) -> None:
+    def _handle(self, header: Header, client: str, request: Any, size_bytes: int) -> None:
         api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only
 
         def serve(now_ns: int) -> Answer:
@@ -273,8 +332,9 @@ class KafkaConnection(asyncio.Protocol):
             self._seen.failed(f"fault {fault.name}: {fault.what}")
             if fault.effect == "hold":
                 return Waiting(faults.over(fault.name), lambda _over, later_ns: serve(later_ns))
-            if fault.effect == "delay":
-                return Waiting(self._listener.later(fault.delay_ms / 1_000), lambda _over, later_ns: serve(later_ns))
+            late_s = fault.late_s(size_bytes)
+            if late_s:
+                return Waiting(self._listener.later(late_s), lambda _over, later_ns: serve(later_ns))
             if fault.answer or fault.effect == "drop":
                 body = refused(call, api.key, request, KAFKA_ERRORS[fault.answer]) if fault.answer else None
                 if body is None:
@@ -316,10 +376,13 @@ class KafkaConnection(asyncio.Protocol):
             self._note(0)
             self._done()
         elif isinstance(answer, Later):
-            work = answer.work
-            self._listener.in_worker(
-                work, lambda done: self._tried(lambda: self._write(header, header.version, done()))
-            )
+            make = answer.work
+
+            def work() -> tuple[Body, bytes]:
+                body = make()
+                return body, response(header, header.version, body)
+
+            self._listener.in_worker(work, lambda done: self._tried(lambda: self._send(header, *done())))
         elif isinstance(answer, Kept):
             body = answer.body
             kept: Reply[None] = self._listener.shared.host.kept()
@@ -337,11 +400,13 @@ class KafkaConnection(asyncio.Protocol):
             self._tried(lambda: self._answer_under_lock(header, lambda now_ns: waiting.answer(waiting.reply, now_ns)))
 
     def _write(self, header: Header, version: int, body: Body) -> None:
+        self._send(header, body, response(header, version, body))
+
+    def _send(self, header: Header, body: Body, frame: bytes) -> None:
         fault = self._fault
-        frame = response(header, version, body)
         self._throttle_ms = self._throttle(len(frame))
         if self._throttle_ms:
-            frame = response(header, version, {**body, "throttle_time": self._throttle_ms})
+            frame = response(header, header.version, {**body, "throttle_time": self._throttle_ms})
         if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
             if fault.effect == "cut_reply":
                 self._transport.write(frame[: len(frame) // 2])
@@ -350,9 +415,32 @@ class KafkaConnection(asyncio.Protocol):
             return
         self._seen.bytes_out += len(frame)
         self._note(len(frame))  # before the client knows
+        if fault is not None and fault.effect in {"bandwidth", "slice"}:
+            self._send_pieces(memoryview(frame), fault)
+        else:
+            self._put(frame)
+            self._done()
+
+    def _send_pieces(self, frame: memoryview, fault: ClientFault) -> None:
+        """Piece by piece, also what is left when the fault ends."""
+        size_bytes, wait_s = fault.piece(len(frame))
+        rest = frame[size_bytes:]
+
+        def go_on(_over: object) -> None:
+            self._put(frame[:size_bytes])
+            if self._transport.is_closing() or not rest:
+                self._done()
+            else:
+                self._send_pieces(rest, fault)
+
+        self._listener.later(wait_s).then(go_on)
+
+    def _put(self, data: bytes | memoryview) -> None:
         if not self._transport.is_closing():
-            self._transport.write(frame)
-        self._done()
+            self._transport.write(data)
+            self._count_held()
+            if self._unread_bytes:
+                self._listener.make_room()
 
     def _done(self) -> None:
         throttle_ms, self._throttle_ms = self._throttle_ms, 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code, sliced
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
-from broker_core.listeners.kafka.describe_groups import state_of
+from broker_core.listeners.kafka.describe_groups import IN_PROCESS, state_of
 
 KEY = 69
 _CONSUMER_MEMBER = 1
@@ -15,7 +15,7 @@ _CONSUMER_MEMBER = 1
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer for each group."""
-    return {"groups": [_group(call, name) for name in request.group_ids]}
+    return sliced(call, "groups", (_group(call, name) for name in dict.fromkeys(request.group_ids)))
 
 
 def _group(call: Call, name: str) -> dict[str, Any]:
@@ -25,6 +25,7 @@ def _group(call: Call, name: str) -> dict[str, Any]:
         if groups.type(name) != "consumer":
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; DescribeGroups tells of it")
         view, members = groups.view(call.now_ns, name), groups.consumer_members(name)
+        call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
     except BrokerError as error:
         return {
             "group_id": name,
@@ -49,11 +50,11 @@ def _group(call: Call, name: str) -> dict[str, Any]:
                 "instance_id": member.instance_id or None,
                 "member_epoch": member.epoch,
                 "client_id": member.client,
-                "client_host": "/127.0.0.1",
+                "client_host": member.host or IN_PROCESS,
                 "subscribed_topic_names": member.names,
                 "subscribed_topic_regex": member.regex or None,
-                "assignment": {"topic_partitions": by_topic(member.may_read)},
-                "target_assignment": {"topic_partitions": by_topic(member.target)},
+                "assignment": {"topic_partitions": by_topic(call, member.may_read)},
+                "target_assignment": {"topic_partitions": by_topic(call, member.target)},
                 "member_type": _CONSUMER_MEMBER,
             }
             for member in members

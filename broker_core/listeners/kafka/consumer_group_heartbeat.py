@@ -5,12 +5,13 @@ A running classic group is upgraded by the first member that comes by this proto
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError
 from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
 from broker_core.groups.protocol import TopicPartition
-from broker_core.listeners.kafka.call import READ, Answer, Call, given, kafka_code, topic_id
+from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, given, kafka_code
 
 KEY = 68
 
@@ -37,10 +38,14 @@ def handle(call: Call, request: Any) -> Answer:
                 rebalance_timeout_ms=timeout_ms if timeout_ms > 0 else None,
                 topics=_allowed(call, request.subscribed_topic_names),
                 topic_regex=getattr(request, "subscribed_topic_regex", None),
+                allowed=partial(call.may, READ, "topic"),
                 assignor=request.server_assignor,
                 owned=_owned(call, request.topic_partitions),
+                host=call.client_host,
             ),
         )
+        if request.member_epoch < JOINING:
+            call.shared.readers.left(member_id)
     except BrokerError as error:
         call.connection.failed(str(error))
         return {
@@ -50,21 +55,22 @@ def handle(call: Call, request: Any) -> Answer:
             "member_epoch": request.member_epoch,
             "assignment": None,
         }
-    return {
+    answer = {
         "error_code": 0,
         "member_id": result.member_id,
         "member_epoch": result.member_epoch,
         "heartbeat_interval": result.heartbeat_interval_ms,
-        "assignment": None if result.assignment is None else {"topic_partitions": by_topic(result.assignment)},
+        "assignment": None if result.assignment is None else {"topic_partitions": by_topic(call, result.assignment)},
     }
+    return Kept(answer) if request.member_epoch < JOINING else answer  # who leaves is not waited for after a crash
 
 
-def by_topic(places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:
+def by_topic(call: Call, places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:
     """(topic, partition) as this protocol's messages list them."""
     found: dict[str, list[int]] = {}
     for topic, partition in places:
         found.setdefault(topic, []).append(partition)
-    return [{"topic_id": topic_id(name), "topic_name": name, "partitions": rows} for name, rows in found.items()]
+    return [{"topic_id": call.topic_id(name), "topic_name": name, "partitions": rows} for name, rows in found.items()]
 
 
 def _allowed(call: Call, topics: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -75,5 +81,5 @@ def _allowed(call: Call, topics: tuple[str, ...] | None) -> tuple[str, ...] | No
 def _owned(call: Call, rows: Any) -> tuple[TopicPartition, ...] | None:
     if rows is None:
         return None
-    names = {topic_id(name): name for name in call.broker.topics.names()}
-    return tuple((names[row.topic_id], number) for row in rows if row.topic_id in names for number in row.partitions)
+    named = ((call.topic_with(row.topic_id), row.partitions) for row in rows)
+    return tuple((name, number) for name, numbers in named if name is not None for number in numbers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed, topic_id
+from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_settings
 from broker_core.names import check_name
@@ -58,7 +58,7 @@ def _create(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
         }
     return {
         "name": name,
-        "topic_id": topic_id(name),
+        "topic_id": call.topic_id(name),
         "error_code": 0,
         "error_message": None,
         "num_partitions": partitions,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, Later, failed, kafka_code, topic_id
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, Later, failed, kafka_code
 from broker_core.listeners.kafka.codec import Body
 
 KEY = 92
@@ -30,7 +30,7 @@ def _all(call: Call, group: str, topics: list[str]) -> Body:
 
 
 def _delete(call: Call, group: str, topic: str) -> dict[str, Any]:
-    row = {"topic_name": topic, "topic_id": topic_id(topic), "error_code": 0, "error_message": None}
+    row = {"topic_name": topic, "topic_id": call.topic_id(topic), "error_code": 0, "error_message": None}
     try:
         call.must(READ, "topic", topic)
         call.shared.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))

@@ -6,9 +6,10 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.protocol import encode_assignment
-from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code, sliced
 
 KEY = 15
+IN_PROCESS = "/127.0.0.1"  # the host of a member in the broker's own process
 _FIRST_TO_MISS = 6  # from v6 on a group that is not there is an error (KIP-1043)
 
 
@@ -19,19 +20,20 @@ def state_of(state: str) -> str:
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer for each group."""
-    return {"groups": [_group(call, name) for name in request.groups]}
+    return sliced(call, "groups", (_group(call, name) for name in dict.fromkeys(request.groups)))
 
 
 def _group(call: Call, name: str) -> dict[str, Any]:
     empty = {"group_id": name, "group_state": "Dead", "protocol_type": "", "protocol_data": "", "members": ()}
     try:
         call.must(READ, "group", name)
-        view = call.broker.groups.view(call.now_ns, name)
+        view, hosts = call.broker.groups.view(call.now_ns, name), call.broker.groups.hosts(name)
     except BrokerError as error:
         missing = error.code is ErrorCode.GROUP_ID_NOT_FOUND
         if missing and call.version < _FIRST_TO_MISS:
             return {**empty, "error_code": 0, "error_message": None}
         return {**empty, "error_code": kafka_code(error), "error_message": str(error)}
+    readable = call.readable(topic for member in view.members for topic, _ in member.partitions)
     return {
         "group_id": name,
         "error_code": 0,
@@ -44,9 +46,9 @@ def _group(call: Call, name: str) -> dict[str, Any]:
                 "member_id": member.member_id,
                 "group_instance_id": member.instance_id or None,
                 "client_id": member.client,
-                "client_host": "/127.0.0.1",
+                "client_host": hosts.get(member.member_id, IN_PROCESS),
                 "member_metadata": b"",
-                "member_assignment": encode_assignment(member.partitions),
+                "member_assignment": encode_assignment(tuple(at for at in member.partitions if at[0] in readable)),
             }
             for member in view.members
         ],

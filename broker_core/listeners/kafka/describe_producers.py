@@ -6,22 +6,21 @@ from typing import Any
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code, sliced
 
 KEY = 61
 
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer for each partition."""
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [_partition(call, topic.name, number) for number in topic.partition_indexes],
-            }
-            for topic in request.topics
-        ]
-    }
+    rows = (
+        {
+            "name": topic.name,
+            "partitions": [_partition(call, topic.name, number) for number in dict.fromkeys(topic.partition_indexes)],
+        }
+        for topic in request.topics
+    )
+    return sliced(call, "topics", rows)
 
 
 def _partition(call: Call, name: str, number: int) -> dict[str, Any]:

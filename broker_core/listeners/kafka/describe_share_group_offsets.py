@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, Answer, Call, failed, kafka_code, topic_id
+from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, Answer, Call, failed, kafka_code, sliced
 
 KEY = 90
 _UNKNOWN = -1
@@ -17,7 +17,8 @@ _UNKNOWN = -1
 
 def handle(call: Call, request: Any) -> Answer:
     """Each group has an answer of its own."""
-    return {"groups": [_group(call, each) for each in request.groups]}
+    groups = {each.group_id: each for each in request.groups}.values()
+    return sliced(call, "groups", (_group(call, each) for each in groups))
 
 
 def _group(call: Call, asked: Any) -> dict[str, Any]:
@@ -40,7 +41,7 @@ def _group(call: Call, asked: Any) -> dict[str, Any]:
     rows = [
         {
             "topic_name": name,
-            "topic_id": topic_id(name),
+            "topic_id": call.topic_id(name),
             "partitions": [_partition(call, group, name, number) for number in partitions],
         }
         for name, partitions in topics

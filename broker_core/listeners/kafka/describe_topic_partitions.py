@@ -14,16 +14,14 @@ _MOST_PARTITIONS = 2_000
 
 def handle(call: Call, request: Any) -> Answer:
     """At most so many partitions, and the cursor at which the next page begins."""
-    names = sorted(each.name for each in request.topics) or sorted(
-        name for name in call.broker.topics.names() if visible(call, name)
-    )
+    names = sorted({each.name for each in request.topics} or call.broker.topics.names())
     first_name, first_partition = "", 0
     if request.cursor is not None:
         first_name, first_partition = request.cursor.topic_name, request.cursor.partition_index
     room = max(1, min(request.response_partition_limit, _MOST_PARTITIONS))
     topics: list[dict[str, Any]] = []
     for name in names:
-        if name < first_name:
+        if name < first_name or not (request.topics or visible(call, name)):
             continue
         try:
             if not visible(call, name):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code, sliced
 
 KEY = 65
 
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer for each id."""
-    return {"transaction_states": [_state(call, each) for each in request.transactional_ids]}
+    return sliced(call, "transaction_states", (_state(call, each) for each in dict.fromkeys(request.transactional_ids)))
 
 
 def _state(call: Call, transactional_id: str) -> dict[str, Any]:
@@ -33,6 +33,7 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
     topics: dict[str, list[int]] = {}
     for topic, number in found.partitions:
         topics.setdefault(topic, []).append(number)
+    readable = call.readable(topics)
     return {
         "error_code": 0,
         "transactional_id": transactional_id,
@@ -41,5 +42,5 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
         "transaction_start_time": found.started_ms if found.is_unfinished else -1,
         "producer_id": found.producer_id,
         "producer_epoch": found.epoch,
-        "topics": [{"topic": topic, "partitions": numbers} for topic, numbers in topics.items()],
+        "topics": [{"topic": topic, "partitions": numbers} for topic, numbers in topics.items() if topic in readable],
     }

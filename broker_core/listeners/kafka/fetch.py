@@ -1,8 +1,7 @@
 """Fetch: stored batches are handed out as they are, from the one on that holds the offset.
 
-A fetch that finds less than min bytes is parked until a partition grows or max wait is over. What a member of a group
-is given is seen as delivered to its group: the member is found by its client id and by what it reads. Incremental
-sessions (KIP-227) are in `fetch_sessions.py`. Left out: rack awareness.
+A fetch that finds less than min bytes is parked until a partition grows or max wait is over. Who reads is found out in
+`readers.py`, incremental sessions (KIP-227) are in `fetch_sessions.py`. Left out: rack awareness.
 
 Who reads committed messages gets what is below the last stable offset, and the list of aborted transactions, by which
 the client passes over what was aborted.
@@ -18,25 +17,22 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, kafka_code, topic_id
+from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, kafka_code
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
-from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.kafka.readers import Fetched
 from broker_core.log.batch import parse_header
-from broker_core.log.partition_log import PartitionLog
 from broker_core.log.segment_transactions import AbortedTransaction
 
 KEY = 1
 _MOST_BYTES = 64 * 1_048_576
-_FIRST_BY_ID = 13
 _UNKNOWN_TOPIC_ID = 100
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """One partition of the request; `name` is None where its topic id is not known."""
+    """One partition of the request."""
 
     topic: Any
-    name: str | None
     partition: int
     offset: int
     max_bytes: int
@@ -59,8 +55,9 @@ class _Wanted(msgspec.Struct, frozen=True):
 
 
 class _Read(msgspec.Struct, frozen=True):
-    """What there is to read."""
+    """What there is to read of the topic `name`, which is None where its id is not known, or not any more."""
 
+    name: str | None
     error: int
     high_watermark: int = -1
     start_offset: int = -1
@@ -72,7 +69,9 @@ class _Read(msgspec.Struct, frozen=True):
 def handle(call: Call, request: Any) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
     wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
-    limit_bytes = min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES)
+    # At least one batch, or its reader would never go on.
+    limit_bytes = max(1, min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES, call.shared.budget.answer_bytes))
+    call.shared.readers.asks(call.connection.id)
     session, places = _session(call, request)
     wanted = _Wanted(places, session, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
     return _answer(call, wanted)
@@ -80,11 +79,9 @@ def handle(call: Call, request: Any) -> Answer:
 
 def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place]]:
     """The session of the request, if any, and the partitions that are fetched."""
-    names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= _FIRST_BY_ID else {}
     given = [
         _Place(
             topic,
-            names.get(topic.topic_id) if call.version >= _FIRST_BY_ID else topic.topic,
             each.partition,
             each.fetch_offset,
             each.partition_max_bytes,
@@ -117,11 +114,10 @@ def _answer(call: Call, wanted: _Wanted) -> Answer:
         _tell(call, places, found)
         return _body(wanted.session, places, found)
     keys = []
-    for place in places:
-        if place.name is not None:
-            keys.append((place.name, place.partition))
-            for group, _client in _groups(call, place.name, place.partition):
-                call.broker.fetches.waits_from(group, place.name, place.partition, place.offset)
+    for place, read in zip(places, found, strict=True):
+        if read.name is not None:
+            keys.append((read.name, place.partition))
+            call.shared.readers.waits(call.now_ns, call.broker, call.connection.id, call.client, keys[-1], place.offset)
     reply = call.broker.growth.wait(keys, wanted.deadline_ns)
 
     def again(_reply: object, now_ns: int) -> Answer:
@@ -141,13 +137,14 @@ def _read_all(call: Call, places: list[_Place], limit_bytes: int) -> list[_Read]
 
 
 def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
-    if place.name is None:
-        return _Read(_UNKNOWN_TOPIC_ID)
+    name = call.name_of(place.topic)
+    if name is None:
+        return _Read(None, _UNKNOWN_TOPIC_ID)
     try:
-        call.must_topic(READ, place.name)
-        log = call.broker.logs.partition(place.name, place.partition)
+        call.must_topic(READ, name)
+        log = call.broker.logs.partition(name, place.partition)
         if not log.start_offset <= place.offset <= log.high_watermark:
-            return _Read(ErrorCode.OFFSET_OUT_OF_RANGE.code, log.high_watermark, log.start_offset)
+            return _Read(name, ErrorCode.OFFSET_OUT_OF_RANGE.code, log.high_watermark, log.start_offset)
         stable_offset = log.last_stable_offset
         records: tuple[bytes, ...] = ()
         aborted: list[AbortedTransaction] | None = None
@@ -157,10 +154,10 @@ def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
             records = tuple(log.read_bytes(place.offset, most_bytes, end_offset=end_offset))
         if place.committed:
             aborted = log.aborted_transactions(place.offset, _end_of(records)) if records else []
-        return _Read(0, log.high_watermark, log.start_offset, records, stable_offset, aborted)
+        return _Read(name, 0, log.high_watermark, log.start_offset, records, stable_offset, aborted)
     except BrokerError as error:
         call.connection.failed(str(error))
-        return _Read(kafka_code(error))
+        return _Read(name, kafka_code(error))
 
 
 def _end_of(records: Sequence[bytes]) -> int:
@@ -172,30 +169,16 @@ def _end_of(records: Sequence[bytes]) -> int:
 def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
     """Note what was handed out, and to which groups."""
     for place, read in zip(places, found, strict=True):
-        if not read.records or place.name is None:
+        if not read.records or read.name is None:
             continue
         end_offset = min(_end_of(read.records), read.high_watermark)
         if end_offset <= place.offset:
             continue
-        log = call.broker.logs.partition(place.name, place.partition)
+        log = call.broker.logs.partition(read.name, place.partition)
         call.connection.messages_out += log.messages_between(place.offset, end_offset)
-        for group, client in _groups(call, place.name, place.partition):
-            _deliver(call, group, client, place, log, end_offset)
-
-
-def _groups(call: Call, topic: str, partition: int) -> list[tuple[str, str]]:
-    """(group, client) of each group for which the client reads the partition."""
-    readers = call.broker.groups.reading(topic, partition)
-    return [(group, client) for group, client in readers if PendingMembers.is_of(client, call.client)]
-
-
-def _deliver(call: Call, group: str, client: str, place: _Place, log: PartitionLog, end_offset: int) -> None:
-    name = place.name
-    assert name is not None
-    fetches, start = call.broker.fetches, max(place.offset, log.start_offset)
-    if fetches.position(group, name, place.partition) != start:
-        fetches.begin(group, name, place.partition, start)
-    fetches.hand_over(call.now_ns, group, client, name, place.partition, start, end_offset)
+        start = max(place.offset, log.start_offset)
+        fetched = Fetched((read.name, place.partition), start, end_offset, place.committed)
+        call.shared.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
 
 
 def _aborted(each: AbortedTransaction) -> dict[str, int]:

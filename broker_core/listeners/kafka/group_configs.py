@@ -13,6 +13,7 @@ NAMES = {
     "share.record.lock.duration.ms": "record_lock_duration_ms",
     "share.delivery.count.limit": "delivery_count_limit",
     "share.auto.offset.reset": "auto_offset_reset",
+    "share.isolation.level": "isolation_level",
     "errors.deadletterqueue.topic.name": "dead_letter_topic",
 }
 

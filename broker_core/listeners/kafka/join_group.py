@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.members import JoinResult
 from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, given, kafka_code
 from broker_core.replies import Reply
@@ -27,6 +27,12 @@ def handle(call: Call, request: Any) -> Answer:
     new_id = ""
     try:
         call.must(READ, "group", group)
+        least_ms, most_ms = call.shared.min_session_timeout_ms, call.shared.max_session_timeout_ms
+        if not least_ms <= request.session_timeout <= most_ms:
+            raise BrokerError(
+                ErrorCode.INVALID_SESSION_TIMEOUT,
+                f"{call.client} asks for {request.session_timeout} ms; {least_ms} to {most_ms} are allowed",
+            )
         if not member_id and not instance_id and call.version >= _FIRST_TO_REQUIRE_IDS:
             return _failed(call, _MEMBER_ID_REQUIRED, pending.give(call.now_ns, group, call.client))
         if member_id and pending.use(group, member_id):
@@ -34,14 +40,16 @@ def handle(call: Call, request: Any) -> Answer:
         elif not member_id:
             new_id = pending.new(call.client)
         clients = call.broker.groups.clients(group)
-        others = [client for known, client in clients.items() if known != member_id]
+        label = clients.get(member_id or call.broker.groups.static_member(group, instance_id), "")
+        if not pending.is_of(label, call.client):
+            others = [client for known, client in clients.items() if known != member_id]
+            label = pending.label(group, call.client, others, new_id or member_id, call.connection.id)
         session_ms = request.session_timeout
         rebalance = getattr(request, "rebalance_timeout", None)
         reply = call.broker.groups.join(
             call.now_ns,
             group,
-            client_id=clients.get(member_id)
-            or pending.label(group, call.client, others, new_id or member_id, call.connection.id),
+            client_id=label,
             member_id=member_id,
             instance_id=instance_id,
             session_timeout_ms=session_ms,
@@ -50,6 +58,7 @@ def handle(call: Call, request: Any) -> Answer:
             protocols=[(each.name, each.metadata) for each in request.protocols],
             cause=_cause(call, given(request, "reason", "")),
             new_member_id=new_id,
+            host=call.client_host,
         )
     except BrokerError as error:
         return _failed(call, kafka_code(error), member_id)

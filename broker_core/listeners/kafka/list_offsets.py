@@ -1,33 +1,37 @@
 """ListOffsets: the earliest and the latest offset, that of a time, and that of the newest timestamp.
 
-For a reader of committed messages (v2) the log ends at the last stable offset. Times are those at which messages were
-appended, which with LogAppendTime are their timestamps. Left out: offsets of tiered storage, which there is none of.
+For a reader of committed messages (v2) the log ends at the last stable offset. Times are those of the
+records. Of what is stored elsewhere (v9, v11) there is nothing: -1.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, READ_COMMITTED, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, READ_COMMITTED, Answer, Call, kafka_code, sliced
+from broker_core.log.batch import BatchHeader, parse_header
+from broker_core.log.partition_log import PartitionLog
 
 KEY = 2
-_LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL = -1, -2, -3, -4
+_MOST_LOOKED_AT = 100_000  # offsets or batches, under the lock
+_CLOCKS_DIFFER_MS = 60_000
+_LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
 
 
 def handle(call: Call, request: Any) -> Answer:
     """Look each partition up by itself."""
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    return {
-        "topics": [
-            {
-                "name": topic.name,
-                "partitions": [_partition(call, topic.name, each, committed) for each in topic.partitions],
-            }
-            for topic in request.topics
-        ]
-    }
+    rows = (
+        {
+            "name": topic.name,
+            "partitions": [_partition(call, topic.name, each, committed) for each in topic.partitions],
+        }
+        for topic in request.topics
+    )
+    return sliced(call, "topics", rows)
 
 
 def _partition(call: Call, name: str, asked: Any, committed: bool) -> dict[str, Any]:
@@ -54,16 +58,49 @@ def _offset(call: Call, name: str, partition: int, timestamp_ms: int, committed:
         return end_offset, -1
     if timestamp_ms in {_EARLIEST, _EARLIEST_LOCAL}:
         return log.start_offset, -1
-    if timestamp_ms == _MAX_TIMESTAMP:
-        last = end_offset - 1
-        while last >= log.start_offset and not log.messages_between(last, last + 1):
-            last -= 1
-        if last < log.start_offset:
-            return -1, -1
-        published_ns = log.published_ns(last)
-        return log.offset_for_time(published_ns), broker.logs.epoch_ms + published_ns // NS_PER_MS
-    found = broker.logs.offset_at(name, partition, max(0, timestamp_ms))
-    published_at_ns = None if found is None or found >= end_offset else log.published_from_ns(found)
-    if found is None or published_at_ns is None:
+    if timestamp_ms in {_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD}:
         return -1, -1
-    return found, broker.logs.epoch_ms + published_at_ns // NS_PER_MS
+    if timestamp_ms == _MAX_TIMESTAMP:
+        return _greatest(log, broker.logs.epoch_ms, end_offset)
+    return _first_from(log, max(0, timestamp_ms), broker.logs.epoch_ms, end_offset)
+
+
+def _first_from(log: PartitionLog, wanted_ms: int, epoch_ms: int, end_offset: int) -> tuple[int, int]:
+    """The first record of that time or later, and its time.
+
+    The search begins with what was appended a little before, since clocks of clients differ from the broker's; where
+    that is too much, it is what was appended then.
+    """
+    appended_ns = (wanted_ms - epoch_ms) * NS_PER_MS
+    # The batch before, too: after a restart a batch has the time of its first record.
+    offset = max(log.start_offset, log.offset_for_time(appended_ns - _CLOCKS_DIFFER_MS * NS_PER_MS) - 1)
+    end_looked = offset + _MOST_LOOKED_AT
+    while offset < min(end_offset, end_looked):
+        for batch in log.read_bytes(offset, end_offset=end_offset):
+            header = parse_header(batch)
+            assert header is not None
+            if not header.is_control and header.max_timestamp_ms >= wanted_ms:
+                for message in log.read(max(log.start_offset, header.base_offset), max_messages=header.count):
+                    if message.timestamp_ms >= wanted_ms and message.offset < header.end_offset:
+                        return message.offset, message.timestamp_ms
+            offset = header.end_offset
+    if offset < end_offset:
+        offset = log.offset_for_time(appended_ns)
+        for message in log.read(offset, max_messages=1, end_offset=end_offset) if offset < end_offset else ():
+            return message.offset, message.timestamp_ms
+    return -1, -1
+
+
+def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, int]:
+    """The record of the greatest time, and that time."""
+    best: BatchHeader | None = None
+    for published_ns, header in itertools.islice(log.batches_back(end_offset), _MOST_LOOKED_AT):
+        if best is not None and epoch_ms + published_ns // NS_PER_MS + _CLOCKS_DIFFER_MS < best.max_timestamp_ms:
+            break  # what was appended so long before is no later
+        if best is None or header.max_timestamp_ms >= best.max_timestamp_ms:
+            best = header
+    if best is None:
+        return -1, -1
+    found = log.read(max(best.base_offset, log.start_offset), max_messages=best.count)
+    newest = max((each for each in found if each.offset < best.end_offset), key=lambda each: each.timestamp_ms)
+    return newest.offset, newest.timestamp_ms

@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
@@ -16,15 +16,17 @@ from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.kafka.call import Shared
-from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.kafka.readers import Readers
 from broker_core.listeners.kafka.share_sessions import ShareSessions
 from broker_core.listeners.listener import BACKLOG, LOOPBACK, Listener, close_server
 from broker_core.listeners.served import ServedHost
 from broker_core.replies import Reply
-from broker_core.settings import Port, checked_class
+from broker_core.settings import Port, WaitMs, checked_class
+
+T = TypeVar("T")
 
 DEFAULT_PORT = 9_092
 _LOOKS_EVERY_S = 0.5
@@ -39,6 +41,7 @@ class KafkaListener(Listener):
     Port 0 is any free one; `port` says which, once started. Without `access` everybody may do everything, which is
     refused on any address but a loopback one. With `tls` clients speak TLS (`security.protocol` SSL or SASL_SSL).
     `create_topics` is the number of partitions with which unknown topics are made on first use; 0 makes none.
+    The session timeouts are Kafka's group.min.session.timeout.ms and group.max.session.timeout.ms.
     """
 
     protocol = "kafka"
@@ -54,11 +57,23 @@ class KafkaListener(Listener):
         limits: GuardConfig | None = None,
         connections: Connections | None = None,
         create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
+        min_session_timeout_ms: WaitMs = 6_000,
+        max_session_timeout_ms: WaitMs = 1_800_000,
     ) -> None:
         """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
         super().__init__(host, address, port, access, tls, limits, connections)
+        sessions = PendingMembers(), FetchSessions(), ShareSessions(), Readers()
+        security_protocol = ("" if self.access.open else "SASL_") + ("PLAINTEXT" if tls is None else "SSL")
         self.shared = Shared(
-            host, self.access, self.limits, PendingMembers(), FetchSessions(), ShareSessions(), create_topics
+            host,
+            self.access,
+            self.limits,
+            self.budget,
+            *sessions,
+            create_topics,
+            security_protocol,
+            min_session_timeout_ms,
+            max_session_timeout_ms,
         )
         self._open: dict[KafkaConnection, None] = {}
         self._strangers: dict[KafkaConnection, None] = {}  # of those, who has not shown who it is; the oldest first
@@ -111,9 +126,11 @@ class KafkaListener(Listener):
         self._strangers.pop(connection, None)
 
     def make_room(self) -> None:
-        """Where unfinished requests hold too many bytes, cut the connection that holds the most of them."""
-        if self.budget.bytes > self.shared.limits.max_buffered_bytes:
-            max(self._open, key=lambda each: each.held_bytes).cut("its unfinished request held too many bytes")
+        """Where unfinished requests and unread answers hold too many bytes, cut those that hold the most."""
+        while self.budget.is_exceeded and self._open:
+            max(self._open, key=lambda each: each.held_bytes).cut(
+                "its unfinished request or answer held too many bytes"
+            )
 
     def rests(self, action: Callable[[], object]) -> bool:
         """Whether the session is paused, so that requests wait; `action` is called when it may go on."""
@@ -138,10 +155,10 @@ class KafkaListener(Listener):
         self.in_loop(lambda: self._loop.call_later(delay_s, over.resolve, None))
         return over
 
-    def in_worker(self, work: Callable[[], Body], then: Callable[[Callable[[], Body]], object]) -> None:
+    def in_worker(self, work: Callable[[], T], then: Callable[[Callable[[], T]], object]) -> None:
         """Do `work` in another thread, and then `then(its result)` in the listener's."""
 
-        def done(future: Future[Body]) -> None:
+        def done(future: Future[T]) -> None:
             self.in_loop(lambda: then(future.result))
 
         self._workers.submit(work).add_done_callback(done)

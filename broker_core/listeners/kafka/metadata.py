@@ -23,9 +23,10 @@ from broker_core.listeners.kafka.call import (
     Answer,
     Call,
     Later,
+    gathered,
     given,
     kafka_code,
-    topic_id,
+    sliced,
 )
 from broker_core.listeners.kafka.codec import Body
 from broker_core.names import check_name
@@ -38,17 +39,19 @@ def handle(call: Call, request: Any) -> Answer:
     """Describe the topics that are named, or all that the client may see."""
     wanted = request.topics
     if wanted is None or (call.version == 0 and not wanted):
-        topics = [topic_body(call, name) for name in call.broker.topics.names() if visible(call, name)]
-    else:
-        missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics.names()]
-        may_create = call.shared.create_topics and given(request, "allow_auto_topic_creation", True)
-        if missing and may_create:
-            return Later(lambda: _create(call, request, missing))
-        topics = list(_named(call, wanted))
-    return _body(call, topics)
+        there = call.broker.topics
+        rows = (topic_body(call, name) for name in there.names() if visible(call, name) and name in there)
+        return sliced(call, "topics", rows, **_cluster(call))
+    # One of each, as in Kafka.
+    wanted = {each.topic_id if each.name is None else each.name: each for each in wanted}.values()
+    missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics]
+    may_create = call.shared.create_topics and given(request, "allow_auto_topic_creation", True)
+    if missing and may_create:
+        return Later(lambda: _create(call, wanted, missing))
+    return sliced(call, "topics", _named(call, wanted), **_cluster(call))
 
 
-def _create(call: Call, request: Any, missing: list[str]) -> Body:
+def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
     host = call.shared.host
     for name in missing:
@@ -56,15 +59,15 @@ def _create(call: Call, request: Any, missing: list[str]) -> Body:
             # Another client may have created it, and a name may not be allowed: the response shows both.
             with contextlib.suppress(BrokerError):
                 host.admin(partial(_create_one, call, name))
-    return host.call(lambda _now: _body(call, list(_named(call, request.topics))))
+    return {"topics": gathered(call, _named(call, wanted)), **_cluster(call)}
 
 
 def _create_one(call: Call, name: str, now_ns: int) -> None:
     call.broker.topics.create(now_ns, name, call.shared.create_topics)
 
 
-def _body(call: Call, topics: list[dict[str, Any]]) -> Body:
-    return {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID, "topics": topics}
+def _cluster(call: Call) -> Body:
+    return {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID}
 
 
 def visible(call: Call, name: str) -> bool:
@@ -73,20 +76,18 @@ def visible(call: Call, name: str) -> bool:
 
 
 def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
-    queues = set(call.broker.queues.names()) - set(call.broker.queues.subscription_names())
-    known = {*call.broker.topics.names(), *queues}
-    names_by_id = {topic_id(name): name for name in known}
+    topics, logs = call.broker.topics, call.broker.logs
     for each in wanted:
         name = each.name
         if name is None:
-            name = names_by_id.get(each.topic_id)
+            name = call.topic_with(each.topic_id, queues=True)
             if name is None or not visible(call, name):
                 yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id, "partitions": []}
                 continue
         try:
             if not visible(call, name):
                 call.must(READ, "topic", name)
-            if name not in known:
+            if name not in topics and ((log := logs.get(name)) is None or log.queue is None):
                 check_name(name, "topic")
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
             yield topic_body(call, name)
@@ -99,7 +100,7 @@ def topic_body(call: Call, name: str) -> dict[str, Any]:
     return {
         "error_code": 0,
         "name": name,
-        "topic_id": topic_id(name),
+        "topic_id": call.topic_id(name),
         "is_internal": False,
         "topic_authorized_operations": -(1 << 31),
         "partitions": [

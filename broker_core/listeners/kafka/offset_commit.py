@@ -53,9 +53,14 @@ def handle(call: Call, request: Any) -> Answer:
 def _commit(call: Call, request: Any, offsets: dict[TopicPartition, OffsetAndMetadata]) -> int:
     generation = getattr(request, "generation_id_or_member_epoch", -1)
     group, member_id = request.group_id, request.member_id
-    client = call.broker.groups.clients(group).get(member_id, call.client)
+    client, reader = call.broker.groups.clients(group).get(member_id, call.client), member_id
+    if not member_id:
+        ((place, value),) = offsets.items()
+        reader = call.shared.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
     try:
-        call.broker.offsets.commit(call.now_ns, group, client, member_id, generation, offsets, backwards=True)
+        call.broker.offsets.commit(
+            call.now_ns, group, client, member_id, generation, offsets, backwards=True, reader=reader
+        )
     except BrokerError as error:
         return kafka_code(error)
     return 0

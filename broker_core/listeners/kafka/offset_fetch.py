@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, ForbiddenError, kafka_code, sliced
 from broker_core.listeners.kafka.codec import Body
 
 KEY = 9
@@ -22,7 +22,8 @@ def handle(call: Call, request: Any) -> Answer:
     """Answer for each group."""
     if call.version >= _FIRST_WITH_GROUPS:
         stable = request.require_stable
-        return {"groups": [_group(call, each.group_id, each.topics, stable=stable) for each in request.groups]}
+        groups = {each.group_id: each for each in request.groups}.values()
+        return sliced(call, "groups", (_group(call, each.group_id, each.topics, stable=stable) for each in groups))
     return _group(call, request.group_id, request.topics, stable=getattr(request, "require_stable", False))
 
 
@@ -36,15 +37,24 @@ def refused(call: Call, request: Any, code: int) -> Body:
 def _refused(call: Call, group: str, topics: Any, code: int) -> Body:
     rows: list[dict[str, Any]] = []
     if call.version < _FIRST_WITH_ERRORS_OF_GROUPS:
-        nothing = {"committed_offset": -1, "committed_leader_epoch": -1, "metadata": "", "error_code": code}
         rows = [
             {
                 "name": each.name,
-                "partitions": [{"partition_index": number, **nothing} for number in each.partition_indexes],
+                "partitions": [_nothing(number, code) for number in each.partition_indexes],
             }
             for each in topics
         ]
     return {"group_id": group, "topics": rows, "error_code": code}
+
+
+def _nothing(number: int, code: int) -> Body:
+    return {
+        "partition_index": number,
+        "committed_offset": -1,
+        "committed_leader_epoch": -1,
+        "metadata": "",
+        "error_code": code,
+    }
 
 
 def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
@@ -56,13 +66,18 @@ def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
     unstable = call.broker.transactions.unstable_offsets(group) if stable else ()
     if topics is None:
         wanted: dict[str, list[int]] = {}
-        for name, number in sorted(known):
+        readable = call.readable({name for name, _ in known})
+        for name, number in sorted(at for at in known if at[0] in readable):
             wanted.setdefault(name, []).append(number)
     else:
         wanted = {each.name: list(each.partition_indexes) for each in topics}
     found = []
     for name, numbers in wanted.items():
         rows = []
+        if not call.may(READ, "topic", name):
+            code = kafka_code(ForbiddenError("topic", name))
+            found.append({"name": name, "partitions": [_nothing(number, code) for number in numbers]})
+            continue
         for number in numbers:
             moving = (name, number) in unstable
             value = None if moving else known.get((name, number))

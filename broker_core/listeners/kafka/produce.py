@@ -1,4 +1,4 @@
-"""Produce: batches as the client has made them are checked and stored as they came.
+"""Produce: batches as the client has made them are checked and stored as they came, or by `compression.type`.
 
 acks=0 gets no response; acks=1 and acks=all are answered when the messages are as durable as the topic promises. A
 topic that is full or limited holds the producer: the response waits for room as long as the request allows, and fails
@@ -18,7 +18,7 @@ import msgspec
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, all_of, kafka_code, topic_id
+from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, all_of, kafka_code
 from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
 from broker_core.replies import Reply
@@ -51,12 +51,16 @@ def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
     """The partitions of the request belong to the transaction of the producer that its first batch names."""
     identity: Identity | None = None
     places: list[Place] = []
-    names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= 13 else {}
     for topic in request.topic_data:
-        name = names.get(topic.topic_id) if call.version >= 13 else topic.name
+        name = call.name_of(topic)
         for each in topic.partition_data:
             header = parse_header(each.records or b"")
-            if header is not None and name in call.broker.topics.names() and call.may(WRITE, "topic", name):
+            if (
+                header is not None
+                and name is not None
+                and name in call.broker.topics
+                and call.may(WRITE, "topic", name)
+            ):
                 identity = identity or Identity(header.producer_id, header.producer_epoch)
                 places.append(Place(name, each.index))
     if identity is None:
@@ -69,10 +73,9 @@ def _store(call: Call, request: Any, refused: BrokerError | None) -> Answer:
     """`refused` is why nothing of the request can be stored."""
     wait_ms = min(max(0, request.timeout), call.shared.limits.max_wait_ms)
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
-    names = {topic_id(name): name for name in call.broker.topics.names()} if call.version >= 13 else {}
     outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
     for topic in request.topic_data:
-        name = names.get(topic.topic_id) if call.version >= 13 else topic.name
+        name = call.name_of(topic)
         rows = [(each.index, _append(call, name, each, deadline_ns, refused)) for each in topic.partition_data]
         outcomes.append((topic, rows))
     replies = [outcome for _, rows in outcomes for _, found in rows for outcome in found if isinstance(outcome, Reply)]

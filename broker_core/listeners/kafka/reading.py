@@ -25,12 +25,13 @@ Read = Callable[["Cursor"], Any]
 
 
 class Cursor:
-    """A place in the bytes of a request."""
+    """A place in the bytes of a request that may have `most_elements` in all its arrays together."""
 
-    __slots__ = ("_data", "_end", "_position")
+    __slots__ = ("_data", "_elements_left", "_end", "_position")
 
-    def __init__(self, data: bytes, position: int = 0) -> None:
+    def __init__(self, data: bytes, position: int, most_elements: int) -> None:
         self._data = data
+        self._elements_left = most_elements
         self._position = position
         self._end = len(data)
 
@@ -60,10 +61,13 @@ class Cursor:
                 raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a length has more than five bytes")
 
     def count(self, flexible: bool) -> int:
-        """How many elements an array has, -1 for null; each takes a byte at least."""
-        count = self.varint() - 1 if flexible else self.number(_INT32)
+        """How many elements an array has, -1 for null; each takes a byte at least. Raises REQUEST_TOO_LARGE."""
+        count: int = self.varint() - 1 if flexible else self.number(_INT32)
         if count > self._end - self._position:
             raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{count} elements are announced at byte {self._position}")
+        self._elements_left -= max(0, count)
+        if self._elements_left < 0:
+            raise BrokerError(ErrorCode.REQUEST_TOO_LARGE, "it names more elements than a request of its API may")
         return count
 
     def sized(self, flexible: bool, kind: struct.Struct) -> bytes | None:
@@ -86,7 +90,7 @@ class Cursor:
             data = self.take(size)
             if tag in known:
                 name, read = known[tag]
-                into[name] = read(Cursor(data))
+                into[name] = read(Cursor(data, 0, self._elements_left))
 
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}") for code in "bhiq")

@@ -7,10 +7,7 @@ reply has no place for an error gets no reply: None.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import fields
 from typing import Any
-
-from kio.index import load_response_schema
 
 from broker_core.faults.client_fault import ClientRequest
 from broker_core.groups.consumer_member import JOINING
@@ -23,8 +20,8 @@ from broker_core.listeners.kafka import (
     offset_fetch,
     produce,
 )
-from broker_core.listeners.kafka.call import Call, given, topic_id
-from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.call import Call, given
+from broker_core.listeners.kafka.codec import Body, Header, has_error_code
 
 
 def client_request(call: Call, api: str, request: Any) -> ClientRequest:
@@ -39,15 +36,7 @@ def client_request(call: Call, api: str, request: Any) -> ClientRequest:
 
 def _topics(call: Call, request: Any) -> Collection[str]:
     rows = given(request, "topic_data", given(request, "topics", ()))
-    names = {topic_id(name): name for name in call.broker.topics.names()}
-    found = set()
-    for row in rows:
-        if isinstance(row, str):
-            found.add(row)
-        else:
-            name = getattr(row, "name", None) or getattr(row, "topic", None)
-            found.add(name or names.get(given(row, "topic_id"), ""))
-    return found - {""}
+    return {row if isinstance(row, str) else call.name_of(row) or "" for row in rows} - {""}
 
 
 def refused(call: Call, api_key: int, request: Any, code: int) -> Body | None:
@@ -55,8 +44,7 @@ def refused(call: Call, api_key: int, request: Any, code: int) -> Body | None:
     special = _SPECIAL.get(api_key)
     if special is not None:
         return special(call, request, code)
-    known = {field.name for field in fields(load_response_schema(api_key, call.version))}
-    return {"error_code": code} if "error_code" in known else None
+    return {"error_code": code} if has_error_code(Header(api_key, call.version, 0)) else None
 
 
 def _produce(_call: Call, request: Any, code: int) -> Body:
@@ -115,7 +103,7 @@ def _by_partition(_call: Call, request: Any, code: int) -> Body:
 
 def _metadata(call: Call, request: Any, code: int) -> Body:
     asked = call.broker.topics.names() if request.topics is None else [each.name for each in request.topics]
-    topics = [{"error_code": code, "name": name, "topic_id": topic_id(name)} for name in asked if name]
+    topics = [{"error_code": code, "name": name, "topic_id": call.topic_id(name)} for name in asked if name]
     return {"brokers": [call.this_node], "cluster_id": None, "controller_id": -1, "topics": topics}
 
 

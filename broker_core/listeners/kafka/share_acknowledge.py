@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
-from broker_core.listeners.kafka.share_fetch import acknowledged, topic_names
+from broker_core.listeners.kafka.share_fetch import acknowledged
 from broker_core.listeners.kafka.share_sessions import CLOSING
 
 KEY = 79
@@ -19,12 +19,11 @@ def handle(call: Call, request: Any) -> Answer:
     group = request.group_id
     call.must(READ, "group", group)
     session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch)
-    names = topic_names(call)
     responses = []
     for topic in request.topics:
-        rows = []
+        rows, name = [], call.topic_with(topic.topic_id, queues=True) or ""
         for each in topic.partitions:
-            place = (names.get(topic.topic_id, ""), each.partition_index)
+            place = (name, each.partition_index)
             error = acknowledged(call, session, place, each.acknowledgement_batches)
             rows.append(
                 {

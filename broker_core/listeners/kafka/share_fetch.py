@@ -1,19 +1,21 @@
 """ShareFetch (KIP-932): a member acknowledges what it has, and acquires more, from whichever partition has some.
 
-Stored batches are handed out as they are; which of their records are acquired stands beside them. Left out: the lists
-of aborted transactions, since a subscription takes committed messages and passes over markers.
+Stored batches are handed out as they are; which of their records are acquired stands beside them, so that there is no
+need to tell of markers and aborted transactions. A batch is acquired whole where more than the wanted number of records
+is in it, unless the request sets a limit of records (KIP-1206).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, kafka_code, topic_id
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, kafka_code
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession
 from broker_core.queues.lease import Lease, lease_runs
@@ -21,6 +23,7 @@ from broker_core.replies import Reply
 
 KEY = 78
 _MOST_RECORDS = 500
+_RECORD_LIMIT = 1  # of the modes to acquire
 _MOST_BYTES = 64 * 1_048_576
 
 
@@ -33,38 +36,45 @@ class _Acquisition(msgspec.Struct, frozen=True):
     errors: dict[Place, BrokerError | None]
     most: int
     deadline_ns: int
+    whole_batches: bool = True
 
 
 def handle(call: Call, request: Any) -> Answer:
     """Acknowledge, then acquire, waiting until max wait for something to be ready."""
     group = request.group_id
     call.must(READ, "group", group)
-    member = call.broker.share_groups.member(group, request.member_id)
-    session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch)
-    names = topic_names(call)
+    closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
+    holder = "" if closing else call.broker.share_groups.member(group, request.member_id).holder
+    session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
     errors: dict[Place, BrokerError | None] = {}
+    news: set[str] = set()
     for topic in request.topics:
         for each in topic.partitions:
-            place = (names.get(topic.topic_id, ""), each.partition_index)
-            if place[0]:
+            place = (call.topic_with(topic.topic_id, queues=True) or "", each.partition_index)
+            if place[0] and session.places.get(place) != topic.topic_id:
                 session.places[place] = topic.topic_id
+                news.add(place[0])
             if each.acknowledgement_batches:
                 errors[place] = acknowledged(call, session, place, each.acknowledgement_batches)
     for topic in request.forgotten_topics_data:
-        for partition in topic.partitions:
-            session.places.pop((names.get(topic.topic_id, ""), partition), None)
-    if request.share_session_epoch == CLOSING:
+        gone = {place for place, known in session.places.items() if known == topic.topic_id}
+        for place in gone & {(name, partition) for name, _ in gone for partition in topic.partitions}:
+            del session.places[place]
+    members = [each.member_id for each in call.broker.share_groups.members(group)] if news else []
+    for name in news:
+        known = call.shared.share_sessions.known(group, members, name)
+        call.broker.share_groups.take_up(call.now_ns, group, name, known)
+    if getattr(request, "is_renew_ack", False):
+        return _body(call, _Acquisition(group, holder, session, errors, 0, 0), [])
+    if closing:
         session.release_all(call.broker, call.now_ns)
-        return _body(call, _Acquisition(group, member.holder, session, errors, 0, 0), [])
+        return _body(call, _Acquisition(group, holder, session, errors, 0, 0), [])
     wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
     most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
-    wanted = _Acquisition(group, member.holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
+    wanted = _Acquisition(group, holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
+    if getattr(request, "share_acquire_mode", 0) == _RECORD_LIMIT:
+        wanted = msgspec.structs.replace(wanted, whole_batches=False)
     return _acquire(call, wanted)
-
-
-def topic_names(call: Call) -> dict[Any, str]:
-    """By topic id: topics, and work queues, which share groups may take from."""
-    return {topic_id(name): name for name in (*call.broker.topics.names(), *call.broker.queues.names())}
 
 
 def acknowledged(call: Call, session: ShareSession, place: Place, batches: Iterable[Any]) -> BrokerError | None:
@@ -81,20 +91,20 @@ def _acquire(call: Call, wanted: _Acquisition) -> Answer:
     broker, now_ns = call.broker, call.now_ns
     queues = {
         broker.share_groups.queue_of(wanted.group, topic): None
-        for topic, _ in wanted.session.places
-        if call.may(READ, "topic", topic)
+        for (topic, _), known in wanted.session.places.items()
+        if known == call.topic_id(topic) and call.may(READ, "topic", topic)
     }
     names = [name for name in queues if name in broker.queues]
+    take = partial(
+        broker.queues.take, now_ns, holder=wanted.holder, max_messages=wanted.most, whole_batches=wanted.whole_batches
+    )
     for name in names:
-        taken = broker.queues.take(now_ns, name, wanted.holder, max_messages=wanted.most)
+        taken = take(name)
         if not taken.done or taken.result():
             return Waiting(taken, lambda reply, _now_ns: _body(call, wanted, reply.result()))
     if not names or wanted.deadline_ns <= now_ns:
         return _body(call, wanted, [])
-    waits = {
-        name: broker.queues.take(now_ns, name, wanted.holder, max_messages=wanted.most, deadline_ns=wanted.deadline_ns)
-        for name in names
-    }
+    waits = {name: take(name, deadline_ns=wanted.deadline_ns) for name in names}
 
     def cancel() -> None:
         for name, wait in waits.items():
@@ -149,7 +159,7 @@ def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
     return {
         "error_code": 0,
         "acquisition_lock_timeout": config.record_lock_duration_ms,
-        "responses": [{"topic_id": topic_id(name), "partitions": rows} for name, rows in topics.items()],
+        "responses": [{"topic_id": call.topic_id(name), "partitions": rows} for name, rows in topics.items()],
         "node_endpoints": (),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code, sliced
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 from broker_core.listeners.kafka.share_group_heartbeat import places
 
@@ -14,13 +14,14 @@ KEY = 77
 
 def handle(call: Call, request: Any) -> Answer:
     """Answer for each group."""
-    return {"groups": [_group(call, name) for name in request.group_ids]}
+    return sliced(call, "groups", (_group(call, name) for name in dict.fromkeys(request.group_ids)))
 
 
 def _group(call: Call, name: str) -> dict[str, Any]:
     try:
         call.must(READ, "group", name)
         view = call.broker.share_groups.view(name)
+        call.must_read_all(topic for member in view.members for topic in member.topics)
     except BrokerError as error:
         return {
             "group_id": name,
@@ -44,7 +45,7 @@ def _group(call: Call, name: str) -> dict[str, Any]:
                 "client_id": member.holder,
                 "client_host": "/127.0.0.1",
                 "subscribed_topic_names": member.topics,
-                "assignment": {"topic_partitions": by_topic(places(call, member.topics))},
+                "assignment": {"topic_partitions": by_topic(call, places(call, member.topics))},
             }
             for member in view.members
         ],

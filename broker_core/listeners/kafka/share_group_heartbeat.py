@@ -22,7 +22,8 @@ def handle(call: Call, request: Any) -> Answer:
     """Note what the member says; subscriptions that are missing are made first."""
     group, names = request.group_id, request.subscribed_topic_names
     topics = None if names is None else tuple(name for name in names if call.may(READ, "topic", name))
-    missing = call.broker.share_groups.missing(group, topics or ())
+    known = {each.member_id: each.topics for each in call.broker.share_groups.members(group)} if topics is None else {}
+    missing = call.broker.share_groups.missing(group, known.get(request.member_id, ()) if topics is None else topics)
     if missing and call.may(READ, "group", group):
         return Later(lambda: _subscribe(call, request, topics, missing))
     return _beat(call, request, topics, call.now_ns)
@@ -46,7 +47,8 @@ def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int)
             member_id = call.shared.pending.new(call.client)
         others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
         holder = call.shared.pending.label(group, call.client, others, member_id, call.connection.id)
-        told = share_groups.heartbeat(now_ns, group, member_id, request.member_epoch, holder, topics)
+        keeps = call.shared.share_sessions.is_open(group, member_id)
+        told = share_groups.heartbeat(now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps)
     except BrokerError as error:
         return _refused(call, request, error)
     return {
@@ -54,7 +56,7 @@ def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int)
         "member_id": member_id,
         "member_epoch": told.epoch,
         "heartbeat_interval": call.broker.groups.config.consumer_heartbeat_interval_ms,
-        "assignment": None if told.topics is None else {"topic_partitions": by_topic(places(call, told.topics))},
+        "assignment": None if told.topics is None else {"topic_partitions": by_topic(call, places(call, told.topics))},
     }
 
 

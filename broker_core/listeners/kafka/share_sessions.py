@@ -7,6 +7,7 @@ known by its delivery, so that an acknowledgement that comes too late is refused
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
@@ -15,17 +16,24 @@ import msgspec
 
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.client_batch import MAX_RECORDS
 from broker_core.queues.lease import Lease
 
 MOST = 1_000
 OPENING, CLOSING = 0, -1
 _GAP, _ACCEPT, _RELEASE, _REJECT, _RENEW = range(5)
+_KINDS = frozenset(range(5))
 Place = tuple[str, int]
 
 
 class ShareSession(msgspec.Struct):
-    """`places` are the (topic, partition) that are fetched, `acquired` the leases by (topic, partition, offset)."""
+    """`places` are the (topic, partition) that are fetched, `acquired` the leases by (topic, partition, offset).
 
+    What is acquired is released where the session is closed or its `connection` is lost, and not when the member leaves
+    its group: its last acknowledgements may come behind that.
+    """
+
+    connection: int = 0
     epoch: int = 1
     places: dict[Place, Any] = {}
     acquired: dict[tuple[str, int, int], Lease] = {}
@@ -34,32 +42,58 @@ class ShareSession(msgspec.Struct):
         """Apply acknowledgement batches. Raises the first error, when all are applied."""
         failed: BrokerError | None = None
         for batch in batches:
-            kinds = tuple(batch.acknowledge_types)
-            for place, offset in enumerate(range(batch.first_offset, batch.last_offset + 1)):
-                kind = kinds[place] if len(kinds) > 1 else kinds[0]
+            kinds, count = tuple(batch.acknowledge_types), batch.last_offset - batch.first_offset + 1
+            if count > MAX_RECORDS or len(kinds) not in {1, count} or not {*kinds} <= _KINDS:
+                told = f"acknowledgements {[*kinds[:9]]} of {count} records"
+                failed = failed or BrokerError(ErrorCode.INVALID_REQUEST, told)
+                continue
+            if len(kinds) < count:
+                kinds *= count
+            for kind, group in itertools.groupby(enumerate(kinds, batch.first_offset), key=lambda pair: pair[1]):
                 try:
-                    self._one(broker, now_ns, (topic, partition, offset), kind)
+                    self._alike(broker, now_ns, (topic, partition), [offset for offset, _ in group], kind)
                 except BrokerError as error:
                     failed = failed or error
         if failed is not None:
             raise failed
 
-    def _one(self, broker: Broker, now_ns: int, key: tuple[str, int, int], kind: int) -> None:
-        lease = self.acquired.get(key) if kind == _RENEW else self.acquired.pop(key, None)
-        if kind == _GAP and lease is None:
-            return
-        if lease is None:
-            raise BrokerError(ErrorCode.INVALID_RECORD_STATE, f"{key[0]}/{key[1]} @{key[2]} was not acquired")
+    def _alike(self, broker: Broker, now_ns: int, place: Place, offsets: list[int], kind: int) -> None:
+        """Acknowledge the records at these `offsets` by one kind. Raises the first error, when all are applied."""
+        failed: BrokerError | None = None
+        leases: list[Lease] = []
+        for offset in offsets:
+            key = (*place, offset)
+            lease = self.acquired.get(key) if kind == _RENEW else self.acquired.pop(key, None)
+            if lease is not None:
+                leases.append(lease)
+            elif kind != _GAP and failed is None:
+                failed = BrokerError(
+                    ErrorCode.INVALID_RECORD_STATE, f"{place[0]}/{place[1]} @{offset} was not acquired"
+                )
+        try:
+            self._apply(broker, now_ns, leases, kind)
+        except BrokerError as error:
+            failed = failed or error
+        if failed is not None:
+            raise failed
+
+    def _apply(self, broker: Broker, now_ns: int, leases: list[Lease], kind: int) -> None:
+        """The lock of some may have run out: raises INVALID_LEASE when the others are done."""
         if kind in {_ACCEPT, _GAP}:
-            broker.queues.ack(now_ns, lease)
-        elif kind in {_RELEASE, _REJECT}:
-            cause = "released by its share consumer" if kind == _RELEASE else "rejected by its share consumer"
-            broker.queues.nack(now_ns, lease, cause, requeue=kind == _RELEASE)
-        elif kind == _RENEW:
-            queue = broker.queues.queue(lease.queue)
-            queue.extend(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
-        else:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"acknowledge type {kind}")
+            broker.queues.ack_many(now_ns, leases)
+            return
+        late: BrokerError | None = None
+        for lease in leases:
+            try:
+                if kind == _RENEW:
+                    broker.queues.extend(now_ns, lease)
+                else:
+                    cause = "released by its share consumer" if kind == _RELEASE else "rejected by its share consumer"
+                    broker.queues.nack(now_ns, lease, cause, requeue=kind == _RELEASE)
+            except BrokerError as error:
+                late = late or error
+        if late is not None:
+            raise late
 
     def release_all(self, broker: Broker, now_ns: int) -> None:
         """Release the records that are still acquired; those whose lock has expired may belong to another member."""
@@ -77,7 +111,25 @@ class ShareSessions:
     def __init__(self) -> None:
         self._sessions: OrderedDict[tuple[str, str], ShareSession] = OrderedDict()
 
-    def at(self, group: str, member_id: str, epoch: int) -> ShareSession:
+    def known(self, group: str, members: Iterable[str], topic: str) -> int:
+        """How many partitions of `topic`, from 0 on, all of these members read."""
+        found = (self._sessions.get((group, member_id)) for member_id in members)
+        places = [session.places for session in found if session is not None]
+        return next(number for number in itertools.count() if not all((topic, number) in each for each in places))
+
+    def is_open(self, group: str, member_id: str) -> bool:
+        """Whether the member has a session."""
+        return (group, member_id) in self._sessions
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def lost(self, broker: Broker, now_ns: int, connection: int) -> None:
+        """A connection is closed, and its sessions with it."""
+        for key in [key for key, session in self._sessions.items() if session.connection == connection]:
+            self._sessions.pop(key).release_all(broker, now_ns)
+
+    def at(self, group: str, member_id: str, epoch: int, connection: int = 0) -> ShareSession:
         """The session at `epoch`, which is opened by OPENING, and is forgotten by CLOSING.
 
         Raises SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH, SHARE_SESSION_LIMIT_REACHED.
@@ -86,7 +138,7 @@ class ShareSessions:
         if epoch == OPENING:
             if len(self._sessions) >= MOST and key not in self._sessions:
                 raise BrokerError(ErrorCode.SHARE_SESSION_LIMIT_REACHED, f"there are {MOST}")
-            self._sessions[key] = ShareSession()
+            self._sessions[key] = ShareSession(connection)
             return self._sessions[key]
         found = self._sessions.get(key)
         if found is None:

@@ -38,12 +38,12 @@ SETTINGS = (
         False,
         "whose time it is: CreateTime or LogAppendTime",
     ),
+    TopicSetting("compression.type", "compression_type", _STRING, False, "what stored batches are compressed by"),
     TopicSetting("delete.retention.ms", "tombstone_ms", _LONG, False, "how long compaction keeps tombstones"),
 )
 _BY_NAME = {each.name: each for each in SETTINGS}
 # What other brokers let one choose and this one has one way of: the one value that is taken.
 FIXED = {
-    "compression.type": "producer",
     "min.insync.replicas": "1",
     "unclean.leader.election.enable": "false",
 }

@@ -53,7 +53,7 @@ def _put(call: Call, request: Any) -> Reply[None]:
             )
     broker = call.broker
     for place, value in offsets.items():
-        broker.groups.commits.check(*place, value)
+        broker.groups.commits.check(*place, value, beyond_end=True)
     generation, member_id = getattr(request, "generation_id", -1), getattr(request, "member_id", "")
     if generation >= 0 or member_id:
         broker.groups.check_commit(call.now_ns, group, member_id, generation)
@@ -61,8 +61,23 @@ def _put(call: Call, request: Any) -> Reply[None]:
     if call.version >= _FIRST_THAT_ADDS:
         kept.append(broker.transactions.add_group(call.now_ns, transactional_id, identity, group))
     pending = [
-        PendingOffset(group, *place, value.offset, value.metadata, value.leader_epoch)
+        PendingOffset(
+            group,
+            *place,
+            value.offset,
+            value.metadata,
+            value.leader_epoch,
+            member=member_id or _reader(call, group, place, value.offset),
+        )
         for place, value in offsets.items()
     ]
     kept.append(broker.transactions.put_offsets(call.now_ns, transactional_id, identity, pending))
     return kept[0] if len(kept) == 1 else all_done(kept)
+
+
+def _reader(call: Call, group: str, place: TopicPartition, offset: int) -> str:
+    """Who has read, where an older client does not name the member."""
+    for name, member in call.broker.groups.reading(*place):
+        if name == group:
+            return member.member_id
+    return call.shared.readers.committing(call.now_ns, call.broker, call.client, group, place, offset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -18,6 +18,22 @@ class Action(msgspec.Struct, frozen=True, tag_field="action", forbid_unknown_fie
     than HTTP allows: what the broker says to a wrong value is a better sentence.
     """
 
+    #: The sentence, with fields of the action in braces; one that depends on more is a `sentence` of its own.
+    says: ClassVar[str] = ""
+
+    @property
+    def sentence(self) -> str:
+        """For the timeline and the status bar."""
+        return self.says.format_map(_Fields(self))
+
+
+class _Fields:
+    def __init__(self, action: Action) -> None:
+        self._action = action
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self._action, name)
+
 
 class Lasting(Action, frozen=True):
     """What may end by itself, after `for_s` seconds."""
@@ -27,10 +43,11 @@ class Lasting(Action, frozen=True):
         if for_s is not None and not 0 < for_s < float("inf"):
             raise ValueError("for_s must be above 0")
 
-
-def lasting(for_s: float | None) -> str:
-    """ " for 5 s", or nothing where it does not end by itself."""
-    return "" if for_s is None else f" for {for_s:g} s"
+    @property
+    def lasts(self) -> str:
+        """ " for 5 s", or nothing where it does not end by itself."""
+        for_s = getattr(self, "for_s", None)
+        return "" if for_s is None else f" for {for_s:g} s"
 
 
 def above_zero(**values: float | None) -> None:

@@ -22,19 +22,15 @@ class SetAlert(Action, frozen=True, tag="set_alert"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"set the alert {self.name}: {self.alert().sentence}"
 
 
 class RemoveAlert(Action, frozen=True, tag="remove_alert"):
     """Watch for the alert `name` no more."""
 
-    name: str
+    says = "removed the alert {name}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"removed the alert {self.name}"
+    name: str
 
 
 AlertAction = SetAlert | RemoveAlert

@@ -25,12 +25,13 @@ class AddConsumer(Action, frozen=True, tag="add_consumer"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"added consumer {self.consumer} to {self.group or 'the bench'}"
 
 
 class AddProducer(Action, frozen=True, tag="add_producer"):
     """A new producer for topic or queue `to`. The times of its `arrivals` count from now."""
+
+    says = "added producer {producer} to {to}"
 
     producer: str
     to: str
@@ -47,14 +48,11 @@ class AddProducer(Action, frozen=True, tag="add_producer"):
         if not 0 <= self.linger_ms < float("inf"):
             raise ValueError("linger_ms must be 0 or more")
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"added producer {self.producer} to {self.to}"
-
 
 class AddWorker(Action, frozen=True, tag="add_worker"):
     """A new worker of `queue`, which acknowledges `ack` the work."""
+
+    says = "added worker {worker} to {queue}"
 
     worker: str
     queue: str
@@ -66,11 +64,6 @@ class AddWorker(Action, frozen=True, tag="add_worker"):
         if self.prefetch < 1:
             raise ValueError("prefetch must be 1 or more")
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"added worker {self.worker} to {self.queue}"
-
 
 class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
     """Another one like `client`, called `name`; "" lets the session choose a name."""
@@ -80,30 +73,23 @@ class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"duplicated {self.client} as {self.name}" if self.name else f"duplicated {self.client}"
 
 
 class RemoveClient(Action, frozen=True, tag="remove_client"):
     """`client` stops: it leaves its group, or releases its leases."""
 
-    client: str
+    says = "removed {client}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"removed {self.client}"
+    client: str
 
 
 class RestoreClient(Action, frozen=True, tag="restore_client"):
     """`client`, which was removed, is back where it was and goes on."""
 
-    client: str
+    says = "brought {client} back"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"brought {self.client} back"
+    client: str
 
 
 class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
@@ -117,7 +103,6 @@ class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         if self.rate_per_s is None:
             return f"{self.client} sends at the pace of its scenario again"
         return f"set {self.client} to {self.rate_per_s:g} messages/s"
@@ -126,13 +111,10 @@ class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
 class SetProcessingTime(Action, frozen=True, tag="set_processing_time"):
     """From its next message on, consumer or worker `client` takes `processing` for each."""
 
+    says = "set {client} to {processing.mean_ms:g} ms for each message"
+
     client: str
     processing: Duration
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"set {self.client} to {self.processing.mean_ms:g} ms for each message"
 
 
 ClientAction = (

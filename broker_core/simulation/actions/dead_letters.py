@@ -26,7 +26,6 @@ class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redr
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
         what = "all dead letters" if self.offsets is None else counted(len(self.offsets), "dead letter")
         cause = f" that died of {self.cause!r}" if self.cause else ""
@@ -50,7 +49,6 @@ class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
         cause = f" that died of {self.cause!r}" if self.cause else ""
         text = f" that hold {self.text!r}" if self.text else ""
@@ -60,19 +58,13 @@ class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
 class StopRedrive(dead_letters.StopRedrive, Action, frozen=True, kw_only=True, tag="stop_redrive"):
     """The redrive of `queue` at a rate leaves the rest where it is."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"stopped the redrive of {self.queue}"
+    says = "stopped the redrive of {queue}"
 
 
 class UndoRedrive(dead_letters.UndoRedrive, Action, frozen=True, kw_only=True, tag="undo_redrive"):
     """What the last redrive of `queue` appended, and nobody has taken yet, is a dead letter again."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"undid the redrive of {self.queue}"
+    says = "undid the redrive of {queue}"
 
 
 class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
@@ -80,6 +72,8 @@ class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
 
     A `key` of null is taken away, and `headers` are all that it has then; left out, they stay as they were.
     """
+
+    says = "edited dead letter {offset} of {queue}"
 
     queue: str
     offset: int
@@ -102,22 +96,14 @@ class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
         key = UNSET if self.key is UNSET else decoded(self.key, self.encoding)
         return DeadLetterEdit(decoded(self.value, self.encoding), key, headers)
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"edited dead letter {self.offset} of {self.queue}"
-
 
 class RevertDeadLetter(Action, frozen=True, tag="revert_dead_letter"):
     """The dead letter at `offset` is redriven as it died."""
 
+    says = "took back the edit of dead letter {offset} of {queue}"
+
     queue: str
     offset: int
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"took back the edit of dead letter {self.offset} of {self.queue}"
 
 
 class PurgeDeadLetters(dead_letters.PurgeLetters, Action, frozen=True, kw_only=True, tag="purge_dead_letters"):
@@ -127,7 +113,6 @@ class PurgeDeadLetters(dead_letters.PurgeLetters, Action, frozen=True, kw_only=T
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         if self.offsets is None:
             cause = f" that died of {self.cause!r}" if self.cause else ""
             return f"purged all dead letters of {self.queue}{cause}"
@@ -139,10 +124,7 @@ class UndoPurgeDeadLetters(
 ):
     """What the last purge of the dead letters of `queue` took out is there again, unless that is too long ago."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"undid the purge of dead letters of {self.queue}"
+    says = "undid the purge of dead letters of {queue}"
 
 
 DeadLetterAction = (

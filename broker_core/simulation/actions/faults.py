@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from broker_core.faults.client_fault import ClientFault
-from broker_core.simulation.actions.action import Action, Lasting, lasting
+from broker_core.simulation.actions.action import Action, Lasting
 
 Outcome = Literal["nack", "hang", "forget", "crash"]
 
@@ -26,50 +26,41 @@ class Fault(Lasting, frozen=True):
 class Crash(Fault, frozen=True, tag="crash"):
     """`client` crashes without leaving: its leases and its session expire. It restarts after `for_s`."""
 
+    says = "crashed {client}{lasts}"
+
     client: str
     for_s: float | None = None
 
     @property
     def inverse(self) -> AnyFault | None:
-        """See `Fault`."""
         return Restart(self.client)
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"crashed {self.client}{lasting(self.for_s)}"
 
 
 class Restart(Fault, frozen=True, tag="restart"):
     """`client`, which has crashed, comes back with nothing in memory."""
 
+    says = "restarted {client}"
+
     client: str
 
     @property
     def inverse(self) -> AnyFault | None:
-        """See `Fault`."""
         return None
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"restarted {self.client}"
 
 
 class Pause(Fault, frozen=True, tag="pause"):
     """`client` stands still, heartbeats included, as in a long garbage collection; then it goes on where it stood."""
 
+    says = "paused {client}{lasts}"
+
     client: str
     for_s: float | None = None
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"paused {self.client}{lasting(self.for_s)}"
 
 
 class SlowDown(Fault, frozen=True, tag="slow_down"):
     """`client` needs `factor` times as long for whatever it processes."""
+
+    says = "slowed {client} down {factor:g} times{lasts}"
 
     client: str
     factor: float
@@ -80,41 +71,32 @@ class SlowDown(Fault, frozen=True, tag="slow_down"):
         if not 0 < self.factor <= 1_000_000:
             raise ValueError("factor must lie between 0 and 1000000")
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"slowed {self.client} down {self.factor:g} times{lasting(self.for_s)}"
-
 
 class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
     """The heartbeats of consumer `client` get lost on their way, all else arrives."""
+
+    says = "dropped the heartbeats of {client}{lasts}"
 
     concerns: ClassVar[Literal["actor", "consumer", ""]] = "consumer"
 
     client: str
     for_s: float | None = None
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"dropped the heartbeats of {self.client}{lasting(self.for_s)}"
-
 
 class FillDisk(Fault, frozen=True, tag="fill_disk"):
     """The disk of the broker takes nothing more."""
+
+    says = "filled the disk{lasts}"
 
     concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
 
     for_s: float | None = None
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"filled the disk{lasting(self.for_s)}"
-
 
 class JumpClock(Fault, frozen=True, tag="jump_clock"):
     """The wall clock of the machine is set by `by_s` seconds; session time does not notice."""
+
+    says = "set the wall clock by {by_s:+g} s"
 
     concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
 
@@ -122,13 +104,7 @@ class JumpClock(Fault, frozen=True, tag="jump_clock"):
 
     @property
     def inverse(self) -> AnyFault | None:
-        """See `Fault`."""
         return JumpClock(-self.by_s)
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"set the wall clock by {self.by_s:+g} s"
 
 
 class EndFaults(Fault, frozen=True, tag="end_faults"):
@@ -138,13 +114,28 @@ class EndFaults(Fault, frozen=True, tag="end_faults"):
 
     @property
     def inverse(self) -> AnyFault | None:
-        """See `Fault`."""
         return None
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"ended the faults of {self.client or 'the disk'}"
+
+
+class HoldSchedule(Fault, frozen=True, tag="hold_schedule"):
+    """What the scenario has scheduled waits, or goes on (not `on`): the first at once, the rest as much later.
+
+    A lesson does it while its reader is at a step.
+    """
+
+    on: bool
+
+    @property
+    def inverse(self) -> AnyFault | None:
+        return None
+
+    @property
+    def sentence(self) -> str:
+        return "the schedule waits for the lesson" if self.on else "the schedule goes on"
 
 
 class FailMatching(Lasting, frozen=True, tag="fail_matching"):
@@ -155,6 +146,8 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
     client down with it. In a consumer group, which gives nothing back, `nack` counts the message as failed and goes
     on. `rule` is the name it is ended by; "" lets the session choose one.
     """
+
+    says = "set a rule: {what}{lasts}"
 
     at: str
     every: int = 1
@@ -178,21 +171,13 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
         holding = f" holding {self.text!r}" if self.text else ""
         return f"{which}{of_key}{holding} {_OUTCOMES[self.outcome]} at {self.at}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"set a rule: {self.what}{lasting(self.for_s)}"
-
 
 class EndRule(Action, frozen=True, tag="end_rule"):
     """The rule of that name is over."""
 
-    rule: str
+    says = "ended the rule {rule}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"ended the rule {self.rule}"
+    rule: str
 
 
 _OUTCOMES: dict[Outcome, str] = {
@@ -209,29 +194,23 @@ def _ordinal(number: int) -> str:
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
 
 
-AnyFault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults
+AnyFault = Crash | Restart | Pause | SlowDown | DropHeartbeats | FillDisk | JumpClock | EndFaults | HoldSchedule
 
 
 class BreakRequests(Action, frozen=True, tag="break_requests"):
     """Requests of Kafka's clients from outside meet `fault`; without a name it gets one."""
 
-    fault: ClientFault
+    says = "broke requests: {fault.what}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"broke requests: {self.fault.what}"
+    fault: ClientFault
 
 
 class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
     """Requests meet the fault `name` no more; those that it held are served."""
 
-    name: str
+    says = "ended the fault {name}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"ended the fault {self.name}"
+    name: str
 
 
 RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault

@@ -33,7 +33,6 @@ class MoveConsumer(Action, frozen=True, tag="move_consumer", omit_defaults=True)
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         if not self.group:
             return f"moved {self.consumer} to the bench"
         from_end = " to read from the end" if self.start == "latest" else ""
@@ -43,70 +42,52 @@ class MoveConsumer(Action, frozen=True, tag="move_consumer", omit_defaults=True)
 class CreateGroup(Action, frozen=True, tag="create_group"):
     """A group without members, which consumers can be moved into."""
 
+    says = "created group {group}"
+
     group: str
     topics: tuple[str, ...]
     assignor: AssignorName = "range"
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"created group {self.group}"
 
 
 class DeleteGroup(groups.DeleteGroup, Action, frozen=True, kw_only=True, tag="delete_group"):
     """Forget `group`, which has no members, and what it has committed."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"deleted group {self.group}"
+    says = "deleted group {group}"
 
 
 class RestoreGroup(Action, frozen=True, tag="restore_group"):
     """`group`, which was deleted, is there again with what it had committed."""
 
-    group: str
+    says = "brought group {group} back"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"brought group {self.group} back"
+    group: str
 
 
 class SubscribeGroup(Action, frozen=True, tag="subscribe_group"):
     """All of `group` read `topic`, too."""
 
+    says = "subscribed {group} to {topic}"
+
     group: str
     topic: str
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"subscribed {self.group} to {self.topic}"
 
 
 class UnsubscribeGroup(Action, frozen=True, tag="unsubscribe_group"):
     """None of `group` reads `topic` any more; what it has committed there stays."""
 
+    says = "unsubscribed {group} from {topic}"
+
     group: str
     topic: str
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"unsubscribed {self.group} from {self.topic}"
 
 
 class SetAssignor(Action, frozen=True, tag="set_assignor"):
     """The members of `group` leave it together and come back with another assignor, as after a restart of all."""
 
+    says = "set the assignor of {group} to {assignor}"
+
     group: str
     assignor: AssignorName
-
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"set the assignor of {self.group} to {self.assignor}"
 
 
 class ResetOffsets(groups.ResetOffsets, Action, frozen=True, kw_only=True, tag="reset_offsets"):
@@ -124,7 +105,6 @@ class ResetOffsets(groups.ResetOffsets, Action, frozen=True, kw_only=True, tag="
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         numbers: dict[str, list[str]] = {}
         for place in self.partitions or ():
             numbers.setdefault(place.topic, []).extend([] if place.partition is None else [str(place.partition)])
@@ -142,7 +122,6 @@ class SetOffsets(Action, frozen=True, tag="set_offsets"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"set {counted(len(self.offsets), 'offset')} of {self.group}"
 
 
@@ -159,7 +138,6 @@ class Seek(Action, frozen=True, tag="seek"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"{self.consumer} seeks {where_to(self.target)} in {self.topic}/{self.partition}"
 
 

@@ -10,50 +10,35 @@ from broker_core.simulation.actions.action import Action, above_zero
 class CreateQueue(queues.CreateQueue, Action, frozen=True, kw_only=True, tag="create_queue"):
     """A work queue; `settings` has its leases, attempts and retries."""
 
-    name: str
+    says = "created queue {name}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"created queue {self.name}"
+    name: str
 
 
 class CreateSubscription(queues.CreateSubscription, Action, frozen=True, kw_only=True, tag="create_subscription"):
     """A fan-out subscription, which gets every message of `topic` from now on; see `Queues.subscribe`."""
 
-    name: str
+    says = "created subscription {name} to {topic}"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"created subscription {self.name} to {self.topic}"
+    name: str
 
 
 class DeleteQueue(queues.DeleteQueue, Action, frozen=True, kw_only=True, tag="delete_queue"):
     """The queue or subscription, its messages and its dead letters; it can be brought back for a while."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"deleted queue {self.queue}"
+    says = "deleted queue {queue}"
 
 
 class PurgeQueue(queues.PurgeQueue, Action, frozen=True, kw_only=True, tag="purge_queue"):
     """Remove every message of `queue` that is not in flight."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"purged {self.queue}"
+    says = "purged {queue}"
 
 
 class UndoPurgeQueue(queues.UndoPurgeQueue, Action, frozen=True, kw_only=True, tag="undo_purge_queue"):
     """What the last purge of `queue` took out is ready again, unless that is too long ago."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"undid the purge of {self.queue}"
+    says = "undid the purge of {queue}"
 
 
 class _OnLease(Action, frozen=True):
@@ -74,10 +59,7 @@ class _OnLease(Action, frozen=True):
 class AckLease(_OnLease, frozen=True, tag="ack_lease"):
     """Acknowledge the message in the place of its holder: it is finished."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"acknowledged {self.place}"
+    says = "acknowledged {place}"
 
 
 class NackLease(_OnLease, frozen=True, tag="nack_lease"):
@@ -88,7 +70,6 @@ class NackLease(_OnLease, frozen=True, tag="nack_lease"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"nacked {self.place}" if self.requeue else f"dead-lettered {self.place}"
 
 
@@ -104,7 +85,6 @@ class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         until = "by a whole lease" if self.for_s is None else f"to {self.for_s:g} s from now"
         return f"extended the lease of {self.place} {until}"
 
@@ -112,10 +92,7 @@ class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
 class ReleaseLease(_OnLease, frozen=True, tag="release_lease"):
     """Put the message back as if it had never been handed out: the attempt does not count."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"released {self.place}"
+    says = "released {place}"
 
 
 QueueAction = (

@@ -19,28 +19,21 @@ class CreateTopic(topics.CreateTopic, Action, frozen=True, kw_only=True, tag="cr
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"created topic {self.name} with {counted(self.partitions, 'partition')}"
 
 
 class DeleteTopic(topics.DeleteTopic, Action, frozen=True, kw_only=True, tag="delete_topic"):
     """The topic, its messages, and what groups have committed for it; it can be brought back for a while."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"deleted topic {self.topic}"
+    says = "deleted topic {topic}"
 
 
 class RestoreDeleted(Action, frozen=True, tag="restore_deleted"):
     """The topic, queue or subscription `name`, which was deleted a short while ago, is there again as it was."""
 
-    name: str
+    says = "brought {name} back"
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"brought {self.name} back"
+    name: str
 
 
 class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag="add_partitions"):
@@ -50,17 +43,13 @@ class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"gave {self.topic} {counted(self.total, 'partition')}"
 
 
 class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="configure_topic"):
     """Change settings of `topic`; those that are left out stay."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"configured {self.topic}"
+    says = "configured {topic}"
 
 
 class SetFlow(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="set_flow"):
@@ -70,7 +59,6 @@ class SetFlow(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="set
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         flow = self.flow
         limits = [
             "" if flow.max_messages is None else counted(flow.max_messages, "message"),
@@ -86,7 +74,6 @@ class DeleteRecords(topics.DeleteRecords, Action, frozen=True, kw_only=True, tag
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return f"deleted records of {self.topic} in {counted(len(self.before), 'partition')}"
 
 
@@ -134,7 +121,6 @@ class Produce(Action, frozen=True, tag="produce"):
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
         place = "" if self.partition is None else f"/{self.partition}"
         return f"sent {counted(self.count, 'message')} to {self.to}{place}{pace}"
@@ -143,10 +129,7 @@ class Produce(Action, frozen=True, tag="produce"):
 class RegisterSchema(schemas.RegisterSchema, Action, frozen=True, kw_only=True, tag="register_schema"):
     """A new version of `subject`, where its compatibility allows one."""
 
-    @property
-    def sentence(self) -> str:
-        """For the timeline and the status bar."""
-        return f"registered a version of {self.subject}"
+    says = "registered a version of {subject}"
 
 
 TopicAction = (

@@ -193,7 +193,7 @@ class GroupHandler:
     def _fits(self, place: TopicPartition, offset: int) -> bool:
         broker = self._context.broker
         topic, partition = place
-        known = topic in broker.topics.names() and 0 <= partition < broker.logs.partition_count(topic)
+        known = topic in broker.topics and 0 <= partition < broker.logs.partition_count(topic)
         return known and 0 <= offset <= broker.logs.end_offset(topic, partition)
 
     # -- what it reads

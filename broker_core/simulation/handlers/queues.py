@@ -69,7 +69,7 @@ class QueueHandler:
         context, name, config = self._context, action.name, action.settings.config()
         self._check_names(name, config)
         context.broker.logs.partition_count(action.topic)
-        if action.topic in context.broker.queues.names():
+        if action.topic in context.broker.queues:
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
         check_backlog(action.max_messages, action.policy)
 

@@ -184,7 +184,7 @@ class TopicHandler:
         context = self._context
         context.check_target(action.to)
         if action.partition is not None:
-            if action.to in context.broker.queues.names():
+            if action.to in context.broker.queues:
                 raise refuse(f"{action.to} is a queue, whose partitions are priorities; give a priority")
             context.broker.logs.start_offset(action.to, action.partition)
         context.broker.publishing.check(action.to, [action.message(0), action.message(action.count - 1)])
@@ -218,8 +218,9 @@ class TopicHandler:
     def _register(self, action: RegisterSchema) -> Plan:
         def do() -> None:
             # The broker emits the event of the registration.
+            text = action.text
             self._context.broker.schemas.register(
-                self._context.now_ns, action.subject, action.text.text, SchemaKind(action.text.kind), client=USER
+                self._context.now_ns, action.subject, text.text, SchemaKind(text.kind), text.references, client=USER
             )
 
         return Plan(action, do, final="A version of a schema stays.", reported=True)

@@ -17,6 +17,7 @@ import pytest
 from app.cli.main import main
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.http.listener import HttpListener
+from tests.processes import Process
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -58,19 +59,18 @@ def shell(request: Any, tmp_path: Path, capsys: Any, monkeypatch: Any) -> Iterat
         yield Shell(["--broker", listener.url], capsys, monkeypatch)
 
 
+def started(*words: str, **options: Any) -> Process:
+    """A command as a process of its own, with pipes where `options` say nothing else."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return Process([sys.executable, "main.py", *words], cwd=ROOT, **pipes)
+
+
 @contextmanager
-def served(*words: str) -> Iterator[tuple[dict[str, Any], subprocess.Popen[str]]]:
-    """A broker in a process of its own: where its listeners are, and the process."""
-    process = subprocess.Popen(
-        [sys.executable, "main.py", "serve", "--http", "0", "--json", *words],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
+def served(*words: str, start: Any = started) -> Iterator[tuple[dict[str, Any], Process]]:
+    """A broker in a process of its own: where its listeners are, and the process, which `start` starts."""
+    process = start("serve", "--http", "0", "--json", *words, text=True)
     line = process.stdout.readline()
-    assert line, process.stderr.read() if process.stderr else ""
+    assert line, process.stderr.read()
     try:
         yield json.loads(line), process
     finally:

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,19 +22,8 @@ from app.environment.exits import Exit
 from broker_core import Admin, BrokerHost, HostConfig, HttpBroker, Producer
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.groups import DescribeGroup
-from tests.app.cli.conftest import ROOT, Shell, run, served
+from tests.app.cli.conftest import Shell, run, served, started
 from tests.broker_core.listeners.certificates import make
-
-
-def started(*words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "main.py", *words],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 @contextlib.contextmanager
@@ -62,8 +50,7 @@ def test_a_broker_that_is_killed_while_messages_are_published_is_one_sentence(tm
     data = str(tmp_path / "data")
     with served("--data", data) as (where, process):
         run("topics", "create", "orders", "--broker", where["http"], capsys=capsys)
-        typist = started("produce", "orders", "--json", "--broker", where["http"])
-        assert typist.stdin is not None and typist.stdout is not None
+        typist = started("produce", "orders", "--json", "--broker", where["http"], stdin=subprocess.PIPE, text=True)
         typist.stdin.write("one\ntwo\n")
         typist.stdin.flush()
         told = [json.loads(typist.stdout.readline())["offset"] for _ in range(2)]
@@ -116,10 +103,9 @@ def test_a_group_reads_on_when_the_broker_is_back(tmp_path: Path) -> None:
     with BrokerHost(tmp_path / "data", config) as host:
         Admin(host).create_topic("orders")
         with HttpListener(host) as listener:
-            reader = started("consume", "orders", "--group", "g", "--count", "2", "--broker", listener.url)
+            reader = started("consume", "orders", "--group", "g", "--count", "2", "--broker", listener.url, text=True)
             with Producer(host) as producer:
                 producer.publish("orders", b"one")
-            assert reader.stdout is not None and reader.stderr is not None
             assert reader.stdout.readline() == "orders/0 @0  one\n"
             while host.ask(DescribeGroup(group="g")).offsets[0].committed != 1:
                 time.sleep(0.01)

@@ -15,6 +15,7 @@ from app.environment.paths import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from broker_core.simulation.simulation import Simulation
 from tests.app.cli.conftest import ROOT, served
+from tests.processes import Process
 
 EXAMPLES = ROOT / "resources" / "examples"
 
@@ -23,17 +24,16 @@ WALK_THROUGH = ROOT / "resources" / "scenarios" / "README.md"
 
 
 @contextmanager
-def program(name: str, where: str, *words: str) -> Iterator[subprocess.Popen[str]]:
+def program(name: str, where: str, *words: str) -> Iterator[Process]:
     """One of the examples as a process; it is interrupted at the end."""
     with process_of(str(EXAMPLES / name), "--bootstrap-servers", where, *words) as process:
         yield process
 
 
 @contextmanager
-def process_of(*words: str) -> Iterator[subprocess.Popen[str]]:
+def process_of(*words: str) -> Iterator[Process]:
     """Python with these words; it is interrupted at the end."""
-    command = [sys.executable, *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = Process([sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -42,9 +42,8 @@ def process_of(*words: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate(timeout=30)
 
 
-def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
+def line_with(process: Process, pattern: str) -> re.Match[str]:
     """The first line from here on that `pattern` is found in."""
-    assert process.stdout is not None
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -53,7 +52,7 @@ def line_with(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
     raise AssertionError(f"{pattern} is in none of {lines}")
 
 
-def owns(process: subprocess.Popen[str], more: int) -> None:
+def owns(process: Process, more: int) -> None:
     """It is given so many partitions from here on, in one step or several."""
     while more > 0:
         more -= line_with(process, "gets orders.*")[0].count("orders/")

@@ -13,16 +13,18 @@ from typing import Any
 
 import pytest
 
+import resources
 from app.cli.main import main
 from app.cli.tokens import TOKEN_VARIABLE
 from app.environment.exits import Exit
-from tests.app.cli.conftest import ROOT, Shell, run, served
+from tests.app.cli.conftest import ROOT, Shell, run, served, started
 
 TOKEN = "correct-horse-battery"
 
 
-def test_the_readme_and_every_help_have_the_table_of_codes(capsys: Any) -> None:
-    told = dict(re.findall(r"^\| (\d+) \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE))
+def test_the_guide_and_every_help_have_the_table_of_codes(capsys: Any) -> None:
+    guide = resources.path("guides", "command-line.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| (\d+) \| (.+) \|$", guide, re.MULTILINE))
     assert told == {str(code.value): code.about for code in Exit}
     for words in ((), ("serve",), ("consume",), ("produce",), ("topics",), ("dlq",)):
         with pytest.raises(SystemExit):
@@ -38,10 +40,7 @@ def test_who_is_ended_politely_leaves_its_group(capsys: Any, end: signal.Signals
         run("topics", "create", "orders", *broker, capsys=capsys)
         run("produce", "orders", "a", *broker, capsys=capsys)
         words = ("consume", "orders", "--group", "billing", *broker)
-        reader = subprocess.Popen(
-            [sys.executable, "main.py", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert reader.stdout is not None
+        reader = started(*words, text=True)
         assert reader.stdout.readline() == "orders/0 @0  a\n"
         reader.send_signal(end)
         _out, error = reader.communicate(timeout=20)
@@ -59,13 +58,19 @@ def test_promise_37_a_token_is_in_no_argument_list_and_nothing_written(
         monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
     words = ("--token-file", str(tmp_path / "token")) if given == "file" else ()
     data = tmp_path / "data"
-    with served("--data", str(data), *words) as (where, process):
+
+    def unforked(*command: str, **options: Any) -> subprocess.Popen[str]:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        return subprocess.Popen([sys.executable, "main.py", *command], cwd=ROOT, **pipes)
+
+    with served("--data", str(data), *words, start=unforked) as (where, process):
         broker = ("--broker", where["http"])
         assert main(["topics", "create", "orders", *broker, *words]) == Exit.DONE
         assert main(["http-produce", "--broker", where["http"], "--topic", "t", "--count", "1", *words]) == Exit.DONE
         monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
         assert main(["topics", "list", *broker]) == Exit.REFUSED
         commands = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        assert b"serve" in commands
         process.send_signal(signal.SIGTERM)
         out, error = process.communicate(timeout=20)
     told = capsys.readouterr()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from app.cli.report import make_report
+from spark_reports.errors import Busy, told
 from spark_reports.request import COMPARE, HISTORY, Request
 
 JOB = "app.reports.process.subprocess.Popen"
@@ -63,6 +66,19 @@ def test_what_the_job_refuses_is_told_alone_too(
     monkeypatch.setattr(JOB, lambda *_, **__: Ended(['{"error": "It holds something else."}'], 1))
     assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 2
     assert capsys.readouterr().err == "brokerscope: It holds something else.\n"
+
+
+def test_a_disk_that_refuses_ends_with_4(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    full = json.dumps(told(OSError(errno.ENOSPC, "No space left on device", "/out/x")))
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended([full], 1))
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 4
+    assert "No space left on device (/out/x)" in capsys.readouterr().err
+    busy = json.dumps(told(Busy("Another report is being made in /out.")))
+    monkeypatch.setattr(JOB, lambda *_, **__: Ended([busy], 1))
+    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 4
 
 
 def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(

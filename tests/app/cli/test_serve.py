@@ -8,7 +8,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from app.cli.target import url_of
 from app.environment.exits import Exit
 from spark_reports.parts import PARTS
 from spark_reports.request import FORMATS
-from tests.app.cli.conftest import ROOT, run, served
+from tests.app.cli.conftest import run, served, started
 from tests.broker_core.listeners import certificates
 
 TOKEN = "correct-horse-battery"
@@ -36,7 +35,6 @@ def test_everything_is_there_again_at_the_next_start(tmp_path: Path, capsys: Any
         run("consume", "orders", "--group", "g", "--count", "1", "--broker", broker, capsys=capsys)
         process.send_signal(end)
         assert process.wait(timeout=20) == 0
-        assert process.stderr is not None
         assert process.stderr.read() == ""
     with served("--data", data) as (where, _process):
         told = run(
@@ -172,12 +170,6 @@ def test_other_shells_know_the_names_of_a_list_too(shell: str, capsys: Any) -> N
     assert " ".join(PARTS) in script and " ".join(FORMATS) in script
 
 
-def started(*words: str, stdin: int | None = None) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "main.py", *words], cwd=ROOT, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
 def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
     with served() as (where, _process):
         broker = ("--broker", where["http"])
@@ -185,16 +177,12 @@ def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:
         assert main(["produce", "t", *("x" * 100 for _ in range(3_000)), *broker]) == 0
 
         head = started("consume", "t", "--timeout", "5", *broker)
-        assert head.stdout is not None
         assert head.stdout.readline() == b"t/0 @0  " + b"x" * 100 + b"\n"
         head.stdout.close()
-        assert head.stderr is not None
         assert (head.stderr.read(), head.wait(20)) == (b"", 141)
         head.stderr.close()
 
         typist = started("produce", "t", "--json", *broker, stdin=subprocess.PIPE)
-        assert typist.stdin is not None
-        assert typist.stdout is not None
         # Fits into the pipe: nobody reads what is told meanwhile.
         typist.stdin.write(b"one\n" * 10_000)
         typist.stdin.flush()

@@ -15,42 +15,57 @@ import pytest
 from app.cli import topics
 from app.cli.main import main
 from app.environment.exits import Exit
+from broker_core import Admin, BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
-from tests.app.cli.conftest import ROOT
-
-HERE = f"{sys.executable} main.py"
-
-
-def shell(line: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, **more
-    )
-    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
-    return done
+from tests.app.cli.conftest import ROOT, started
 
 
 @pytest.mark.parametrize("words", ["--help", "topics create --help", "completion bash", "scenarios describe hot-key"])
 def test_a_reader_that_has_seen_enough_is_no_error(words: str) -> None:
-    done = shell(f"{HERE} {words} | head -n 1; exit ${{PIPESTATUS[0]}}")
-    assert done.stdout.count("\n") == 1
-    assert (done.stderr, done.returncode in {0, 141}) == ("", True)
+    writing = started(*words.split(), text=True)
+    assert writing.stdout.readline().endswith("\n")
+    writing.stdout.close()
+    assert (writing.stderr.read(), writing.wait(60) in {0, 141}) == ("", True)
 
 
-def test_a_full_disk_and_closed_streams(tmp_path: Path) -> None:
-    data = f"--data {tmp_path}"
-    full = shell(f"{HERE} metrics list {data} > /dev/full")
-    assert (full.returncode, full.stderr) == (Exit.REFUSED, "brokerscope: No space left on device\n")
-    assert shell(f"{HERE} topics create t {data} >&-").returncode == 0
-    assert shell(f"{HERE} topics list {data} >&-").returncode == 0
-    assert shell(f"{HERE} nonsense >&- 2>&-").returncode == 2
-    assert shell(f"{HERE} produce t {data} <&-").stdout == "Published 0 messages to t.\n"
+def test_a_full_disk(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        command = started("metrics", "list", "--data", str(tmp_path), stdout=full, text=True)
+    told = (command.stderr.read(), command.wait(60))
+    assert told == ("brokerscope: No space left on device\n", Exit.REFUSED)
+
+
+def test_streams_that_the_shell_has_closed(tmp_path: Path) -> None:
+    with BrokerHost(tmp_path) as host:
+        Admin(host).create_topic("t")
+    line = f"{sys.executable} main.py produce t --data {tmp_path} <&- >&- 2>&-"
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [
+        (("topics", "create", "t"), {"stdout"}, Exit.DONE),
+        (("topics", "list"), {"stdout"}, Exit.DONE),
+        (("nonsense",), {"stdout", "stderr"}, Exit.USAGE),
+    ],
+)
+def test_what_is_closed_is_no_error(
+    words: tuple[str, ...], closed: set[str], code: Exit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in closed:
+        monkeypatch.setattr(sys, name, None)
+    assert main([*words, *(("--data", str(tmp_path)) if code is Exit.DONE else ())]) == code
 
 
 def test_signs_that_the_terminal_has_not_are_one_sentence(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    done = shell(
-        f"{HERE} topics list --data {tmp_path}/\N{LATIN SMALL LETTER U WITH DIAERESIS} --json", env=environment
+    words = ("topics", "list", "--data", f"{tmp_path}/\N{LATIN SMALL LETTER U WITH DIAERESIS}", "--json")
+    done = subprocess.run(
+        [sys.executable, "main.py", *words], cwd=ROOT, capture_output=True, text=True, check=False, env=environment
     )
+    assert "Traceback" not in done.stderr
     assert done.returncode == Exit.NOT_FOUND and done.stderr.count("\n") == 1
 
 

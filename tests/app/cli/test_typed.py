@@ -10,7 +10,7 @@ from typing import IO
 
 import pytest
 
-from app.cli.typed import typed_lines
+from app.cli.produce import typed_lines
 
 
 @pytest.fixture

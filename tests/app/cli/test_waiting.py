@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.main import main
 from app.cli.readers import HttpGroupReader, LocalGroupReader
 from app.cli.waiting import Quiet
 from broker_core import BrokerHost, FlowConfig
@@ -21,7 +22,7 @@ from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.listener import HttpListener
-from tests.app.cli.conftest import ROOT, Shell
+from tests.app.cli.conftest import Shell, started
 
 
 class Place:
@@ -51,10 +52,6 @@ def terminal() -> tuple[int, int]:
         pytest.skip(f"no terminal can be made here ({error})")
 
 
-def started(*words: str, **streams: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "main.py", *words], cwd=ROOT, **streams)
-
-
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -68,8 +65,7 @@ def started(*words: str, **streams: Any) -> subprocess.Popen[bytes]:
 )
 def test_a_reader_of_nothing_is_told_once_and_ctrl_c_ends_it(place: Place, words: tuple[str, ...], what: str) -> None:
     where = ("--broker", place.http) if words[0] == "http-consume" else place.broker
-    reader = started(*words, *where, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert reader.stderr is not None
+    reader = started(*words, *where)
     assert reader.stderr.readline().decode() == f"Waiting for {what}; Ctrl+C ends it.\n"
     reader.send_signal(signal.SIGINT)
     out, rest = reader.communicate(timeout=30)
@@ -80,8 +76,7 @@ def test_who_gets_no_partition_is_told_why(place: Place) -> None:
     with GroupConsumer(place.host, "g", ["orders"]) as first:
         while not first.assignment:
             first.poll(0.05)
-        reader = started("consume", "orders", "--group", "g", *place.broker, stderr=subprocess.PIPE)
-        assert reader.stderr is not None
+        reader = started("consume", "orders", "--group", "g", *place.broker)
         first.poll(3.0)
         told = reader.stderr.readline().decode()
         reader.send_signal(signal.SIGINT)
@@ -102,7 +97,7 @@ def test_a_reader_with_a_limit_is_told_the_limit_and_what_comes_is_heard(shell: 
 
 def test_on_a_terminal_json_does_not_keep_a_person_from_being_told(place: Place) -> None:
     leader, follower = terminal()
-    reader = started("consume", "orders", "--json", *place.broker, stdout=subprocess.PIPE, stderr=follower)
+    reader = started("consume", "orders", "--json", *place.broker, stderr=follower)
     os.close(follower)
     assert b"Waiting for messages of orders" in os.read(leader, 1_000)
     reader.send_signal(signal.SIGINT)
@@ -135,9 +130,9 @@ def test_what_is_waited_for_is_told_once_only(monkeypatch: Any, capsys: Any) -> 
 )
 def test_who_types_is_told_how_that_ends(place: Place, words: tuple[str, ...], told: bytes) -> None:
     leader, follower = terminal()
-    typist = started(*words, *place.broker, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    typist = started(*words, *place.broker, stdin=follower)
     os.close(follower)
-    assert typist.stderr is not None and told in typist.stderr.readline()
+    assert told in typist.stderr.readline()
     os.write(leader, b'{"type": "object"}\n\x04')
     out, err = typist.communicate(timeout=30)
     os.close(leader)
@@ -145,27 +140,29 @@ def test_who_types_is_told_how_that_ends(place: Place, words: tuple[str, ...], t
     assert out.startswith((b"Published 1 message", b"s has version 1"))
 
 
-def test_the_broker_that_holds_back_an_http_producer_is_told_beside_the_output(place: Place) -> None:
+def test_the_broker_that_holds_back_an_http_producer_is_told_beside_the_output(place: Place, capsys: Any) -> None:
     Admin(place.host).create_topic("slow", flow=FlowConfig(rate_per_s=1, policy="reject"))
     words = ("http-produce", "--topic", "slow", "--count", "3", "--broker", place.http)
-    done = subprocess.run([sys.executable, "main.py", *words], cwd=ROOT, capture_output=True, timeout=60, check=True)
-    assert done.stdout.splitlines() == [b"slow @0", b"slow @1", b"slow @2"]
-    assert b"The broker asks to wait" in done.stderr
+    assert main(list(words)) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines() == ["slow @0", "slow @1", "slow @2"]
+    assert "The broker asks to wait" in told.err
 
 
-def test_a_redrive_that_takes_its_time_is_told_and_ctrl_c_leaves_the_rest(place: Place) -> None:
+def test_a_redrive_that_takes_its_time_is_told_and_ctrl_c_leaves_the_rest(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Admin(place.host).create_topic("t")
-    run = [sys.executable, "main.py"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"type": "object"}')))
     for words in (
         ("schemas", "register", "s", "-"),
         ("schemas", "rule", "t", "--subject", "s", "--mode", "dead_letter"),
         ("produce", "t", *"123456"),
         ("schemas", "rule", "t", "--none"),
     ):
-        subprocess.run([*run, *words, *place.broker], cwd=ROOT, input=b'{"type": "object"}', timeout=60, check=True)
+        assert main([*words, *place.broker]) == 0
     words = ("dlq", "redrive", "t", "--all", "--rate", "0.1", *place.broker)
-    redrive = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert redrive.stderr is not None
+    redrive = started(*words)
     assert redrive.stderr.readline() == b"Redriving 6 dead letters in 60 s; Ctrl+C leaves the rest.\n"
     redrive.send_signal(signal.SIGINT)
     out, err = redrive.communicate(timeout=30)
@@ -179,8 +176,7 @@ def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None
         listener = HttpListener(host)
         listener.start()
         words = ("consume", "orders", "--count", "1", "--broker", listener.url)
-        reader = started(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert reader.stderr is not None
+        reader = started(*words)
         assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
         listener.close()
         assert reader.stderr.readline() == b"The broker is gone; trying again, Ctrl+C gives up.\n"

@@ -39,7 +39,7 @@ def test_a_reset_is_reviewed_then_applied_and_undone(hand: Hand) -> None:
     assert committed(hand) == [0] * 6
     hand.workbench.registry.trigger("undo")
     hand.show()
-    assert said(hand) == "Indexers is rebalancing; wait until it is stable."
+    assert said(hand) == "indexers is rebalancing; wait until it is stable."
     hand.pass_time(2)
     hand.workbench.registry.trigger("undo")
     hand.show()
@@ -69,7 +69,7 @@ def test_a_seek_moves_where_a_consumer_reads(hand: Hand) -> None:
     (row,) = dialog.shown_rows()
     assert row[0].startswith("commits/")
     accept(hand, dialog)
-    assert said(hand).startswith("Indexer-1 seeks to session time 10 s in commits/")
+    assert said(hand).startswith("indexer-1 seeks to session time 10 s in commits/")
 
 
 def test_assignors_are_compared_side_by_side(open_workbench: Callable[..., Hand]) -> None:

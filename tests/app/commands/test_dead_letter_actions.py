@@ -5,6 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
 
 from app.commands.dead_letters import DeadLetterHandlers
+from app.environment.paths import find_scenario
 from widgets.dialogs.edit_dead_letter import EditDeadLetterDialog
 from widgets.dialogs.redrive import RedriveDialog
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -38,6 +39,16 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
     shown.reject()
     hand.pass_time(1)
     assert dead(hand) >= count
+
+
+def test_the_same_letters_in_another_session_are_shown(panel, hand):
+    count = panel.model.rowCount()
+    hand.workbench.window.toggle_bottom(False)
+    hand.workbench.controller.open(find_scenario("first-session"))
+    hand.pass_time(50)
+    hand.workbench.window.show_tab("dead_letters")
+    hand.show()
+    assert panel.model.rowCount() == count
 
 
 def test_details_leave_with_the_letter_that_was_redriven(panel, hand):

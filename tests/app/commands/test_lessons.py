@@ -183,3 +183,32 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
 @pytest.mark.parametrize("path", shipped_scenarios(), ids=lambda path: path.stem)
 def test_what_a_shipped_lesson_names_is_there(path: Path) -> None:
     load_scenario(path, window_names(COMMANDS, path))
+
+
+def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("work-queue")
+    controller, lessons = hand.workbench.controller, hand.workbench.family(LessonHandlers)
+    hand.pass_time(16)
+    assert shown(hand).steps[1].current, "open In flight"
+    assert lessons._held_at_s == 0, "nothing runs by itself"
+    controller.run()
+    hand.qtbot.waitUntil(lambda: controller.moving)
+    hand.workbench.draw()
+    assert lessons._held_at_s == pytest.approx(16, abs=0.1)
+    controller.pause()
+    hand.pass_time(8)
+    crashes = [event for event in controller.events.since(0) if event.cause == "crash"]
+    assert crashes == [] and not done(hand)[2:], "painter-2 has not crashed at 00:20"
+    hand.workbench.registry.trigger("show_in_flight")
+    hand.show()
+    assert lessons._held_at_s == 0
+    hand.pass_time(1)
+    assert [event.client for event in controller.events.since(0) if event.cause == "crash"] == ["painter-2"]
+    last = hand.workbench.window.status.last_action.whole()
+    assert last == "The schedule goes on."
+    controller.open(find_scenario("work-queue"))
+    hand.pass_time(16)
+    hand.workbench.registry.trigger("fast")
+    hand.workbench.draw()
+    assert lessons._held_at_s == 0
+    controller.pause()

@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import Producer as KafkaProducer
+from confluent_kafka import TopicPartition
 from PySide6.QtCore import QPoint, Qt
 
 from app.commands.consumers import move_choices
@@ -21,6 +22,7 @@ from app.sessions.branching import why_no_branch
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.simulation import Simulation
+from tests.app.commands.test_audit import asked
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
 from widgets.canvas.view import NEW_GROUP
@@ -151,6 +153,33 @@ def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Han
     hand.qtbot.waitUntil(lambda: bool(told), timeout=20_000)
     assert "group.id" in told[0]
     consumer.close()
+
+
+def test_a_program_that_seeks_is_not_told_to_have_lost_anything(hand: Hand, listeners: ListenerHandlers) -> None:
+    """Forward past what it never gets, and commits there; then back to what it has committed."""
+    settings = {"bootstrap.servers": opened(hand, "kafka").partition("=")[2], "group.id": "seekers", "log_level": 0}
+    one_by_one = {"max.partition.fetch.bytes": 1, "queued.min.messages": 1, "enable.auto.commit": False}
+    consumer = KafkaConsumer({**settings, **one_by_one, "auto.offset.reset": "earliest"})
+    consumer.subscribe(["commits"])
+    hand.workbench.controller.run()
+
+    def reads(offset: int) -> Callable[[], bool]:
+        def read() -> bool:
+            message = consumer.poll(0.02)
+            return message is not None and (message.partition(), message.offset()) == (0, offset)
+
+        return read
+
+    hand.qtbot.waitUntil(reads(0), timeout=20_000)
+    for offset in (20, 0):
+        consumer.seek(TopicPartition("commits", 0, offset))
+        hand.qtbot.waitUntil(reads(offset), timeout=20_000)
+        consumer.commit(offsets=[TopicPartition("commits", 0, 21)], asynchronous=False)
+    consumer.close()
+    dialog, _job = asked(hand)
+    (texts,) = (texts for texts in dialog.texts() if texts[1] == "seekers")
+    assert "Nothing was lost" in dialog.sentence.text()
+    assert int(texts[9]) > 0
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])

@@ -201,6 +201,20 @@ def test_the_key_of_a_disabled_command_says_why(window, qtbot):
     assert (told, window.ran) == (["The session has ended."], ["run"])
 
 
+def test_a_key_in_another_window_is_none_of_ours(window, qtbot):
+    told: list[str] = []
+    window.registry.refused.connect(told.append)
+    window.registry.bind("step", lambda: window.ran.append("step"), lambda: "The session has ended.")
+    other = Frame()
+    qtbot.addWidget(other)
+    other.show()
+    other.activateWindow()
+    qtbot.waitUntil(other.isActiveWindow)
+    other.body.setFocus()
+    qtbot.keyClick(other.body, Qt.Key.Key_F4)
+    assert (told, window.ran, other.ran) == ([], [], ["step"])
+
+
 @pytest.mark.parametrize("where", ["field", "text"])
 def test_keys_that_type_are_those_of_the_text_field_that_has_the_focus_and_function_keys_are_not(window, qtbot, where):
     field = getattr(window, where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import resources
+from app.commands import testing_api as api
 from app.commands.testing_reference import testing_reference as reference  # pytest collects what begins with test
 from broker_core.broker.conditions import FIELDS
 from broker_core.recording.audit import Audit
@@ -30,3 +31,19 @@ def test_every_field_is_there_with_what_has_it() -> None:
     assert "| `messages` | topic | Messages that a topic holds. |" in text
     assert '| `lag`, `lag("billing")` | group, queue, share_group, event |' in text
     assert "`state`: `Stable`" in text and "`NOT_LEADER_OR_FOLLOWER`" in text
+
+
+def test_the_classes_are_listed_as_they_are() -> None:
+    """After a change: write what `testing_api()` returns into the file."""
+    text = api.testing_api()
+    assert resources.path("guides", "testing-api.md").read_text(encoding="utf-8") == text
+    for cls in api.CLASSES:
+        names = [name for name in vars(cls) if not name.startswith("_") and callable(getattr(cls, name))]
+        assert [name for name in names if f"### `{name}" not in text] == []
+
+
+def test_all_that_a_test_imports_is_listed() -> None:
+    import broker_core.testing
+
+    told = api.testing_api()
+    assert [name for name in broker_core.testing.__all__ if f"## `{name}`" not in told] == []

@@ -1,11 +1,13 @@
 """Help, keys, licences and the first hint."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtWidgets import QApplication, QMenu
 
+from app.commands.help import GUIDES, REFERENCE
 from app.environment.paths import find_scenario
 from app.presenters.help import PARTS, about
 from app.presenters.panels import PANELS
@@ -98,6 +100,18 @@ def test_the_guide_to_testing_is_a_page_of_help(hand: Hand) -> None:
     text = page_of(hand).page.toPlainText()
     assert "My consumer commits too early" in text
     assert "    broker.create_topic(" in text
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_every_guide_is_a_page_of_help_and_leads_only_to_others(hand: Hand, name: str) -> None:
+    hand.workbench.registry.trigger(GUIDES[name].id)
+    page = page_of(hand)
+    assert page.windowTitle() == GUIDES[name].title
+    links = re.findall(r'href="([^"]+)"', page.page.toHtml())
+    assert [link for link in links if link not in {*GUIDES, REFERENCE}] == []
+    for link in links:
+        page.page.anchorClicked.emit(QUrl(link))
+        assert page_of(hand) is not page
 
 
 def test_the_guide_to_testing_leads_to_the_reference(hand: Hand) -> None:

@@ -11,6 +11,7 @@ from broker_core.filters import parse
 from broker_core.messages import Message
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
+from tests.long_form import examples
 
 S = 1_000_000_000
 
@@ -42,7 +43,7 @@ def walk(simulation, cursors, *, back, test=None, moment=None, most=7):
 SENT = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=60)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SENT, st.booleans(), st.integers(1, 9))
 def test_a_merge_gives_every_message_once_in_order_of_time(sent, back, most):
     simulation, now_ns = topic(), 0

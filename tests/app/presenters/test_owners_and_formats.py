@@ -11,7 +11,7 @@ from app.sessions.collectors.hues import HueCollector
 from broker_core.events import Event, EventKind
 from resources.units import byte_size, per_second
 from tests.app.presenters import made_up
-from widgets.formats import Times, count, duration, plain_text, session_time
+from widgets.formats import Times, count, duration, plain_text, sentence, session_time
 
 S = made_up.S
 
@@ -118,3 +118,18 @@ def test_hues_go_by_the_order_of_control_events_whoever_asks_first():
         feed(event)
     assert [owners.letter(name) for name in ("nobody-knows", "from-outside", "builder-1")] == ["C", "B", "A"]
     assert [feed.flows.of(name) for name in ("indexers", "commits", "builds")] == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "said"),
+    [
+        ("crashed indexer-1", (), "Crashed indexer-1."),
+        ("indexer-1 has not crashed", (), "indexer-1 has not crashed."),
+        ("orders holds 10 messages", {"orders"}, "orders holds 10 messages."),
+        ("orders: is it full?", {"orders"}, "orders: is it full?"),
+        ("can't be done now.", (), "Can't be done now."),
+        ("", (), ""),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_but_no_name_gets_one(text: str, names: set[str], said: str) -> None:
+    assert sentence(text, names) == said

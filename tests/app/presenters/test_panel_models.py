@@ -125,29 +125,33 @@ def test_a_growing_lag_is_rising_and_warns(qapp, owners):
     assert cell(model, row, "Lag (messages)", Role.WARN) == "lag_up"
 
 
+def sawtooth(per_s, every_s, tick):
+    """The lag of a reader that commits now and then, at a quarter of a second."""
+    return 500 + per_s * (tick / 4 % every_s)
+
+
 @pytest.mark.parametrize(
-    ("lags", "word"),
+    ("lags", "word", "per_s"),
     [
-        ([0, 10, 20, 30], "rising"), ([100, 60, 20, 0], "falling"), ([100, 101, 99, 104], "steady"),
-        ([0, 1, 2, 1], "steady"), ([90], "steady"), ([], "steady"),
+        ([0, 5, 10, 15], "rising", 20.0),
+        ([302 + 80 * tick / 68 for tick in range(41)], "rising", 4.7),  # 302 to 382 in 17 s
+        ([9_000 - 3 * tick for tick in range(41)], "falling", -12.0),
+        ([100, 60, 20, 0], "falling", -136.0),
+        ([9_000 + 200 * (tick % 2) for tick in range(41)], "steady", 0.0),
+        ([sawtooth(20, 1, tick) for tick in range(21)], "steady", 0.0),
+        ([100, 101, 99, 100, 101], "steady", 0.0), ([0, 0, 1, 1], "steady", 0.0),
+        ([90, 300, 800], "steady", 0.0), ([], "steady", 0.0),
     ],
 )  # fmt: skip
-def test_the_trend_compares_with_two_seconds_ago(lags, word):
-    assert trend_of([(tick * S // 2, lag) for tick, lag in enumerate(lags)]).word == word
+def test_the_trend_is_a_slope_in_messages_a_second(lags, word, per_s):
+    trend = trend_of([(tick * S // 4, lag) for tick, lag in enumerate(lags)])
+    assert (trend.word, round(trend.per_s, 1)) == (word, per_s)
+    assert trend.over_ns == max(0, len(lags) - 1) * S // 4
 
 
-@pytest.mark.parametrize(
-    ("lags", "word"),
-    [
-        ([9_000 + 12 * tick for tick in range(20)], "rising"),
-        ([9_000 - 12 * tick for tick in range(20)], "falling"),
-        ([9_000 + 200 * (tick % 2) for tick in range(20)], "steady"),
-        ([9_000 + 60 * tick - 100 * (tick % 2) for tick in range(20)], "rising"),
-        ([9_000 + tick for tick in range(20)], "steady"),
-    ],
-)
-def test_a_large_lag_that_moves_by_little_moves_all_the_same(lags, word):
-    assert trend_of([(tick * S // 4, lag) for tick, lag in enumerate(lags)][-9:]).word == word
+@pytest.mark.parametrize(("last", "drains_s"), [(60, 15), (0, 0)])
+def test_what_falls_is_drained_at_the_slope(last, drains_s):
+    assert trend_of([(tick * S, last + 4 * (10 - tick)) for tick in range(11)]).drains_s == drains_s
 
 
 def test_leases_run_out_by_the_clock_alone(qapp, owners):

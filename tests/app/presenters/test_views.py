@@ -22,7 +22,7 @@ from widgets.canvas.canvas import Canvas
 from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.roles import Role
-from widgets.theme import DARK, LIGHT, apply_theme, current_theme
+from widgets.theme import DARK, LIGHT, apply_theme, current_theme, styled_at_end
 
 S, MS = made_up.S, made_up.MS
 
@@ -30,11 +30,12 @@ S, MS = made_up.S, made_up.MS
 class Bench:
     """A window, its models and its registry."""
 
-    def __init__(self, qtbot):
-        self.views = Views(SessionController(record=False), History())
-        self.registry = ActionRegistry(COMMANDS)
-        self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions())
-        self.views.attach(self.window)
+    def __init__(self, qtbot, qapp):
+        with styled_at_end(qapp):
+            self.views = Views(SessionController(record=False), History())
+            self.registry = ActionRegistry(COMMANDS)
+            self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions())
+            self.views.attach(self.window)
         self.parts = self.window.parts
         qtbot.addWidget(self.window)
         self.window.resize(1600, 1000)
@@ -45,7 +46,7 @@ class Bench:
 @pytest.fixture
 def bench(qtbot, qapp):
     apply_theme(qapp, LIGHT)
-    return Bench(qtbot)
+    return Bench(qtbot, qapp)
 
 
 def test_only_the_tab_in_front_is_brought_up_to_date(bench):
@@ -164,8 +165,10 @@ def test_another_session_forgets_the_timeline(bench):
     assert bench.views.status.seed == 7
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-@pytest.mark.parametrize("make", [made_up.living, made_up.rebalancing, made_up.blocked, made_up.empty])
+@pytest.mark.parametrize(
+    ("theme", "make"),
+    [(LIGHT, made_up.living), (DARK, made_up.rebalancing), (LIGHT, made_up.blocked), (DARK, made_up.empty)],
+)
 def test_every_tab_of_every_snapshot_can_be_drawn(bench, qapp, theme, make):
     apply_theme(qapp, theme)
     bench.views.refresh(make())

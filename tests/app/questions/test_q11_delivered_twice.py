@@ -68,7 +68,7 @@ def test_the_list_of_all_such_messages_is_filtered_and_leads_to_each(hand):
     panel.set_filter_text("reader = builds and why = nacked")
     panel.model.settle()
     assert 0 < panel.model.rowCount() < panel.model.total
-    assert {panel.model.index(place, 7).data() for place in range(panel.model.rowCount())} == {"Nacked"}
+    assert {panel.model.index(place, 8).data() for place in range(panel.model.rowCount())} == {"Nacked"}
     row = panel.model.row_at(0)
     # By keyboard: down to the first row, which is inspected; Enter, to its messages.
     panel.table.setFocus()

@@ -51,4 +51,4 @@ def test_switching_does_what_was_foretold(hand: Hand) -> None:
     hand.pass_time(5)
     assert owners(hand) == foretold
     group = next(each for each in hand.workbench.controller.snapshot.groups if each.name == "indexers")
-    assert group.assignor in {"roundrobin", "round-robin"}
+    assert group.assignor == "roundrobin"

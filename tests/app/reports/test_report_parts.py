@@ -89,7 +89,7 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
 def test_the_command_line_takes_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Request] = []
 
-    def make(request: Request) -> int:
+    def make(request: Request, _warm: object) -> int:
         asked.append(request)
         return 0
 

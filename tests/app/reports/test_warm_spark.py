@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from app.commands.jobs import Jobs
 from app.reports.process import ReportError, ReportProcess
-from app.reports.warm_spark import WarmSpark
+from app.reports.warm_spark import SharedSpark, WarmSpark
 from spark_reports.request import Request
 from tests.app.conftest import Hand
 
@@ -93,6 +94,44 @@ def test_only_one_report_at_a_time_and_none_of_other_machines(warm: WarmSpark) -
     assert not warm.take(far)
     assert not warm.take(mine._replace(master="spark://host:7077"))
     assert warm.take(mine)
+
+
+@pytest.fixture
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedSpark]:
+    """The real process, asked for what needs no Java."""
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda _name: str(tmp_path / "cache"))
+    monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
+    started: list[subprocess.Popen[Any]] = []
+    real = subprocess.Popen
+
+    def start(command: list[str], **named: Any) -> Any:
+        started.append(real(command, **named))
+        return started[-1]
+
+    monkeypatch.setattr("app.reports.warm_spark.subprocess.Popen", start)
+    spark = SharedSpark()
+    spark.started = started  # type: ignore[attr-defined]
+    yield spark
+    for process in started:
+        process.terminate()
+        process.wait(30)
+
+
+def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark, tmp_path: Path) -> None:
+    request = Request((str(tmp_path / "none"),), tmp_path / "out")
+    for _ in range(2):
+        with pytest.raises(ReportError, match="There is no session at"):
+            ReportProcess(request, shared).run(lambda _said: None)
+    (process,) = shared.started  # type: ignore[attr-defined]
+    assert process.poll() is None
+    (place,) = (tmp_path / "cache").iterdir()
+    assert (place.stat().st_mode & 0o777, place.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    process.kill()
+    process.wait(30)
+    with pytest.raises(ReportError, match="There is no session at"):
+        ReportProcess(request, shared).run(lambda _said: None)
+    assert len(shared.started) == 2, "what a killed one has left is in nobody's way"  # type: ignore[attr-defined]
+    assert not shared.take(request._replace(master="spark://host:7077"))
 
 
 def test_the_setting_keeps_it_and_lets_it_go(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:

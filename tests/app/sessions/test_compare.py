@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import resources
-from app.sessions.compare import comparison, figures_of
+from app.sessions.compare import _LAG_AT_END, comparison, figures_of
 from app.sessions.compare_causes import Flows, cause_of, words_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import parse_scenario
+from resources.measures import MEASURES, verdict
 from resources.otherwise import Otherwise
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
@@ -55,6 +58,22 @@ def test_the_same_run_differs_in_nothing(tmp_path: Path) -> None:
     one.values.pop(("Greatest lag", "readers")), other.values.pop(("Greatest lag", "readers"))
     assert one.values == other.values
     assert comparison(one, other).sentence == "The two runs are the same in every figure."
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "base", "judged"),
+    [
+        ("p99_ns", 900_000, 200_000, "same"),  # below a millisecond
+        ("p99_ns", 9_000_000, 2_000_000, "worse"),
+        ("redelivered", 1, 0, "noise"),
+        ("delivered_per_s", 0.1, 0.05, "same"),
+        ("rebalances", 2, 1, "worse"),
+    ],
+)
+def test_a_difference_has_a_size_below_which_it_is_none(name: str, value: float, base: float, judged: str) -> None:
+    assert verdict(MEASURES[name], value, base, lengths_differ=False) == judged
+    assert verdict(_LAG_AT_END, 1, 0, lengths_differ=False) == "noise"
+    assert verdict(_LAG_AT_END, 40, 0, lengths_differ=False) == "worse"
 
 
 def test_range_moves_more_than_sticky(tmp_path: Path) -> None:

@@ -180,10 +180,10 @@ def test_a_session_with_outside_clients_is_replayed_not_branched(controller: Ses
         controller.branch()
 
 
-def test_a_session_of_version_1_and_one_that_is_damaged_open_as_far_as_they_go(
+def test_a_sample_and_one_that_is_damaged_open_as_far_as_they_go(
     controller: SessionController, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    stored = controller.open_session(SAMPLES / "version-1", 3 * NS_PER_S)
+    stored = controller.open_session(SAMPLES / "version-2", 3 * NS_PER_S)
     arrive(controller, qtbot)
     assert controller.snapshot.totals.published and not stored.problems
     assert "scenario cannot be run again" in stored.why_no_rerun()

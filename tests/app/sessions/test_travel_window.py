@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
-from pytestqt.qtbot import QtBot
 
 from app.commands.timeline import TimelineHandlers, time_of
 from app.presenters.assignments import AssignmentsPresenter
@@ -29,19 +28,18 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
 @pytest.fixture
-def hand(open_workbench: Callable[..., Hand], qtbot: QtBot) -> Hand:
-    """First session at 00:20, recorded, its window active."""
+def hand(open_workbench: Callable[..., Hand]) -> Hand:
+    """First session at 00:20, recorded."""
     hand = open_workbench(record=True)
-    for _ in range(20):
-        hand.pass_time(1)
-    hand.workbench.window.activateWindow()
-    qtbot.waitUntil(hand.workbench.window.isActiveWindow, timeout=5_000)
+    for second in range(1, 20):
+        hand.workbench.controller.run_until(second * NS_PER_S)
+    hand.pass_time(1)
     return hand
 
 
 def arrive(hand: Hand) -> None:
     hand.qtbot.waitUntil(lambda: not hand.workbench.controller.travel.busy, timeout=10_000)
-    for _ in range(3):
+    for _ in range(2):
         QApplication.processEvents()
         hand.workbench.draw()
 

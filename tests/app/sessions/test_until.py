@@ -64,7 +64,7 @@ def test_it_stops_at_the_first_event_that_fits(text: str, fits: Callable[[Event]
 def test_it_stops_when_the_state_fits() -> None:
     task, simulation, _ = stopped_by('lag > 80 and group = "indexers"')
     (group,) = [view for view in simulation.snapshot().groups if view.name == "indexers"]
-    started = [simulation.broker.fetches.start("indexers", "commits", at.partition) for at in group.offsets]
+    started = [simulation.broker.groups.commits.start("indexers", "commits", at.partition) for at in group.offsets]
     lags = [
         at.end_offset - (at.committed if at.committed is not None else start or 0)
         for at, start in zip(group.offsets, started, strict=True)

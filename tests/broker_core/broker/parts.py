@@ -19,6 +19,16 @@ from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 
+class NoGroups:
+    """There are none."""
+
+    def committed(self, group: str, topic: str, partition: int) -> None:
+        return None
+
+    def is_member(self, group: str, member_id: str) -> bool:
+        return False
+
+
 class Parts:
     """Logs, schemas and publishing, without queues, groups or topics of users."""
 
@@ -32,7 +42,7 @@ class Parts:
         self.corruption = CorruptionReport(self.stream)
         self.durability = Durability(self.files, self.logs, self.corruption)
         self.schemas = Schemas(self.logs, self.stream)
-        self.fetches = Fetches(self.stream, self.timers, self.logs.partition)
+        self.fetches = Fetches(self.stream, self.timers, self.logs.partition, NoGroups)
         self.growth = Growth(self.timers)
         self.appends: list[tuple[str, int]] = []  # by producers with an id, asked for before they are done
         self.publishing = Publishing(

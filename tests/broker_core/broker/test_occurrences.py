@@ -14,9 +14,7 @@ from broker_core.broker.occurrences import (
     occurrences,
     only_state,
 )
-from broker_core.broker.occurrences import (
-    tester as judge,
-)
+from broker_core.broker.occurrences import tester as judge
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse

@@ -16,6 +16,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.broker.parts import Parts
 from tests.broker_core.clients.virtual_broker import VirtualBroker
+from tests.long_form import examples
 
 
 def test_a_topic_is_shown_with_its_partitions_counts_and_schema():
@@ -55,7 +56,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(STEPS)
 @example([("publish", "orders"), ("delete", "orders"), ("restore", "orders")])
 def test_deleting_and_restoring_change_no_total(steps: list[tuple[str, str]]):
@@ -79,7 +80,7 @@ def test_deleting_and_restoring_change_no_total(steps: list[tuple[str, str]]):
                 case "redrive":
                     broker.redrives.redrive(0, name, broker.queues.dead_letters(name).offsets(name)[:1], client="u")
                 case "delete":
-                    delete = broker.topics.delete if name in broker.topics.names() else broker.queues.delete
+                    delete = broker.topics.delete if name in broker.topics else broker.queues.delete
                     delete(0, name, restorable=True)
                     assert broker.views.totals() == before
                 case "restore":

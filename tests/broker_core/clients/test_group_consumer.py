@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from broker_core.clients.admin import Admin
@@ -72,6 +73,30 @@ def test_iteration_commits_nothing_that_is_still_being_worked_on(host: BrokerHos
         assert again.committed("commits", 0) == 3
 
 
+def test_the_last_message_is_committed_while_the_iteration_waits_for_the_next(host: BrokerHost):
+    publish(host, b"a", partition=0)
+    config = ConsumerConfig(auto_commit_interval_ms=20, heartbeat_interval_ms=20)
+    with GroupConsumer(host, "readers", ["commits"], config) as consumer:
+        values = iter(consumer)
+        assert next(values).value == b"a"
+        waiting = threading.Thread(target=lambda: next(values))
+        waiting.start()
+        end_s = time.monotonic() + 10
+        while not consumer.committed("commits", 0) and time.monotonic() < end_s:
+            time.sleep(0.01)
+        assert consumer.committed("commits", 0) == 1
+        publish(host, b"b", partition=0)
+        waiting.join()
+
+
+def test_iteration_commits_nothing_of_what_was_fetched_beside_the_first_message(host: BrokerHost):
+    publish(host, b"a", b"b", b"c", partition=0)
+    consumer = GroupConsumer(host, "readers", ["commits"], ConsumerConfig(auto_commit_interval_ms=0))
+    assert next(iter(consumer)).value == b"a"
+    consumer.close()
+    assert not consumer.committed("commits", 0)
+
+
 def test_manual_commits_only_where_automatic_ones_are_off(host: BrokerHost):
     publish(host, b"a", b"b", partition=0)
     manual = ConsumerConfig(commit_on_revoke=False)
@@ -95,6 +120,7 @@ def test_manual_commits_only_where_automatic_ones_are_off(host: BrokerHost):
 
 def test_listeners_are_called_by_the_thread_that_polls_and_may_commit(host: BrokerHost):
     calls: list[tuple[str, int]] = []
+    committed: list[int | None] = []
     threads: set[str] = set()
 
     def listener(what: str):
@@ -103,12 +129,18 @@ def test_listeners_are_called_by_the_thread_that_polls_and_may_commit(host: Brok
             threads.add(threading.current_thread().name)
             if what == "revoked":
                 first.commit()
+                committed.append(first.committed("commits", 0))
 
         return told
 
     publish(host, b"a", partition=0)
     first = GroupConsumer(
-        host, "readers", ["commits"], QUICK, on_assigned=listener("assigned"), on_revoked=listener("revoked")
+        host,
+        "readers",
+        ["commits"],
+        msgspec.structs.replace(QUICK, commit_on_revoke=False),
+        on_assigned=listener("assigned"),
+        on_revoked=listener("revoked"),
     )
     drain(first, 1)
     second = GroupConsumer(host, "readers", ["commits"], QUICK)
@@ -122,7 +154,7 @@ def test_listeners_are_called_by_the_thread_that_polls_and_may_commit(host: Brok
     first.close()
     assert calls[:3] == [("assigned", 4), ("revoked", 4), ("assigned", 2)]
     assert threads == {"MainThread"}
-    assert first.committed("commits", 0) == 1
+    assert committed[0] == 1
 
 
 def test_a_poll_keeps_its_timeout_while_the_group_rebalances(host: BrokerHost):

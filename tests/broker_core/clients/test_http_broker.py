@@ -184,8 +184,11 @@ ASKED: list[Request[Any]] = [
 
 @pytest.fixture
 def elsewhere() -> Iterator[tuple[HttpBroker, BrokerHost]]:
-    with BrokerHost() as host, HttpListener(host) as listener, HttpBroker(listener.url) as broker:
-        yield broker, host
+    """With a token: a broker that everybody may use begins no faults."""
+    access = Access.of_token(TOKEN)
+    with BrokerHost() as host, HttpListener(host, access=access) as listener:
+        with HttpBroker(listener.url, token=TOKEN) as broker:
+            yield broker, host
 
 
 def outcome(ask: Callable[[Request[Any]], Any], request: Request[Any]) -> Any:

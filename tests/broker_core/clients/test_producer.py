@@ -104,7 +104,7 @@ def test_a_full_buffer_makes_the_sender_wait_or_raises(host: BrokerHost):
     reader_done = threading.Event()
     impatient = ProducerConfig(buffer_bytes=100, max_block_ms=0, linger_ms=0)
     patient = ProducerConfig(buffer_bytes=100, max_block_ms=60_000, linger_ms=0, delivery_timeout_ms=200)
-    host.call(lambda now_ns: host.broker.offsets.starting("readers", "commits", 0, "earliest"))
+    host.call(lambda now_ns: host.broker.offsets.starting(now_ns, "readers", "reader", "commits", 0, "earliest"))
     producer = Producer(host, impatient)
     producer.send("commits", b"x" * 40).result(5)
     producer.send("commits", b"x" * 40)  # parked by the gate

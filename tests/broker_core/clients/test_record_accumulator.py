@@ -24,6 +24,7 @@ from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.clients.virtual_broker import VirtualBroker
+from tests.long_form import examples
 
 T = TypeVar("T")
 
@@ -295,7 +296,7 @@ def test_threads_that_send_while_others_flush_each_find_their_own():
             assert own == sorted(own)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from([1, 1, 1, 30, 400]), st.none() | st.sampled_from([b"a", b"b"]), st.integers(0, 2)),

@@ -22,6 +22,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.clients.virtual_broker import VirtualBroker
+from tests.long_form import examples
 
 STORED, LOST, REFUSED = "stored", "acknowledgement lost", "never arrived"
 
@@ -77,8 +78,8 @@ def sender(virtual: VirtualBroker, **config: Any) -> Sender:
     return Sender(virtual.broker, virtual.loop, "producer", settings, identity=identity)
 
 
-def send(made: Sender, value: bytes, key: bytes | None = b"k") -> Batch:
-    placed = made.send("commits", Message(value, key))
+def send(made: Sender, value: bytes, key: bytes | None = b"k", partition: int | None = None) -> Batch:
+    placed = made.send("commits", Message(value, key), partition)
     assert placed is not None
     return placed[0]
 
@@ -114,6 +115,16 @@ def test_a_retry_is_stored_once_and_keeps_the_order(fates: tuple[str, ...]):
     assert [batch.settled.result().offset for batch in batches] == [0, 1, 2]
 
 
+def test_a_retry_keeps_its_stamp_although_the_producer_goes_on_under_another():
+    virtual = flaky(LOST, LOST, partitions=2)
+    made = sender(virtual, retry_backoff_ms=100, batch_messages=1)
+    given_up, tried_again = send(made, b"a", partition=0), send(made, b"b", partition=1)
+    made.give_up([given_up], 0.0)  # in doubt: what follows has a new producer id
+    virtual.run(1)
+    assert tried_again.settled.result().offset == 0
+    assert virtual.values() == [[b"a"], [b"b"]]
+
+
 def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
     virtual = flaky(LOST)
     made = sender(virtual, idempotent=False)
@@ -122,7 +133,7 @@ def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
     assert virtual.values() == [[b"a", b"a"]]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     fates=st.lists(st.sampled_from([STORED, LOST, REFUSED]), max_size=60),
     messages=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), min_size=1, max_size=40),

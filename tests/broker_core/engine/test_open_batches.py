@@ -31,6 +31,7 @@ from broker_core import (
 )
 from broker_core.engine import open_batches
 from broker_core.events import Event, EventKind
+from tests.long_form import examples
 
 
 def values(host: BrokerHost, topic: str, partition: int) -> list[bytes | None]:
@@ -53,7 +54,7 @@ def test_a_published_message_has_its_place_at_once_and_is_there_for_whoever_look
 WAYS = st.sampled_from(["publish", "send", "many", "look", "delete", "other", "close"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.tuples(WAYS, st.sampled_from(["orders", "bills"]), st.sampled_from([None, b"a", b"b"])), max_size=60)
 )

@@ -27,6 +27,7 @@ from broker_core import (
 from broker_core.clients.queue_consumer import Delivery
 from broker_core.engine import open_batches
 from broker_core.events import Event, EventKind
+from tests.long_form import examples
 
 
 class Shop:
@@ -100,7 +101,7 @@ class Shop:
         return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -10,6 +10,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import ANSWERS, FlowConfig, Verdict
 from tests.broker_core.flow.gate_setup import GateSetup
+from tests.long_form import examples
 
 
 def fails(reply) -> ErrorCode:
@@ -300,7 +301,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.sampled_from(list(ANSWERS)),
     st.integers(1, 6),

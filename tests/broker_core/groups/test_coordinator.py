@@ -324,7 +324,7 @@ def test_bytes_of_other_protocol_types_pass_through_unread():
 def test_a_member_that_shares_no_assignor_is_refused():
     setup = GroupSetup()
     setup.group_of(1)
-    odd = setup.member("odd", assignor="round-robin")
+    odd = setup.member("odd", assignor="roundrobin")
     odd.join()
     assert odd.errors == [ErrorCode.INCONSISTENT_GROUP_PROTOCOL] and setup.state == "Stable"
 
@@ -332,7 +332,7 @@ def test_a_member_that_shares_no_assignor_is_refused():
 def test_the_group_uses_the_assignor_that_all_have_and_most_prefer():
     setup = GroupSetup()
     for number, names in enumerate(
-        [("sticky", "range", "round-robin"), ("range", "round-robin"), ("round-robin", "range")]
+        [("sticky", "range", "roundrobin"), ("range", "roundrobin"), ("roundrobin", "range")]
     ):
         client = setup.member(f"m{number}")
         client.raw_join(protocols=[(name, client.metadata()) for name in names])

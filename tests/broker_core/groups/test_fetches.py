@@ -1,10 +1,8 @@
-"""What a group was handed, counted: the first handing over of an offset is attempt 1, any later one a redelivery."""
+"""What a group was handed, counted: for the first time, again, or only fetched again."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from broker_core.events import EventKind
 from broker_core.groups import fetches
@@ -14,34 +12,25 @@ from tests.broker_core.clients.virtual_broker import VirtualBroker
 END = 12
 
 
-@given(reads=st.lists(st.tuples(st.integers(0, END), st.integers(1, END)), min_size=1, max_size=8))
-def test_a_redelivery_is_whatever_the_group_was_handed_before_and_is_counted_as_such(reads: list[tuple[int, int]]):
-    """`reads` are fetches from an offset on, of so many messages, as after seeks, crashes and rebalances."""
+def test_totals_and_events_tell_first_and_again_apart():
     virtual = VirtualBroker(1)
-    reply = virtual.broker.publishing.publish_batch(
-        0, "commits", 0, [Message(b"%d" % n) for n in range(END)], client="test"
-    )
-    assert reply.done
-    known_end = delivered = redelivered = 0
-    attempts: list[tuple[int, bool]] = []
-    for offset, count in reads:
-        end = min(offset + count, END)
-        delivered += end - offset
-        redelivered += max(0, min(end, known_end) - offset)
-        attempts += [(at, at < known_end) for at in range(offset, end)]
-        known_end = max(known_end, end if end > offset else 0)
-        found = virtual.broker.fetches.fetch(
-            0, "g", "c", {("commits", 0): offset}, max_messages=count, deadline_ns=0
+    virtual.publish(b"a", b"b", b"c")
+    for member, offset in (("c-1", 0), ("c-1", 1), ("c-2", 0)):
+        virtual.broker.fetches.fetch(
+            0, "g", "c", {("commits", 0): offset}, max_messages=2, deadline_ns=0, member=member
         ).result()
-        assert [message.offset for message in found] == list(range(offset, end))
     totals = virtual.broker.views.totals()
-    assert (totals.delivered, totals.redelivered) == (delivered, redelivered)
+    assert (totals.delivered, totals.redelivered) == (6, 2)
     told = [
-        (offset, event.attempt != 1)
+        (event.member, event.offset, event.count, event.attempt, event.cause)
         for event in virtual.kinds(EventKind.DELIVERED)
-        for offset in range(event.offset or 0, (event.offset or 0) + event.count)
     ]
-    assert told == attempts
+    assert told == [
+        ("c-1", 0, 2, 1, ""),
+        ("c-1", 1, 1, None, "fetched again"),
+        ("c-1", 2, 1, 1, ""),
+        ("c-2", 0, 2, 2, ""),
+    ]
 
 
 def test_each_group_counts_for_itself_and_what_a_dead_member_had_is_redelivered():
@@ -77,9 +66,9 @@ def test_what_an_owner_holds_is_what_it_was_handed_and_has_not_committed():
     assert reply.done
     handed = virtual.broker.fetches
 
-    def read(client: str, offset: int, count: int) -> None:
+    def read(member: str, offset: int, count: int) -> None:
         virtual.broker.fetches.fetch(
-            0, "g", client, {("commits", 0): offset}, max_messages=count, deadline_ns=0
+            0, "g", "client", {("commits", 0): offset}, max_messages=count, deadline_ns=0, member=member
         ).result()
 
     assert handed.held("g", "commits", 0, "a", None) == (0, None)
@@ -92,3 +81,24 @@ def test_what_an_owner_holds_is_what_it_was_handed_and_has_not_committed():
     assert (handed.held("g", "commits", 0, "a", None), handed.held("g", "commits", 0, "b", None)) == ((0, None), (4, 6))
     handed.assigned("g", "commits", 0)
     assert handed.held("g", "commits", 0, "b", None) == (0, None)
+
+
+def test_partitions_take_turns_where_a_fetch_has_no_room_for_all():
+    virtual = VirtualBroker(partitions=2)
+    for partition in (0, 1):
+        for _ in range(4):
+            virtual.broker.publishing.publish_batch(0, "commits", partition, [Message(b"m")], client="p")
+    positions, seen = {("commits", 0): 0, ("commits", 1): 0}, []
+    for _ in range(4):
+        for each in virtual.broker.fetches.fetch(0, "g", "c", positions, max_messages=2, deadline_ns=0).result():
+            positions[each.topic, each.partition] = each.offset + 1
+            seen.append(each.partition)
+    assert seen == [0, 0, 1, 1] * 2
+
+
+def test_a_position_that_deletion_has_overtaken_goes_on_at_the_first_message_that_is_left():
+    virtual = VirtualBroker(1)
+    virtual.publish(b"a", b"b", b"c")
+    virtual.broker.cleaning.delete_records(0, "commits", 0, 2)
+    found = virtual.broker.fetches.fetch(0, "g", "c", {("commits", 0): 0}, max_messages=9, deadline_ns=0).result()
+    assert [(each.offset, each.value) for each in found] == [(2, b"c")]

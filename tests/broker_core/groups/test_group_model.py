@@ -15,6 +15,7 @@ from hypothesis.stateful import (
 from broker_core.errors import BrokerError, ErrorCode
 from tests.broker_core.groups.group_setup import GROUP, Client, GroupSetup
 from tests.broker_core.groups.ownership import Ownership
+from tests.long_form import examples
 
 FENCED = {
     ErrorCode.UNKNOWN_MEMBER_ID,
@@ -27,7 +28,7 @@ FENCED = {
 class GroupMachine(RuleBasedStateMachine):
     """Clients heartbeat once a second, so that whoever is alive is never late."""
 
-    @initialize(assignor=st.sampled_from(["range", "round-robin", "sticky", "cooperative-sticky"]))
+    @initialize(assignor=st.sampled_from(["range", "roundrobin", "sticky", "cooperative-sticky"]))
     def begin(self, assignor: str) -> None:
         self.setup = GroupSetup()
         self.ownership = Ownership()
@@ -152,7 +153,7 @@ class GroupMachine(RuleBasedStateMachine):
 
 
 TestGroupModel = GroupMachine.TestCase
-TestGroupModel.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestGroupModel.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
 
 
 @pytest.mark.soak

@@ -13,9 +13,10 @@ from tests.broker_core.groups.ownership import Ownership
 @pytest.mark.parametrize(
     ("count", "assignor"),
     [
-        (1_000, "range"),
-        (1_000, "sticky"),
-        pytest.param(10_000, "cooperative-sticky", marks=pytest.mark.slow),
+        (300, "range"),
+        (300, "sticky"),
+        (1_000, "cooperative-sticky"),
+        pytest.param(10_000, "cooperative-sticky", marks=pytest.mark.long),
         pytest.param(10_000, "range", marks=pytest.mark.soak),
     ],
 )

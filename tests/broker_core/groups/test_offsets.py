@@ -1,6 +1,7 @@
 """Committed offsets on disk: one SQLite commit per flush, restarts, damage."""
 
 import contextlib
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,6 +14,7 @@ from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, 
 from broker_core.groups.offset_table import CorruptTable
 from broker_core.groups.offsets import GroupNumbers, OffsetAndMetadata, OffsetStore
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
+from tests.long_form import both, form
 
 
 def filled(path: Path, rows: int = 3) -> OffsetStore:
@@ -279,31 +281,14 @@ def check_flipped_bits(tmp_path: Path, step: int) -> None:
     assert said > len(data) * 8 // step // 10
 
 
+@both
 def test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset(tmp_path):
-    check_flipped_bits(tmp_path, 13)
+    check_flipped_bits(tmp_path, form(131, 13))
 
 
 @pytest.mark.soak
 def test_promises_4_and_28_no_bit_at_all(tmp_path):
     check_flipped_bits(tmp_path, 1)
-
-
-def test_a_file_of_the_version_without_checksums_is_taken_over(tmp_path):
-    path = tmp_path / "offsets.sqlite"
-    with contextlib.closing(sqlite3.connect(path)) as old:
-        old.executescript(
-            "CREATE TABLE offsets (grp TEXT NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, "
-            '"offset" INTEGER NOT NULL, metadata TEXT NOT NULL, leader_epoch INTEGER NOT NULL, '
-            "PRIMARY KEY (grp, topic, partition)) WITHOUT ROWID;"
-            "CREATE TABLE groups (grp TEXT PRIMARY KEY, generation INTEGER NOT NULL, members INTEGER NOT NULL) "
-            "WITHOUT ROWID;"
-            "INSERT INTO offsets VALUES ('g', 'commits', 3, 30, 'note', 2); INSERT INTO groups VALUES ('g', 4, 9);"
-        )
-    for _ in range(2):
-        with contextlib.closing(OffsetStore(path)) as store:
-            assert store.corruption == ""
-            assert dict(store.fetch_all("g")) == {("commits", 3): OffsetAndMetadata(30, "note", 2)}
-            assert store.numbers("g") == GroupNumbers(4, 9)
 
 
 def test_a_group_that_was_deleted_is_not_brought_back_by_the_journal(tmp_path: Path):
@@ -319,3 +304,50 @@ def test_a_group_that_was_deleted_is_not_brought_back_by_the_journal(tmp_path: P
     again = OffsetStore(path)
     assert again.groups() == ["kept"]
     again.close()
+
+
+def committed(store: OffsetStore, partition: int = 0) -> int | None:
+    found = store.fetch("billing", "orders", partition)
+    return None if found is None else found.offset
+
+
+@pytest.mark.parametrize("damage", ["cut", "removed", "emptied"])
+def test_promise_28_a_cut_write_ahead_log_loses_no_commit_and_is_said(tmp_path: Path, damage: str):
+    path = tmp_path / "offsets.sqlite"
+    store = OffsetStore(path)
+    for offset in range(10):
+        store.commit("billing", "orders", offset, offset + 1)
+        store.flush()
+    # As after the death of the process: what is in the log alone is not yet in the file.
+    kept = tmp_path / "kept"
+    shutil.copytree(tmp_path, kept, ignore=shutil.ignore_patterns("kept"))
+    store.close()
+    wal = kept / "offsets.sqlite-wal"
+    wal.unlink() if damage == "removed" else os.truncate(wal, 0 if damage == "emptied" else wal.stat().st_size // 2)
+    found = OffsetStore(kept / "offsets.sqlite")
+    assert [committed(found, number) for number in range(10)] == list(range(1, 11))
+    assert "-wal" in found.corruption
+    assert "rebuilt from its journal" in found.corruption
+    found.commit("billing", "orders", 0, 100)
+    found.close()
+    again = OffsetStore(kept / "offsets.sqlite")
+    assert (again.corruption, committed(again)) == ("", 100)
+    again.close()
+
+
+def test_a_death_between_journal_and_file_is_no_damage(tmp_path: Path):
+    path = tmp_path / "offsets.sqlite"
+    store = OffsetStore(path)
+    for offset in (1, 2):
+        store.commit("billing", "orders", 0, offset)
+        store.flush()
+    for _ in range(50):
+        store.flush()  # of nothing, as a tick does
+    store.commit("billing", "orders", 0, 3)
+    ticket = store.begin_flush()
+    assert ticket is not None and store._journal is not None
+    store._journal.append(ticket.changes)
+    store.abandon()
+    found = OffsetStore(path)
+    assert (found.corruption, committed(found)) == ("", 2)
+    found.close()

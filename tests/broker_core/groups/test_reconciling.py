@@ -16,6 +16,7 @@ from broker_core.groups.assignors import lead
 from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
+from tests.long_form import examples
 
 SESSION_S, INTERVAL_S = 45.0, 5.0
 
@@ -312,7 +313,7 @@ def test_a_running_group_is_upgraded_and_downgraded_member_by_member():
 
 
 @given(st.lists(st.sampled_from(["join", "leave", "beat", "beat", "beat", "grow"]), max_size=40), st.randoms())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_two_never_read_the_same_whatever_happens(steps: list[str], chance: Random) -> None:
     setup = GroupSetup()
     clients: list[Client] = []
@@ -335,3 +336,34 @@ def test_two_never_read_the_same_whatever_happens(steps: list[str], chance: Rand
         assert sorted(read) == [("commits", partition) for partition in range(setup.partitions["commits"])]
         counts = [len(client.owned) for client in clients]
         assert max(counts) - min(counts) <= 1
+
+
+def test_promise_39_a_large_group_gathers_its_changes_and_then_everybody_reads():
+    setup = GroupSetup()
+    setup.partitions["commits"] = 400
+    clients = [Client(setup, f"member-{number}") for number in range(150)]
+    for client in clients[:100]:
+        client.beat()
+    generation = setup.coordinator.view(setup.now_ns, GROUP).generation
+    assert generation == 100, "up to here each is assigned at once"
+    for client in clients[100:]:
+        client.beat()
+        assert client.owned == ()
+    assert setup.coordinator.view(setup.now_ns, GROUP).generation == generation
+    setup.run(1.1)
+    assert setup.coordinator.view(setup.now_ns, GROUP).generation == generation + 1
+    settled(setup, *clients)
+    assert sorted(place for client in clients for place in client.owned) == [("commits", n) for n in range(400)]
+    assert {len(client.owned) for client in clients} == {2, 3}
+    for client in clients[120:]:
+        client.beat(LEAVING)
+    setup.run(1.1)
+    settled(setup, *clients[:120])
+    assert sum(len(client.owned) for client in clients[:120]) == 400
+
+
+def test_an_invalid_pattern_writes_nothing(capfd: pytest.CaptureFixture[str]):
+    setup = GroupSetup()
+    with pytest.raises(BrokerError, match="regular expression"):
+        Client(setup, "one", regex="(a").beat()
+    assert capfd.readouterr() == ("", "")

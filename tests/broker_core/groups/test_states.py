@@ -18,6 +18,7 @@ ALLOWED = {
     ("Completing rebalance", "Stable"),
     ("Stable", "Preparing rebalance"),
     ("Empty", "Dead"),
+    ("Empty", "Stable"),  # its members are those of before a restart
     # consumer groups
     ("Empty", "Reconciling"),
     ("Stable", "Reconciling"),

@@ -3,6 +3,9 @@
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups import group as group_module
+from broker_core.groups.group import Group
+from broker_core.groups.members import CONSUMER, Member
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 
@@ -120,3 +123,20 @@ def test_a_group_of_silent_static_members_only_is_emptied_by_their_sessions():
     setup.coordinator.leave(setup.now_ns, GROUP, first.member_id)
     setup.run(70)
     assert setup.state == "Empty"
+
+
+def test_the_oldest_of_the_replaced_ids_is_forgotten_and_the_others_stay_fenced(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(group_module, "_FENCED_KEPT", 2)
+    group = Group("readers")
+    member = Member("id-0", "reader", "instance", 0)
+    group.add(member, CONSUMER, {"range": b""})
+    for number in range(1, 5):
+        group.replace(member, f"id-{number}")
+    for member_id, code in (
+        ("id-1", "UNKNOWN_MEMBER_ID"),
+        ("id-2", "FENCED_INSTANCE_ID"),
+        ("id-3", "FENCED_INSTANCE_ID"),
+    ):
+        with pytest.raises(BrokerError) as refused:
+            group.find(member_id)
+        assert refused.value.code is ErrorCode[code]

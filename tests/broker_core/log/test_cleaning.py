@@ -104,6 +104,16 @@ def test_a_key_without_a_value_is_deleted_and_its_tombstone_goes_later():
     assert values(log, 0, 1) == [b"kept"]
 
 
+def test_what_is_left_of_a_batch_stays_compressed():
+    log = open_log(MemoryFiles(), **COMPACT | {"compression_type": "zstd"})
+    log.append_batch(0, keyed(("a", "old" * 500), ("b", "kept" * 500)))
+    log.append_batch(1 * MS, keyed(("a", "new" * 500)))
+    log.append_batch(2 * MS, keyed(("c", "active")))
+    Compaction(log, 3 * MS).run()
+    assert readable(log) == {1: b"kept" * 500, 2: b"new" * 500, 3: b"active"}
+    assert max(len(batch) for batch in log.read_bytes(0)) < 300
+
+
 def test_a_pass_that_is_cut_short_brings_no_deleted_value_back():
     files = MemoryFiles()
     log = open_log(files, **COMPACT | {"segment_bytes": 1, "tombstone_ms": 0})

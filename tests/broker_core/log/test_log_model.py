@@ -11,6 +11,7 @@ from broker_core.log.compaction import Compaction
 from broker_core.log.config import Durability, LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
+from tests.long_form import examples
 
 from .logs import EPOCH_MS, MS, copy_of
 
@@ -179,4 +180,4 @@ class LogModel(RuleBasedStateMachine):
 
 
 TestLogModel = LogModel.TestCase
-TestLogModel.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestLogModel.settings = settings(max_examples=examples(150), stateful_step_count=40, deadline=None)

@@ -8,13 +8,15 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.compaction import Compaction
 from broker_core.messages import Message
+from tests.long_form import both, form
 
 from .logs import MS, batch, open_log, readable, values
 from .simulated_disk import SimulatedDisk
 
-OPERATIONS = 500
+OPERATIONS = form(150, 500)
 
 
+@both
 @pytest.mark.parametrize("cleanup", ["delete", "compact"])
 def test_a_power_cut_anywhere_in_a_long_script_loses_nothing_that_was_acknowledged(cleanup):
     run_script_with_cuts(cleanup, "", OPERATIONS)

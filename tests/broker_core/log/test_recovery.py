@@ -73,14 +73,15 @@ def test_a_tail_cut_below_the_checkpoint_is_damage_and_its_offsets_are_not_given
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_no_flipped_bit_in_any_file_ever_serves_a_wrong_record(closed):
+@pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.long), 13])
+def test_no_flipped_bit_in_any_file_ever_serves_a_wrong_record(closed, share):
     files = MemoryFiles()
     expected = filled(files, closed=closed)
     assert len(names(files, ".index")) >= 2
     last = names(files, ".log")[-1]
     for path in [f"t-0/{name}" for name in files.listdir("t-0")]:
         data = files.read(path, 0, files.size(path))
-        for bit in range(len(data) * 8):
+        for bit in range(0, len(data) * 8, share):
             broken = copy_of(files)
             flipped = bytearray(data)
             flipped[bit // 8] ^= 1 << bit % 8
@@ -207,6 +208,59 @@ def test_a_damaged_checkpoint_is_said_aloud_and_nothing_is_lost():
     assert "'t-0/checkpoint' fails its checksum" in log.recovery.notes[0]
     assert readable(log) == expected
     assert log.lost == ()
+
+
+@pytest.mark.parametrize("how", ["damaged", "missing"])
+def test_without_a_checkpoint_a_log_begins_with_its_first_segment_and_what_was_deleted_is_not_lost(how):
+    files = MemoryFiles()
+    filled(files, closed=True)
+    log = open_log(files, **SEALED)
+    bases = [int(name.rpartition("/")[2].removesuffix(".log")) for name in names(files, ".log")]
+    log.delete_before(bases[2])
+    log.close()
+    if how == "missing":
+        files.remove("t-0/checkpoint")
+    else:
+        files.write_whole("t-0/checkpoint", b"rubbish", durable=False)
+    again = open_log(files, **SEALED)
+    assert again.start_offset == bases[2]
+    assert lost_offsets(again) == set()
+    assert min(readable(again)) == bases[2]
+
+
+def test_damage_below_the_start_of_a_log_is_not_told():
+    """Deletion ends inside a segment: what is before its end is gone, whatever its bytes say."""
+    files = MemoryFiles()
+    filled(files, closed=False)
+    log = open_log(files, **SEALED)
+    log.delete_before(2)
+    log.close()
+    path = names(files, ".log")[0]
+    for name in names(files, ".index"):
+        files.remove(name)
+    data = bytearray(files.read(path, 0, files.size(path)))
+    data[30] ^= 1  # in the first batch
+    files.write_whole(path, bytes(data), durable=False)
+    again = open_log(files, **SEALED)
+    assert again.start_offset == 2
+    assert all(offset >= 2 for offset in lost_offsets(again))
+
+
+def test_what_was_found_lost_by_reading_stays_told_after_a_restart():
+    files = MemoryFiles()
+    filled(files, closed=True)
+    path = names(files, ".log")[0]
+    data = bytearray(files.read(path, 0, files.size(path)))
+    data[80] ^= 1
+    files.write_whole(path, bytes(data), durable=False)
+    log = open_log(files, **SEALED)
+    assert lost_offsets(log) == set(), "its index vouches for it"
+    with pytest.raises(BrokerError):
+        log.read(0, max_messages=1)
+    lost = lost_offsets(log)
+    assert lost
+    log.close()
+    assert lost_offsets(open_log(files, **SEALED)) == lost
 
 
 def test_producers_are_remembered_across_a_crash_and_a_checkpoint():

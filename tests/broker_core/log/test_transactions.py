@@ -13,6 +13,7 @@ from broker_core.log.compaction import Compaction
 from broker_core.log.markers import commits, encode_marker
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
+from tests.long_form import examples
 
 from .logs import EPOCH_MS, MS, batch, copy_of, open_log, values
 
@@ -236,4 +237,4 @@ class TransactionModel(RuleBasedStateMachine):
 
 
 TestTransactionModel = TransactionModel.TestCase
-TestTransactionModel.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestTransactionModel.settings = settings(max_examples=examples(60), stateful_step_count=25, deadline=None)

@@ -18,6 +18,7 @@ from broker_core.operations.topics import Rule
 from broker_core.operations.waiting import WaitUntil
 from tests.broker_core.absurd_context import TEXT, BrokerFixture
 from tests.broker_core.test_absurd_calls import ABSURD
+from tests.long_form import both
 
 # What is right for a field that has no default, by its name.
 RIGHT: dict[str, Any] = {
@@ -72,6 +73,7 @@ def absurd(kind: type[Input]) -> list[Any]:
     return found
 
 
+@both
 @pytest.mark.parametrize("entry", OF_BROKER, ids=lambda entry: entry.name)
 def test_an_absurd_field_is_refused_in_a_sentence(entry: Entry):
     told: dict[str, str] = {}

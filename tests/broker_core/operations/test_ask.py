@@ -70,7 +70,7 @@ def test_a_host_that_only_reads_answers_and_refuses(tmp_path: Path):
     with BrokerHost(tmp_path / "data") as host:
         host.ask(CreateTopic(name="orders"))
     with BrokerHost(tmp_path / "data", read_only=True) as host:
-        assert host.ask(DescribeTopic(topic="orders")).messages == 0
+        assert host.ask(DescribeTopic(topic="orders")).messages_count == 0
         with pytest.raises(BrokerError) as caught:
             host.ask(DeleteTopic(topic="orders"))
         assert caught.value.code is ErrorCode.READ_ONLY

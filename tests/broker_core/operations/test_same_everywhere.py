@@ -43,8 +43,13 @@ from broker_core.operations.topics import (
 )
 
 Ask = Callable[[Request[Any]], Any]
+
+
 # Where it is what time it is, two runs differ.
-TIMES = {"timestamp_ms", "published_ns", "dead_ns", "lag_ms", "delivered_ns", "ended_ns", "remaining_ms"}
+def _is_time(name: str) -> bool:
+    return name == "timestamp_ms" or name.endswith("_ns")
+
+
 SETTING: list[Request[Any]] = [
     CreateTopic(name="orders", partitions=2, flow=FlowSettings(max_messages=50)),
     CreateQueue(name="mail", settings=QueueSettings(max_attempts=1, priorities=2)),
@@ -104,8 +109,8 @@ def told(ask: Ask, request: Request[Any]) -> Any:
 def timeless(value: Any) -> Any:
     """`value` without what tells the time."""
     if isinstance(value, dict):
-        return {name: timeless(each) for name, each in value.items() if name not in TIMES}
-    return [timeless(each) for each in value] if isinstance(value, list) else value
+        return {name: timeless(each) for name, each in value.items() if not _is_time(name)}
+    return [timeless(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def fill(host: BrokerHost) -> None:

@@ -61,6 +61,19 @@ class MemoryPartition:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.topic}")
         return found[0]
 
+    @property
+    def last_stable_offset(self) -> int:
+        return self.end_offset
+
+    def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
+        return []
+
+    def messages_between(self, offset: int, end_offset: int) -> int:
+        return end_offset - offset
+
+    def batch_end(self, offset: int) -> int:
+        return offset + 1
+
     def markers(self, offset: int, end_offset: int) -> Sequence[int]:
         return ()
 

@@ -23,6 +23,7 @@ from broker_core.queues.queue import Queue
 from broker_core.queues.queue_state import QueueState
 from broker_core.queues.retry import RetryPolicy
 from broker_core.timers import Timers
+from tests.long_form import examples
 
 CONFIG = QueueConfig(lease_ms=50, max_attempts=3, priorities=2, retry=RetryPolicy("fixed", 20))
 
@@ -85,7 +86,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(steps=st.lists(STEP, max_size=40), durable=st.booleans())
 def test_whenever_it_dies_it_goes_on_where_it_was(steps: list[tuple[str, int]], durable: bool):
     files = MemoryFiles()

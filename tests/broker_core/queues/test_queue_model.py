@@ -20,6 +20,7 @@ from broker_core.queues.lease import Lease
 from broker_core.queues.retry import RetryPolicy
 from broker_core.replies import Reply
 from tests.broker_core.queues.queue_setup import QueueSetup
+from tests.long_form import examples
 
 LEASE_MS = 100
 RETRY_MS = 30
@@ -322,7 +323,7 @@ def places(leases: list[Lease]) -> list[tuple[Place, int]]:
     return [((lease.partition, lease.offset), lease.attempt) for lease in leases]
 
 
-QueueMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=60, deadline=None)
+QueueMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=60, deadline=None)
 TestQueueAgainstModel = QueueMachine.TestCase
 
 

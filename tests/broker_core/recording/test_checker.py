@@ -54,14 +54,6 @@ def meddle(simulation: Simulation) -> None:
     simulation.loop.run_until(ns_from_s(60))
 
 
-@pytest.mark.parametrize("path", shipped_scenarios(), ids=lambda path: path.stem)
-def test_every_scenario_keeps_every_promise(path: Path) -> None:
-    scenario, _ = load_scenario(path)
-    simulation = judged(path)
-    simulation.loop.run_until(ns_from_s(scenario.until_s))
-    assert simulation.events.count > 0
-
-
 def test_a_user_who_moves_consumers_and_redrives_breaks_no_promise() -> None:
     meddle(judged())
 
@@ -150,10 +142,10 @@ def lose_on_the_way_out(patch: pytest.MonkeyPatch) -> None:
     grow, number = LeaseTable.grow, itertools.count(1)
 
     def overlooking(self: LeaseTable) -> int:
-        added = grow(self)
-        if added == 1 and next(number) % 50 == 0:
+        start = grow(self)
+        if self.end_offset - start == 1 and next(number) % 50 == 0:
             self.skip_to(self.end_offset)
-        return added
+        return start
 
     patch.setattr(LeaseTable, "grow", overlooking)
 
@@ -228,7 +220,7 @@ def test_promise_8_with_all_faults_nothing_is_lost_in_a_run_that_comes_to_its_en
     [
         (skip_the_revoke, run_first, "while indexer-. owns it", 4),
         (forget_attempts, run_first, "counts delivery 2 of", 4),
-        (drop_commits, run_first, "again, which it has acknowledged|goes on acknowledging", 8),
+        (drop_commits, run_first, "again, which it has acknowledged|goes on acknowledging", 9),
         (skip_messages, run_first, "skipped", 8),
         (serve_acknowledged_messages, run_first, "again, which it has acknowledged", 8),
         (lease_twice, run_first, "builds hands .* while builder-. holds it|which is finished", 4),

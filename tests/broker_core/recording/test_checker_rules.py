@@ -130,6 +130,19 @@ def test_who_reads_committed_messages_gets_none_of_an_open_transaction() -> None
         story(*events, committed_readers=["g"])
 
 
+def test_a_client_of_another_program_may_read_what_is_not_committed_in_a_group_that_does_not() -> None:
+    def reads(client: str) -> None:
+        published = [BEGUN, topic(K.PUBLISHED, 0, client="shop")]
+        started = (K.CLIENT_STARTED, {"client": "own", "detail": {"role": "consumer"}})
+        held = (K.CLIENT_STARTED, {"client": "other", "detail": {"role": "consumer", "held_from": "g"}})
+        delivered = topic(K.DELIVERED, 0, attempt=1, client=client, member=f"{client}-1")
+        story(started, held, *published, delivered, committed_readers=["g"], unseen_seeks=True)
+
+    reads("other")
+    with pytest.raises(Violation, match="the transaction of shop is open"):
+        reads("own")
+
+
 def test_only_what_was_deleted_or_compacted_may_be_skipped() -> None:
     def skips(*between: tuple[EventKind, dict[str, Any]], **checker: Any) -> None:
         published = [topic(K.PUBLISHED, offset) for offset in range(4)]

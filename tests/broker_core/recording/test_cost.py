@@ -7,9 +7,8 @@ from pathlib import Path
 
 from app.environment.paths import DataFiles, shipped_scenarios
 from broker_core.clock import NS_PER_S
-from broker_core.recording.cost import Cost
 from broker_core.recording.keyframes import Cadence
-from broker_core.recording.live_session import LiveSession
+from broker_core.recording.live_session import Cost, LiveSession
 from broker_core.simulation.scenario import load_scenario
 
 

@@ -91,7 +91,9 @@ def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
     check()
     setup.send(identity, 0, "e", "f")
     setup.transactions.add_group(setup.now_ns, "payments", identity, "audit")
-    setup.transactions.put_offsets(setup.now_ns, "payments", identity, [PendingOffset("audit", "orders", 0, 5)])
+    setup.transactions.put_offsets(
+        setup.now_ns, "payments", identity, [PendingOffset("audit", "orders", 0, 5, member="audit-1")]
+    )
     check()
     setup.end(identity, commits=commits)
     commit(1)

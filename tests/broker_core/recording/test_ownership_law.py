@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from tests.figures.recount.gaps import gaps_of
+from tests.long_form import examples
 
 CLIENTS = ("a", "b", "c")
 PARTITIONS = range(4)
@@ -23,7 +24,7 @@ class Group:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.ownership = Ownership()
+        self.ownership = Ownership(keeps_all=True)
         self.started: dict[int, None] = {}
         self._stream = EventStream()
         self._stream.attach(self.ownership)
@@ -32,13 +33,14 @@ class Group:
         self._joins = 0
         self._rebalancing = False
         self._members: dict[str, str] = {}  # ids by client
+        self._ids: dict[str, str] = {}  # the same, of who has left, too
         self._owned: dict[str, set[int]] = {client: set() for client in CLIENTS}
 
     def step(self, kind: str, client: str, number: int) -> None:
         self.now_ns += 1 + number % 2
         match kind:
             case "join":
-                self._join(client)
+                self._join(client, number)
             case "leave":
                 self._leave(client, number)
             case "revoke":
@@ -51,12 +53,14 @@ class Group:
                 told = {"ended": "pause"} if kind == "pause is over" else {"fault": kind}
                 self._emit(EventKind.FAULT, client, **told)
 
-    def _join(self, client: str) -> None:
+    def _join(self, client: str, number: int) -> None:
         """A newcomer, or a static member that is back under another id."""
         self._joins += 1
         before = self._members.get(client, "")
-        self._members[client] = f"{client}-{self._joins}"
-        self._emit(EventKind.MEMBER_JOINED, client, member_id=self._members[client], replaces=before, topics=["t"])
+        self._members[client] = self._ids[client] = f"{client}-{self._joins}"
+        heard: dict[str, object] = {"heard_ns": self.now_ns - number} if before else {}
+        ids = {"member_id": self._members[client], "replaces": before}
+        self._emit(EventKind.MEMBER_JOINED, client, **ids, topics=["t"], **heard)
 
     def _leave(self, client: str, number: int) -> None:
         if client in self._members:
@@ -93,9 +97,8 @@ class Group:
         """To anybody: who has not been told yet is still given what it has lost."""
         published_ns = self.now_ns - number // 4
         place = {"topic": "t", "partition": number % 4, "offset": 0, "count": 1}
-        self._stream.emit(
-            self.now_ns, EventKind.DELIVERED, client=client, group="g", published_ns=published_ns, **place
-        )
+        who = {"client": client, "member": self._ids[client], "group": "g"}
+        self._stream.emit(self.now_ns, EventKind.DELIVERED, published_ns=published_ns, **who, **place)
 
     def _emit(self, kind: EventKind, client: str = "", **detail: object) -> None:
         group = "" if kind is EventKind.FAULT else "g"
@@ -107,6 +110,7 @@ class Group:
                 "kind": event.kind.value,
                 "time_ns": event.time_ns,
                 "client": event.client,
+                "member": event.member,
                 "topic": event.topic,
                 "partition": event.partition,
                 "published_ns": event.published_ns,
@@ -116,7 +120,7 @@ class Group:
         ]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(steps=STEPS)
 def test_gaps_are_what_the_format_says(steps: list[tuple[str, str, int]]) -> None:
     group = Group()
@@ -126,8 +130,7 @@ def test_gaps_are_what_the_format_says(steps: list[tuple[str, str, int]]) -> Non
         group.step(*step)
     reduced = sorted(
         (gap.revoked_ns, gap.place[1:], gap.cause, gap.start_ns, gap.assigned_ns, gap.end_ns)
-        for started_ns in group.started
-        for gap in group.ownership.gaps("g", started_ns)
+        for _rebalance, gap in group.ownership.all_gaps()
     )
     recounted = sorted(
         (gap.revoked_ns, gap.place, gap.cause, gap.start_ns, gap.assigned_ns, gap.read_ns)

@@ -13,6 +13,7 @@ from broker_core.schemas.avro_types import PRIMITIVES
 from broker_core.schemas.compatibility import cannot_read
 from broker_core.schemas.json_schema_text import InvalidSchemaError
 from tests.broker_core.schemas.avro_strategies import evolutions
+from tests.long_form import examples
 
 
 def schema(document: Any) -> AvroSchema:
@@ -125,7 +126,7 @@ def check_resolution(older: Any, newer: Any, values: list[Any]) -> None:
             assert reader.problems_of_binary(reader.encode(writer.decode(data, reader=reader))) == []
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
 @given(evolutions())
 def test_a_value_written_with_the_old_schema_is_read_with_a_new_one_that_passes(evolution):
     older, newer, values = evolution

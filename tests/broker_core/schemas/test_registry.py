@@ -17,6 +17,7 @@ from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.diff import SchemaChange, changes
 from broker_core.schemas.framing import frame
 from broker_core.schemas.registry import RegistryState, SchemaRegistry
+from tests.long_form import examples
 
 AVRO = SchemaKind.AVRO
 
@@ -247,7 +248,7 @@ class ManySchemas(RuleBasedStateMachine):
         assert SchemaRegistry.restore(self.registry.state()).state() == self.registry.state()
 
 
-ManySchemas.TestCase.settings = settings(max_examples=30, stateful_step_count=20)
+ManySchemas.TestCase.settings = settings(max_examples=examples(30), stateful_step_count=20)
 test_many_schemas = ManySchemas.TestCase
 
 

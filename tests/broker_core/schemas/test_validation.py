@@ -12,10 +12,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from broker_core.schemas import json_keywords
 from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_schema_text import InvalidSchemaError
 from tests.broker_core.schemas.json_strategies import DOCUMENTS, schemas
+from tests.long_form import examples
 
 ORDER = {
     "type": "object",
@@ -76,7 +78,7 @@ def test_the_best_alternative_is_the_one_that_is_told():
     ]
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
 @given(schemas(), st.lists(DOCUMENTS, min_size=1, max_size=8))
 def test_our_bounded_keywords_say_what_jsonschema_says(document, values):
     """Python's `re` and RE2 agree on the patterns of the strategy, so that the library is an oracle."""
@@ -89,10 +91,11 @@ def test_our_bounded_keywords_say_what_jsonschema_says(document, values):
         assert (ours.problems(value) == []) == library.is_valid(value)
 
 
-def test_validations_in_several_threads_do_not_share_their_allowance():
+def test_validations_in_several_threads_do_not_share_their_allowance(monkeypatch: pytest.MonkeyPatch):
     """Each of these takes more than half of the steps that one validation is allowed."""
     found = json_schema({"type": "array", "items": {"type": "integer"}})
-    value = list(range(130_000))
+    monkeypatch.setattr(json_keywords, "MAX_VALIDATION_STEPS", 2_500)
+    value = list(range(1_300))
     with ThreadPoolExecutor(3) as pool:
         assert [*pool.map(found.problems, [value] * 3)] == [[]] * 3
 

@@ -44,6 +44,7 @@ from broker_core.simulation.actions.faults import (
     EndRule,
     FailMatching,
     FillDisk,
+    HoldSchedule,
     JumpClock,
     Pause,
     Restart,
@@ -297,6 +298,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: FillDisk(0.7),
     lambda p: JumpClock(-3600),
     lambda p: EndFaults(p.of(p.client, "")),
+    lambda p: HoldSchedule(p.chance.choice([True, False])),
     lambda p: FailMatching(
         p.of(p.client, p.queue, p.group, p.topic),
         every=p.chance.choice([1, 4]),

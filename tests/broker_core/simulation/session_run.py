@@ -120,7 +120,9 @@ class SessionRun:
                 assert published == committed + sum(
                     offset.end_offset if offset.lag is None else offset.lag for offset in mine
                 )
+                passed_over = {"topic": topic, "group": group.name, "cause": "acknowledged"}
                 acknowledged = self.count(EventKind.ACKNOWLEDGED, topic=topic, group=group.name)
+                acknowledged += self.count(EventKind.PASSED_OVER, **passed_over)
                 # What was deleted or compacted away before anybody read it was committed, but nobody acknowledged it.
                 assert acknowledged <= committed if topic in self._cleaned else acknowledged == committed
 

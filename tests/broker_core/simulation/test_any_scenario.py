@@ -12,6 +12,7 @@ from broker_core.recording.checker import Checker
 from broker_core.simulation import parse_scenario
 from broker_core.simulation.replay import EventDigest, rerun
 from tests.broker_core.simulation.session_run import SessionRun
+from tests.long_form import examples
 
 UNTIL_S = 25
 
@@ -163,7 +164,7 @@ def without_none(value: Any) -> Any:
     return [without_none(one) for one in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=40, phases=(Phase.explicit, Phase.reuse, Phase.generate), report_multiple_bugs=False)
+@settings(max_examples=examples(40), phases=(Phase.explicit, Phase.reuse, Phase.generate), report_multiple_bugs=False)
 @given(scenarios())
 def test_sums_and_promises_hold_whatever_happens(plain: dict[str, Any]) -> None:
     scenario = parse_scenario(json.dumps(without_none(plain)))

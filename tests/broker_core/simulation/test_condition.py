@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.simulation.condition import Comparison, Condition, Scalar
+from broker_core.simulation.specs import Comparison, Condition, Scalar
 
 PAYLOAD = b'{"lines": 2500, "repo": "kafka", "by": {"name": "ann", "bot": false}, "tags": ["a"]}'
 

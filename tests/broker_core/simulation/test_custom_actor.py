@@ -1,4 +1,4 @@
-"""Any Python class can be an actor; the example here is the one of the README, word for word."""
+"""Any Python class can be an actor; the example here is the one of the guide, word for word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.simulation import Actor, Simulation, parse_scenario
 
-README = Path(__file__).parents[3] / "README.md"
+GUIDE = Path(__file__).parents[3] / "resources" / "guides" / "library.md"
 
 EXAMPLE = """\
 from broker_core.simulation import Actor, Simulation, parse_scenario
@@ -43,8 +43,8 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert [(actor.name, actor.role) for actor in actors] == [("kitchen", "producer"), ("attic", "producer")]
 
 
-def test_the_readme_has_it_word_for_word() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL)
+def test_the_guide_has_it_word_for_word() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), flags=re.DOTALL)
     assert [block for block in blocks if "(Actor)" in block] == [EXAMPLE]
 
 

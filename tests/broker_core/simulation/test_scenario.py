@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.simulation.actions.topics import AddPartitions
-from broker_core.simulation.scenario import ScenarioError, load_scenario, old_words, parse_scenario
+from broker_core.simulation.scenario import ScenarioError, load_scenario, parse_scenario
 
 GOOD = """\
 title: Small
@@ -213,25 +212,6 @@ def test_a_file_that_is_not_there_or_not_text_is_one_sentence(tmp_path: Path) ->
 def test_something_else_than_a_scenario_is_refused(text: str) -> None:
     with pytest.raises(ScenarioError, match="line 1: "):
         parse_scenario(text)
-
-
-def test_old_words_are_understood_and_named_with_their_line() -> None:
-    text = (
-        GOOD
-        + "schedule:\n  - at_s: 1\n    do:\n      action: add_partitions\n      topic: orders\n      partitions: 9\n"
-    )
-    (scheduled,) = parse_scenario(text).schedule
-    assert isinstance(scheduled.do, AddPartitions) and scheduled.do.total == 9
-    assert old_words(text) == (
-        "line 30: of add_partitions, 'partitions' is called 'total' now; the old word is still understood.",
-    )
-    assert old_words(text.replace("partitions: 9", "total: 9")) == ()
-
-
-def test_an_assignor_is_known_by_both_its_spellings() -> None:
-    for spelling in ("roundrobin", "round-robin"):
-        text = GOOD.replace("groups:\n  - name:", f"groups:\n  - assignor: {spelling}\n    name:")
-        assert text != GOOD and parse_scenario(text).groups[0].assignor == "roundrobin"
 
 
 @pytest.mark.parametrize(

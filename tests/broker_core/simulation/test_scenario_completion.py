@@ -14,6 +14,7 @@ from broker_core.operations.spec_kinds import members, tag
 from broker_core.simulation import Scenario, load_scenario, parse_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.scenario_completion import complete
+from tests.long_form import both, form
 
 TEXT = """\
 title: Orders
@@ -64,6 +65,13 @@ def test_keys_words_and_names(before: str, after: str, expected: list[str]) -> N
     assert found[: len(expected)] == expected and bool(found) == bool(expected)
 
 
+def test_a_list_that_is_not_indented_ends_with_the_mapping_around_it() -> None:
+    begun = f"{TEXT}schedule:\n- at_s: 4\n  do:\n    action: crash\n"
+    nested = TEXT.replace("{name: billing, topics: [orders]}", "name: billing\n    topics:\n    - orders")
+    assert choices(f"{nested}producers:\n  - to: |") == ["builds", "orders"]
+    assert "watch:" in choices(f"{begun}|")
+
+
 @pytest.mark.parametrize("indent", ["  ", ""])
 def test_blocks_are_followed_by_their_indents(indent: str) -> None:
     begun = f"{TEXT}schedule:\n{indent}- at_s: 4\n{indent}  do:\n{indent}    action: crash\n"
@@ -105,12 +113,13 @@ def test_without_a_scenario_that_could_run_there_are_no_names() -> None:
     assert complete(text, text.index("to: ") + 4, None).choices == ()
 
 
+@both
 def test_every_place_of_every_scenario_is_answered() -> None:
     """Nothing raises, and wherever a word of the specs is written it is among what is offered."""
     dice = random.Random(3)
     for path in resources.path("scenarios").glob("*.yaml"):
         scenario, text = load_scenario(path)
-        for at in dice.sample(range(len(text)), 25):
+        for at in dice.sample(range(len(text)), form(4, 25)):
             found = complete(text, at, scenario)
             assert found.start <= at
             complete(text[:at], at, scenario)

@@ -20,6 +20,7 @@ from broker_core.simulation.specs import Scheduled
 from broker_core.simulation.strict_yaml import Document
 from tests.broker_core.simulation.test_all_actions import Life
 from tests.broker_core.simulation.test_any_scenario import scenarios, without_none
+from tests.long_form import examples
 
 SHIPPED = sorted(resources.path("scenarios").glob("*.yaml"))
 SMALL = "title: Small\nabout: x\nuntil_s: 9\ntopics:\n  - name: orders\n"
@@ -76,7 +77,7 @@ tricky = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(scenarios(), st.lists(words | tricky, min_size=4, max_size=4))
 def test_any_scenario_reads_back_as_the_same(plain: dict[str, Any], texts: list[str]) -> None:
     plain = without_none(plain) | dict(zip(("title", "about"), texts, strict=False)) | {"watch": texts, "try": texts}

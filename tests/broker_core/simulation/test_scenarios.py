@@ -1,19 +1,59 @@
-"""Every scenario that comes with the program, run whole: it shows what it says, and its counters add up."""
+"""Every scenario that comes with the program, run whole: it shows what it says, and its counters add up.
+
+It gives the events that it gave on 2026-11-22, too: a change of the code does not change a run.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import resources
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.events import EventKind
+from broker_core.recording.checker import Checker
 from broker_core.simulation import Simulation
 from tests.broker_core.simulation.session_run import SessionRun, shipped
+from tests.long_form import some
 
 NAMES = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))
+FROZEN: dict[str, str] = json.loads(Path(__file__).with_name("digests.json").read_text(encoding="utf-8"))
+# A third of the events of all.
+LARGE = {
+    "compaction",
+    "lag-and-catch-up",
+    "linger-and-batches",
+    "range-versus-sticky",
+    "retention",
+    "static-members",
+}
+
+
+@functools.cache
+def whole(name: str) -> SessionRun:
+    """A run that nobody looks at before its end; the checker finds that it keeps every promise."""
+    scenario = shipped(name)
+    return SessionRun(scenario, checker=Checker.of(scenario))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_runs() -> Iterator[None]:
+    yield
+    whole.cache_clear()
+
+
+def test_every_scenario_is_frozen() -> None:
+    assert sorted(FROZEN) == NAMES
+
+
+@pytest.mark.parametrize("name", some(FROZEN, FROZEN.keys() - LARGE))
+def test_the_same_seed_gives_the_same_digest(name: str) -> None:
+    assert whole(name).digest.hex == FROZEN[name]
 
 
 def test_there_is_one_for_each_concept_and_the_list_names_them_all() -> None:
@@ -31,7 +71,7 @@ def test_each_says_what_to_watch_and_what_to_try(name: str) -> None:
 
 
 def test_first_session() -> None:
-    run = SessionRun("first-session")
+    run = whole("first-session")
     (builds,) = run.snapshot.queues
     assert builds.dead > 10
     assert {letter.cause for letter in builds.dead_letters} >= {"tests failed", "out of memory", "lease expired"}
@@ -41,7 +81,7 @@ def test_first_session() -> None:
 
 
 def test_partitions_and_keys() -> None:
-    run = SessionRun("partitions-and-keys")
+    run = whole("partitions-and-keys")
     places = defaultdict(set)
     for event in run.of(EventKind.PUBLISHED, topic="orders"):
         places[event.key].add(event.partition)
@@ -55,7 +95,7 @@ def test_partitions_and_keys() -> None:
 
 
 def test_hot_key() -> None:
-    run = SessionRun("hot-key")
+    run = whole("hot-key")
     lags = sorted(lag or 0 for lag in run.lag("counters"))
     assert lags[-1] > 1_000
     assert lags[-2] < 20
@@ -63,8 +103,9 @@ def test_hot_key() -> None:
     assert shares[-1] > 2 * shares[-2]
 
 
+@pytest.mark.long
 def test_range_versus_sticky() -> None:
-    run = SessionRun("range-versus-sticky")
+    run = whole("range-versus-sticky")
     loads = defaultdict(list)
     for event in run.events:
         if event.kind is EventKind.REBALANCE_COMPLETED and event.time_ns < 2 * NS_PER_S:
@@ -83,8 +124,9 @@ def test_range_versus_sticky() -> None:
     assert {lag for group in ("ranged", "stuck", "cooperating") for lag in run.lag(group)} <= {0, 1}
 
 
+@pytest.mark.long
 def test_static_members() -> None:
-    run = SessionRun("static-members")
+    run = whole("static-members")
     generations = {group.name: group.generation for group in run.snapshot.groups}
     assert generations == {"dynamic": 4, "static": 1}
     pauses_s = [
@@ -95,6 +137,7 @@ def test_static_members() -> None:
     assert [round(pause_s) for pause_s in pauses_s] == [5, 5, 5]
 
 
+@pytest.mark.long
 def test_lag_and_catch_up() -> None:
     lags: dict[float, int] = {}
 
@@ -115,7 +158,7 @@ def test_lag_and_catch_up() -> None:
 
 
 def test_alerts() -> None:
-    run = SessionRun("alerts")
+    run = whole("alerts")
     told = [event for event in run.events if event.kind in {EventKind.ALERT_RAISED, EventKind.ALERT_OVER}]
     often = [event.time_ns // NS_PER_S for event in told if event.cause == "many parcels"]
     once = [(event.kind, event.time_ns // NS_PER_S) for event in told if event.cause == "packers fall behind"]
@@ -123,8 +166,9 @@ def test_alerts() -> None:
     assert once == [(EventKind.ALERT_RAISED, 58)], "only when a packer is slow, and it lasts"
 
 
+@pytest.mark.long
 def test_linger_and_batches() -> None:
-    run = SessionRun("linger-and-batches")
+    run = whole("linger-and-batches")
     batches = {topic: [e.count for e in run.of(EventKind.PUBLISHED, topic=topic)] for topic in ("prompt", "patient")}
     assert set(batches["prompt"]) == {1}
     assert sum(batches["patient"]) >= sum(batches["prompt"]) - 50
@@ -134,7 +178,7 @@ def test_linger_and_batches() -> None:
 
 
 def test_work_queue() -> None:
-    run = SessionRun("work-queue")
+    run = whole("work-queue")
     (queue,) = run.snapshot.queues
     assert queue.dead == 0
     (lost,) = run.of(EventKind.LEASE_EXPIRED)
@@ -146,7 +190,7 @@ def test_work_queue() -> None:
 
 
 def test_c6_load_balancing() -> None:
-    run = SessionRun("load-balancing")
+    run = whole("load-balancing")
     slow = {name: run.processed(f"{name}-slow-1") for name in ("turns", "weights", "loads")}
     quick = {name: run.processed(f"{name}-quick-1") for name in ("turns", "weights", "loads")}
     assert 0.95 * 300 < slow["turns"] <= 310  # as much as it can: 2.5 a second
@@ -164,7 +208,7 @@ def test_c6_load_balancing() -> None:
 
 
 def test_priorities_and_starvation() -> None:
-    run = SessionRun("priorities-and-starvation")
+    run = whole("priorities-and-starvation")
     waits: dict[tuple[str, int], list[float]] = defaultdict(list)
     for event in run.of(EventKind.DELIVERED):
         waits[event.topic, event.partition or 0].append(s_from_ns(event.time_ns - (event.published_ns or 0)))
@@ -185,7 +229,7 @@ def test_priorities_and_starvation() -> None:
 
 
 def test_poison_message() -> None:
-    run = SessionRun("poison-message")
+    run = whole("poison-message")
     queue = run.simulation.broker.queues.queue("commits")
     poison = set()
     for event in run.of(EventKind.PUBLISHED):
@@ -204,7 +248,7 @@ def test_poison_message() -> None:
 
 
 def test_backpressure_policies() -> None:
-    run = SessionRun("backpressure-policies")
+    run = whole("backpressure-policies")
     lost = {
         name: tuple(run.count(kind, topic=name) for kind in (EventKind.REJECTED, EventKind.DROPPED, EventKind.EVICTED))
         for name in ("wait", "refuse", "newest", "oldest", "urgent")
@@ -232,7 +276,7 @@ def test_backpressure_policies() -> None:
 
 
 def test_adaptive_producer() -> None:
-    run = SessionRun("adaptive-producer")
+    run = whole("adaptive-producer")
     refused = {name: run.count(EventKind.REJECTED, client=name) for name in ("stubborn", "adaptive")}
     accepted = {name: run.count(EventKind.PUBLISHED, client=name) for name in ("stubborn", "adaptive")}
     assert refused["stubborn"] > 1.3 * accepted["stubborn"]
@@ -241,7 +285,7 @@ def test_adaptive_producer() -> None:
 
 
 def test_at_most_or_at_least_once() -> None:
-    run = SessionRun("at-most-or-at-least-once")
+    run = whole("at-most-or-at-least-once")
     assert run.lag("at-most-once") == run.lag("at-least-once") == run.lag("effectively-once") == [0, 0]
     assert run.count(EventKind.PUBLISHED) == 900
     # Promise 9: none twice, some never. Promise 8: none never, some twice.
@@ -263,7 +307,7 @@ def test_at_most_or_at_least_once() -> None:
 
 
 def test_fan_out() -> None:
-    run = SessionRun("fan-out")
+    run = whole("fan-out")
     orders = run.count(EventKind.PUBLISHED, topic="orders")
     queues = {queue.name: queue for queue in run.snapshot.queues}
     assert set(queues) == {"stock", "mailer", "dashboard.orders", "dashboard.views"}
@@ -277,7 +321,7 @@ def test_fan_out() -> None:
 
 
 def test_long_pause() -> None:
-    run = SessionRun("long-pause")
+    run = whole("long-pause")
     causes = [rebalance.cause for rebalance in run.snapshot.rebalances]
     assert causes[1:] == [
         "walker-1 missed its heartbeats for 6.0 s",
@@ -296,7 +340,7 @@ def test_long_pause() -> None:
 
 
 def test_rate_limits() -> None:
-    run = SessionRun("rate-limits")
+    run = whole("rate-limits")
     per_s = Counter(event.time_ns // NS_PER_S for event in run.of(EventKind.PUBLISHED))
     assert sum(per_s.values()) <= 20 + 20 * 120
     assert max(per_s[second] for second in range(60, 120)) <= 21
@@ -309,7 +353,7 @@ def test_rate_limits() -> None:
 
 
 def test_full_disk() -> None:
-    run = SessionRun("full-disk")
+    run = whole("full-disk")
     times_s = [s_from_ns(event.time_ns) for event in run.of(EventKind.PUBLISHED)]
     assert not [at_s for at_s in times_s if 30 < at_s < 50]
     meter = run.simulation.actors["meter"]
@@ -326,6 +370,7 @@ def test_full_disk() -> None:
     ]
 
 
+@pytest.mark.long
 def test_retention() -> None:
     starts: dict[float, list[int]] = {}
 
@@ -354,6 +399,7 @@ def test_retention() -> None:
     assert lost > 100
 
 
+@pytest.mark.long
 def test_compaction() -> None:
     sizes: dict[float, dict[str, int]] = {}
 
@@ -385,7 +431,7 @@ def test_compaction() -> None:
 
 
 def test_schema_evolution() -> None:
-    run = SessionRun("schema-evolution")
+    run = whole("schema-evolution")
     refused = list(run.of(EventKind.REJECTED))
     assert {event.client for event in refused} == {"shop-b"}
     assert len(refused) == run.simulation.actors["shop-b"].failed == 5 * 20
@@ -424,7 +470,7 @@ def test_transactions() -> None:
 
 
 def test_share_group() -> None:
-    run = SessionRun("share-group")
+    run = whole("share-group")
     floor = [run.processed(f"floor-{number}") for number in range(1, 5)]
     assert min(floor) > 100
     assert sum(floor) > 1.4 * sum(run.processed(f"line-{number}") for number in range(1, 5))

@@ -24,7 +24,7 @@ def outcomes(tmp_path_factory) -> dict[str, dict[str, str]]:
     subprocess.run(
         [sys.executable, "-m", "pytest", *plugin, "--rootdir", ".", "--junitxml", "outcomes.xml", "-q", *TESTED],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         check=False,
     )
     found: dict[str, dict[str, str]] = {name: {} for name in TESTED}

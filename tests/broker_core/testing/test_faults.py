@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, KafkaException, Producer
 from kafka import KafkaProducer
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
+from broker_core.faults.client_fault import ClientRequest
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from broker_core.testing.faults import ActiveFault
+from broker_core.testing.faults import ActiveFault, FaultNotMetError, FaultNotMetWarning, warn_of_unmet
 
 
 @pytest.fixture
@@ -133,8 +136,10 @@ def test_a_lost_reply_duplicates_what_is_not_idempotent(broker: EmbeddedBroker):
 
 
 def test_a_delay_a_throttle_and_a_hold_pass(broker: EmbeddedBroker):
-    with broker.faults.delay("Produce", 5, times=1), broker.faults.throttle("Produce", 5, times=1):
-        assert publish(broker, "one", "two") == []
+    with broker.faults.delay("Produce", 5, times=1, must_fire=True):
+        assert publish(broker, "one") == []
+    with broker.faults.throttle("Produce", 5, times=1, must_fire=True):
+        assert publish(broker, "two") == []
     held = broker.faults.hold("Produce", topic="orders")
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
     producer.produce("orders", "held")
@@ -264,3 +269,135 @@ def test_a_fault_ends_once():
     with ActiveFault(lambda: ended.append(True)) as fault:
         fault.end()
     assert ended == [True]
+
+
+def test_a_fault_counts_the_requests_that_it_has_affected(broker: EmbeddedBroker):
+    fault = broker.faults.error("Produce", "NOT_LEADER_OR_FOLLOWER", times=2, topic="ord*")
+    assert fault.hits == 0
+    assert publish(broker, "one") == []
+    assert fault.hits == 2
+    fault.end()
+    assert fault.hits == 2
+    assert broker.faults.full_topic("orders").hits is None
+
+
+@pytest.mark.parametrize(
+    ("requests", "told"),
+    [
+        ({"topic": "ordres"}, "there is no topic ordres; did you mean orders?"),
+        ({"client": "nobody"}, "there is no client nobody; there is none"),
+        ({"group": "billing"}, "there is no group billing; there is none"),
+        ({"topic": "orders"}, "no request has met the fault 'NOT_LEADER_OR_FOLLOWER: Produce to orders'$"),
+    ],
+)
+def test_a_fault_that_must_fire_and_does_not_fails_the_test(
+    broker: EmbeddedBroker, requests: dict[str, str], told: str
+):
+    def fault(**settings: bool) -> ActiveFault:
+        return broker.faults.error("Produce", "NOT_LEADER_OR_FOLLOWER", **requests, **settings)
+
+    with pytest.raises(FaultNotMetError, match=told), fault(must_fire=True):
+        pass
+    # The test's own failure comes first.
+    with pytest.raises(ZeroDivisionError), fault(must_fire=True):
+        _ = 1 / 0
+    with pytest.warns(FaultNotMetWarning, match=told):
+        warn_of_unmet(broker.faults.begun)
+    warn_of_unmet(broker.faults.begun)
+
+
+def test_a_broker_warns_at_its_end_of_faults_that_nobody_has_met():
+    with pytest.warns(FaultNotMetWarning, match="Fetch"), EmbeddedBroker() as broker:
+        broker.faults.drop("Fetch")
+
+
+def test_a_test_answers_requests_itself(broker: EmbeddedBroker):
+    seen: list[tuple[str, set[str]]] = []
+
+    def answer(request: ClientRequest) -> str | None:
+        seen.append((request.client, {*request.topics}))
+        return ("NOT_LEADER_OR_FOLLOWER", "drop", None)[min(len(seen), 3) - 1]
+
+    with broker.faults.answer("Produce", answer) as fault:
+        assert publish(broker, "one", **{"client.id": "shop", "reconnect.backoff.ms": 10}) == []
+    assert seen == [("shop", {"orders"})] * 3
+    assert fault.hits == 2
+    assert stored(broker) == [b"one"]
+    assert "answered by the test: Produce" in broker.timeline()
+
+
+def test_a_delay_varies(broker: EmbeddedBroker):
+    def drawn(seed: int) -> list[float]:
+        faults = broker.host.broker.client_faults
+        with broker.faults.delay("Produce", 20, jitter_ms=10, seed=seed):
+            found = [faults.judge(0, ClientRequest("shop", "Produce")) for _ in range(5)]
+        return [fault.delay_ms for fault in found if fault is not None]
+
+    delays_ms = drawn(1)
+    assert len({*delays_ms}) == 5
+    assert all(10 <= delay_ms <= 30 for delay_ms in delays_ms)
+    assert drawn(1) == delays_ms != drawn(2)
+
+
+@pytest.fixture
+def waits_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long the Kafka listener was asked to wait; it does not."""
+    waited: list[float] = []
+    later = KafkaListener.later
+
+    def at_once(listener: KafkaListener, delay_s: float) -> Reply[None]:
+        waited.append(delay_s)
+        return later(listener, 0)
+
+    monkeypatch.setattr(KafkaListener, "later", at_once)
+    return waited
+
+
+def test_at_a_bandwidth_requests_and_replies_take_as_long_as_their_bytes(broker: EmbeddedBroker, waits_s: list[float]):
+    with broker.faults.bandwidth("Produce", 1_000, must_fire=True) as slow:
+        assert publish(broker, "x" * 2_000, "y" * 2_000, **{"linger.ms": 200}) == []
+    (sent_s, *pieces_s) = waits_s
+    assert slow.hits == 1
+    assert sent_s > 4
+    assert {*pieces_s[:-1]} <= {0.05}
+    reply_bytes = next(each.reply_bytes for each in broker.connections.requests() if each.api == "Produce")
+    assert sum(pieces_s) == pytest.approx(reply_bytes / 1_000)
+    assert [len(value or b"") for value in stored(broker)] == [2_000, 2_000]
+
+
+def test_a_reply_that_comes_in_small_pieces_is_read_whole(broker: EmbeddedBroker, waits_s: list[float]):
+    broker.publish("orders", *(str(number) * 300 for number in range(10)))
+    with broker.faults.slice("Fetch", 100, 5, must_fire=True), Member(broker) as member:
+        broker.wait_until("group = billing and lag = 0", timeout_s=30)
+    assert member.values == [(str(number) * 300).encode() for number in range(10)]
+    assert {*waits_s} == {0.005}
+    assert len(waits_s) >= 30
+
+
+def test_clients_of_each_kind_go_on_over_a_line_of_a_modem(broker: EmbeddedBroker):
+    """Whole groups join, read and commit where every reply comes in pieces, and slowly."""
+    broker.publish("orders", "1", "2", "3")
+
+    async def by_asyncio() -> list[bytes | None]:
+        consumer = AIOKafkaConsumer(
+            "orders", bootstrap_servers=broker.bootstrap_servers, group_id="aio", auto_offset_reset="earliest"
+        )
+        async with consumer:
+            return [(await consumer.getone()).value for _ in range(3)]
+
+    with (
+        broker.faults.slice("Fetch", 50, 1, client="aiokafka*", must_fire=True) as pieces,
+        broker.faults.bandwidth("*", 200_000, must_fire=True),
+    ):
+        with Member(broker):
+            broker.wait_until("group = billing and lag = 0", timeout_s=30)
+        assert pieces.hits == 0
+        assert asyncio.run(by_asyncio()) == [b"1", b"2", b"3"]
+
+
+def test_a_full_topic_takes_not_even_an_empty_message(broker: EmbeddedBroker):
+    fault = broker.faults.full_topic("orders")
+    assert publish(broker, "", "x") == ["THROTTLING_QUOTA_EXCEEDED"] * 2
+    fault.end()
+    assert publish(broker, "x") == []
+    assert broker.admin.flow_config("orders") is None

@@ -43,7 +43,7 @@ def bill_all(broker: VirtualBroker, early: bool) -> None:
 
 def schedule_of(error: BaseException) -> Schedule:
     """The schedule that the note of a failure holds."""
-    (note,) = error.__notes__
+    note, *_ = error.__notes__
     found = re.search(r"schedule=(.*)\)$", note)
     assert found is not None
     schedule = eval(found[1], {"Schedule": Schedule, "Disturbance": Disturbance})
@@ -161,3 +161,34 @@ def test_what_is_no_test_is_refused(what):
 def test_a_test_without_an_argument_for_the_broker_is_refused():
     with pytest.raises(TypeError, match="needs an argument for the broker"):
         given_schedule()(lambda: None)
+
+
+def test_it_is_said_what_a_program_that_failed_may_hold():
+    """A batch that is not full when the run ends is no loss."""
+
+    def pairs(consumer: VirtualConsumer, written: list[bytes | None]) -> None:
+        held: list[bytes | None] = []
+        consumer.subscribe(["orders"])
+        while True:
+            message = consumer.poll(1)
+            if message is not None:
+                held.append(message.value())
+            if len(held) == 2:
+                written += held
+                consumer.commit(asynchronous=False)
+                held.clear()
+
+    @given_schedule(schedules=1, kinds=[])
+    def test(broker: VirtualBroker) -> None:
+        written: list[bytes | None] = []
+        broker.create_topic("orders")
+        broker.publish("orders", "1", "2", "3")
+        broker.add_consumers(lambda consumer: pairs(consumer, written), "billing")
+        broker.run(60)
+        assert len(written) == 3
+
+    with pytest.raises(AssertionError) as failed:
+        test()
+    assert failed.value.__notes__[-1] == (
+        "When the test failed, billing has not committed 1 message: perhaps it is held, and not lost."
+    )

@@ -33,11 +33,11 @@ def outcomes(tmp_path_factory) -> dict[str, list[str]]:
     folder = tmp_path_factory.mktemp("guide")
     for number, code in enumerate(recipes().values()):
         (folder / f"test_recipe_{number}.py").write_text(code, encoding="utf-8")
-    plugin = ("-p", "no:brokerscope", "-p", "broker_core.testing.plugin")
+    plugin = ("-p", "no:brokerscope", "-p", "broker_core.testing.plugin", "-p", "anyio.pytest_plugin")
     subprocess.run(
         [sys.executable, "-m", "pytest", *plugin, "-q", "--rootdir", ".", "--junitxml", "outcomes.xml"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         check=False,
     )
     found: dict[str, list[str]] = {}
@@ -54,6 +54,21 @@ def test_there_are_ten():
 @pytest.mark.parametrize("number", range(len(TITLES)), ids=lambda number: re.sub(r"\W+", "-", TITLES[number]))
 def test_a_recipe_passes_as_it_stands(outcomes, number):
     assert set(outcomes[f"test_recipe_{number}"]) == {"passed"}
+
+
+def test_the_recipe_of_xdist_passes_in_several_processes(tmp_path):
+    (code,) = (code for title, code in recipes().items() if "xdist" in title)
+    (tmp_path / "test_recipe.py").write_text(code, encoding="utf-8")
+    plugin = ("-p", "no:brokerscope", "-p", "broker_core.testing.plugin")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, "-n", "2", "-q", "--rootdir", "."],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert "4 passed" in ran.stdout, ran.stdout
 
 
 def test_the_german_guide_has_the_same_recipes():

@@ -10,7 +10,10 @@ import pytest
 
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session
-from broker_core.testing import item_brokers  # noqa: F401 - numpy cannot be loaded again in a run in this process
+from broker_core.testing import (
+    item_brokers,  # noqa: F401 - numpy cannot be loaded again in a run in this process
+    plugin,
+)
 
 ROOT = Path(__file__).parents[3]
 # By its module: the environment may have installed another tree's.
@@ -107,7 +110,7 @@ def test_a_failure_tells_what_happened_and_how_to_open_it(pytester):
             r" +\d\.\d{3} s topic_created orders",
             r" +\d\.\d{3} s published orders/0 @0 test  '\{\"book\":7\}'",
             r"At the end: .*orders.*\.",
-            r"brokerscope open \.brokerscope/test_shop\.test_orders --at \d+\.\d\d",
+            r"brokerscope open /.*/\.brokerscope/test_shop\.test_orders --at \d+\.\d\d",
         ]
     )
     session = open_session(pytester.path / ".brokerscope" / "test_shop.test_orders")
@@ -197,11 +200,13 @@ def test_what_is_recorded_is_said_by_an_option(pytester, record, kept):
 
 def test_failures_in_a_process_of_xdist_are_told(pytester, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(test_shop=FAILS + FAILS.replace("test_orders", "test_more"))
-    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist", "-n", "1")
+    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist.plugin", "-n", "1")
     result.assert_outcomes(failed=2)
     found = re.findall(r"brokerscope open (\S+) --at", output(result))
-    assert sorted(found) == [".brokerscope/test_shop.test_more", ".brokerscope/test_shop.test_orders"]
+    kept = pytester.path / ".brokerscope"
+    assert sorted(found) == [str(kept / "test_shop.test_more"), str(kept / "test_shop.test_orders")]
     for folder in found:
         assert open_session(pytester.path / folder).event_count == 2
 
@@ -231,15 +236,35 @@ def test_a_run_without_brokers_loads_nothing_of_the_broker(pytester):
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("tests", [1, 2])
-def test_the_report_of_a_run_is_made(pytester, monkeypatch, tests):
+# In place of the program: it takes the same arguments.
+WRITES_THEM = """
+import pathlib, sys
+out = pathlib.Path(sys.argv[-1])
+out.mkdir()
+(out / "report.html").write_text("\\n".join([*sys.argv[1:], "</html>"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "program"),
+    [(1, WRITES_THEM), (2, WRITES_THEM), pytest.param(2, None, marks=[pytest.mark.spark, pytest.mark.long])],
+)
+def test_the_report_of_a_run_is_made(pytester, monkeypatch, tests, program):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    if program is not None:
+        monkeypatch.setattr(plugin, "_PROGRAM", program)
     pytester.makepyfile(test_shop="".join(FAILS.replace("test_orders", f"test_{number}") for number in range(tests)))
     result = run(pytester, "--brokerscope-report")
     told = "1 recording" if tests == 1 else "2 recordings"
     result.stdout.fnmatch_lines([f"The report of {told} is .brokerscope/report/report.html."])
-    assert "</html>" in (pytester.path / ".brokerscope" / "report" / "report.html").read_text(encoding="utf-8")
+    page = (pytester.path / ".brokerscope" / "report" / "report.html").read_text(encoding="utf-8")
+    assert "</html>" in page
+    if program is not None:
+        command, *kept, option, out, _ = page.split("\n")
+        several = ["--history"] if tests == 2 else []
+        folders = [str(pytester.path / ".brokerscope" / f"test_shop.test_{number}") for number in range(tests)]
+        assert (command, kept, option) == ("report", [*folders, *several], "--out")
+        assert out == str(pytester.path / ".brokerscope" / "report")
 
 
 def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytester, monkeypatch):
@@ -291,7 +316,7 @@ def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester):
             r"-+ What happened in the broker -+",
             r" +\d+\.\d{3} s fault billing-\d \(crash\)",
             r"At the end: group billing .*",
-            r"brokerscope open .brokerscope/test_shop.test_orders --at \d+\.\d\d",
+            r"brokerscope open /.*/\.brokerscope/test_shop.test_orders --at \d+\.\d\d",
         ]
     )
     kept = open_session(pytester.path / ".brokerscope" / "test_shop.test_orders")
@@ -344,7 +369,7 @@ def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester):
         "api 'Prodce' is none of Kafka's here; did you mean Produce?",
     ):
         assert line in told
-    assert "settings.py" in output(run(pytester, "--full-trace"))
+    assert "settings.py" in output(run(pytester, "--full-trace", "-k", "test_setting"))
 
 
 def test_a_bug_of_the_broker_shows_its_frames(pytester):
@@ -357,3 +382,25 @@ def test_a_bug_of_the_broker_shows_its_frames(pytester):
     )
     told = output(run(pytester))
     assert "topics.py" in told and "AttributeError" in told
+
+
+def test_nothing_of_the_brokers_of_earlier_tests_is_kept(pytester):
+    pytester.makepyfile(
+        """
+        import gc
+        import pytest
+        from broker_core.engine.host import BrokerHost
+
+        alive = []
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_one_of_many(broker, number):
+            broker.create_topic("orders")
+            assert broker.http_url
+            assert broker.audit().nothing_lost()
+            gc.collect()
+            alive.append(sum(isinstance(each, BrokerHost) for each in gc.get_objects()))
+            assert alive[-1] <= alive[0]
+        """
+    )
+    run(pytester).assert_outcomes(passed=6)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
 import pytest
+from confluent_kafka import Consumer
 
 from broker_core import GroupConsumer, Message, Producer
+from broker_core.clock import NS_PER_S
+from broker_core.snapshots import ConnectionView
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 from broker_core.testing.schedule import Disturbance, Schedule
+from broker_core.testing.silent_clients import silent_clients
 from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
 from broker_core.testing.virtual_broker import VirtualBroker
 from broker_core.testing.virtual_consumer import VirtualConsumer
@@ -147,3 +153,31 @@ def test_what_a_client_had_done_before_it_was_disturbed_is_told_with_the_lives_o
     assert "acknowledged orders/0 @0 group billing billing-1  '0'" in lines[at - 1]
     assert any("published orders/0 @0" in line for line in lines[:at])
     assert any("left out" in line for line in lines)
+
+
+def test_a_client_of_a_group_that_asks_for_nothing_is_named(
+    broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.create_topic("orders")
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "etl", "client.id": "etl-1"})
+    consumer.subscribe(["orders"])
+    consumer.poll(0)
+    broker.wait_until('group = "etl" and members = 1', timeout_s=20)
+    views = broker.connections.views()
+    heard_ns = max(view.heard_ns for view in views if view.client == "etl-1")
+    assert silent_clients(views, heard_ns + 2 * NS_PER_S) == []
+    (told,) = silent_clients(views, heard_ns + 4 * NS_PER_S)
+    assert told == "etl-1 is connected, and has not asked for anything for 4.0 s."
+    # The timeline has it, unless the broker's time was moved.
+    monkeypatch.setattr("broker_core.testing.silent_clients.SILENT_S", 0.0)
+    assert "etl-1 is connected, and has not asked for anything" in broker.timeline()
+    broker.clock.advance(60, members_stay=True)
+    assert "asked for anything" not in broker.timeline()
+    consumer.close()
+
+
+def test_it_is_said_where_that_is_known_of_the_client() -> None:
+    fields: dict[str, Any] = {field.name: 0 for field in msgspec.structs.fields(ConnectionView)}
+    view = ConnectionView(**fields | {"client": "etl", "group": "g", "software": "kafka-python 3.0.12"})
+    (told,) = silent_clients([view], 3 * NS_PER_S)
+    assert told.endswith("kafka-python 3 stops like this by itself at times, kafka-python 2.3 does not.")

@@ -7,8 +7,9 @@ import pytest
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.testing import Disturbance, Schedule, VirtualBroker, VirtualConsumer
+from broker_core.testing import Disturbance, Schedule, VirtualBroker, VirtualConsumer, given_schedule
 from broker_core.testing.schedule import Kind
+from broker_core.testing.virtual_consumer import TopicPartition
 
 
 def reader(read: list[str]):
@@ -181,3 +182,89 @@ def test_what_is_published_is_there_with_key_and_headers():
         ]
         with pytest.raises(BrokerError, match="no such topic"):
             broker.publish("payments", "1")
+
+
+def test_a_consumer_that_commits_what_it_has_not_written_when_it_is_revoked_is_found():
+    """The commit in on_revoke counts, so the next member goes on behind what was lost."""
+
+    def collect(consumer: VirtualConsumer, written: list[int]) -> None:
+        held: list[int] = []
+
+        def forget(*_: object) -> None:
+            if held:
+                consumer.commit(asynchronous=False)
+                held.clear()
+
+        consumer.subscribe(["orders"], on_revoke=forget)
+        while True:
+            message = consumer.poll(0.5)
+            if message is not None:
+                held.append(int(message.value() or b""))
+            elif held:
+                written += held
+                consumer.commit(asynchronous=False)
+                held.clear()
+
+    @given_schedule(schedules=20, kinds=["leave"])
+    def test(broker: VirtualBroker) -> None:
+        written: list[int] = []
+        broker.create_topic("orders", partitions=2)
+        for number in range(12):
+            broker.publish("orders", str(number), key=str(number), at_s=number / 4)
+        broker.add_consumers(lambda consumer: collect(consumer, written), "billing", count=2)
+        broker.run()
+        assert {*written} == {*range(12)}, "lost"
+
+    with pytest.raises(AssertionError, match="lost"):
+        test()
+
+
+def test_a_listener_calls_the_broker_and_is_interrupted_as_the_function_is():
+    """Its calls take time, and a crash in one of them ends the function."""
+    times: list[float] = []
+    broker: VirtualBroker
+
+    def program(consumer: VirtualConsumer) -> None:
+        def assigned(consumer: VirtualConsumer, partitions: list[TopicPartition]) -> None:
+            times.append(broker.now_s)
+            consumer.committed(partitions)
+            times.append(broker.now_s)
+
+        consumer.subscribe(["orders"], on_assign=assigned)
+        while True:
+            message = consumer.poll(1)
+            if message is not None:
+                consumer.commit(message, asynchronous=False)
+
+    crash = Disturbance(client="billing-1", call=2, when="before", kind="crash", for_s=1.0)
+    with VirtualBroker(Schedule(0, (crash,))) as broker:
+        broker.create_topic("orders")
+        broker.publish("orders", "one")
+        broker.add_consumers(program, "billing")
+        broker.run()
+        assert broker.unread("billing") == 0
+    # It crashed in the first listener's call.
+    assert len(times) == 3
+    assert times[2] > times[1] > 1
+
+
+def test_what_a_listener_raises_comes_out_of_the_poll_and_reads_nothing():
+    seen: list[object] = []
+
+    def program(consumer: VirtualConsumer) -> None:
+        def fail(*_: object) -> None:
+            raise ValueError("no")
+
+        consumer.subscribe(["orders"], on_assign=fail)
+        with pytest.raises(ValueError, match="no"):
+            consumer.poll(1)
+        message = consumer.poll(1)
+        seen.append(message and message.offset())
+        consumer.commit(asynchronous=False)
+
+    with VirtualBroker() as broker:
+        broker.create_topic("orders")
+        broker.publish("orders", "one")
+        broker.add_consumers(program, "billing")
+        broker.run()
+    assert seen == [0]

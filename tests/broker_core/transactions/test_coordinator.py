@@ -344,3 +344,28 @@ def test_a_subscription_gets_no_marker(priorities):
     setup.end(identity, commits=True)
     assert (queue.ready, queue.in_flight) == (1, 3)
     assert not [event for event in setup.events if event.kind is EventKind.DAMAGE]
+
+
+class LookedUp(dict):
+    """A dict that nobody may go through."""
+
+    def __iter__(self):
+        raise AssertionError("all transactional ids are gone through")
+
+    items = keys = values = __iter__
+
+
+def test_promise_39_an_id_costs_the_same_however_many_there_are():
+    setup = CoordinatorSetup()
+    transactions = setup.transactions
+    transactions._by_id = LookedUp()
+    transactions._by_producer = LookedUp()
+    for name in ("payments", "refunds"):
+        identity = transactions.begin_session(0, name, 60_000, client="shop").result()
+        transactions.add_partitions(0, name, identity, [Place("orders", 0)])
+        transactions.add_group(0, name, identity, "billing")
+        transactions.put_offsets(0, name, identity, [PendingOffset("billing", "orders", 0, 0)])
+        assert transactions.unstable_offsets("billing") == {("orders", 0)}
+        assert [view.transactional_id for view in transactions.views()] == [name]
+        transactions.end(0, name, identity, commits=True, bumps=True).result()
+        assert not transactions.unstable_offsets("billing")

@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from broker_core.errors import BrokerError
 from broker_core.transactions.transaction import Identity, PendingOffset
+from tests.long_form import examples
 
 from .coordinator_setup import CoordinatorSetup
 
@@ -145,4 +146,4 @@ class Transactions(RuleBasedStateMachine):
 
 
 TestTransactions = Transactions.TestCase
-TestTransactions.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestTransactions.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)

@@ -23,7 +23,7 @@ _CHOICES = {
 }
 _DOES = {"refuse": "refuses", "dead_letter": "dead-letters"}
 _COUNTS = ("Published", "Redriven", "Read or acknowledged", "Waiting", "In flight", "Dead-lettered")
-_TITLES = (*_COUNTS, "Taken out or deleted", "Skipped by a reset")
+_TITLES = (*_COUNTS, "Taken out or deleted", "Skipped by reset or seek", "Aborted")
 _FATES = {"acknowledged": "Acknowledged", "delivered": "Delivered", "nacked": "Nacked", "released": "Released"}
 _FATES |= {"lease_expired": "Lease expired", "dead_lettered": "Dead-lettered", "purged": "Purged"}
 _FATES |= {"evicted": "Evicted", "expired": "Expired"}
@@ -90,7 +90,8 @@ class Answers:
     def _events(self) -> None:
         self._set("events", "all", count=f"{self.recount.events:,}")
         for choice, kinds in _CHOICES.items():
-            self._set("events", choice, count=number(sum(self.recount.kinds[kind] for kind in kinds)))
+            planned = self.recount.planned if choice == "mine" else 0
+            self._set("events", choice, count=number(sum(self.recount.kinds[kind] for kind in kinds) - planned))
 
     def _messages(self) -> None:
         there = {
@@ -149,6 +150,7 @@ class Answers:
                     queue.dead_lettered,
                     queue.out,
                     0,
+                    0,
                 )
             )
         return found
@@ -163,12 +165,13 @@ class Answers:
         }
         for name, group in self.recount.groups.items():
             for topic in sorted({place[0] for place in self.recount.read_by(name)}):
-                sums = [0] * 6
+                sums = [0] * 7
                 for at, log in enumerate(self.recount.topics[topic].partitions):
                     place = (name, topic, at)
-                    read = self.recount.read.get(place, set())
+                    aborted = self.recount.aborted.get(place, set())
+                    given = self.recount.read.get(place, set()) | aborted
                     goes_on = group.committed.get((topic, at), 0)
-                    known = read | self.recount.passed.get(place, set())
+                    known = given | self.recount.passed.get(place, set())
                     first = min(known) if known else max(goes_on, log.start)
                     offsets = [offset for offset in range(first, log.end) if offset not in log.markers]
                     again = {
@@ -177,15 +180,16 @@ class Answers:
                         if (one.row["to_topic"], one.row["to_partition"]) == (topic, at)
                     }
                     redriven = sum(offset in again for offset in offsets)
-                    unread = [offset for offset in offsets if offset not in read]
+                    unread = [offset for offset in offsets if offset not in given]
                     skipped = sum(offset < goes_on and offset in known for offset in unread)
                     gone = sum(offset < log.start and not (offset < goes_on and offset in known) for offset in unread)
                     waiting = len(unread) - skipped - gone
                     if topic in compacted:  # which messages a compaction has taken is in no event
                         gone += sum(offset < max(known, default=0) for offset in unread) - skipped - gone
                         waiting = len(unread) - skipped - gone
-                    more = (len(offsets) - redriven, redriven, len(read), waiting, gone, skipped)
+                    read = len(given - aborted)
+                    more = (len(offsets) - redriven, redriven, read, waiting, gone, skipped, len(aborted))
                     sums = [whole + part for whole, part in zip(sums, more, strict=True)]
-                came, redriven, done, waiting, gone, skipped = sums
-                found.append((topic, name, came, redriven, done, waiting, 0, 0, gone, skipped))
+                came, redriven, done, waiting, *taken = sums
+                found.append((topic, name, came, redriven, done, waiting, 0, 0, *taken))
         return found

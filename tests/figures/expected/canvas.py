@@ -133,6 +133,7 @@ class Canvas:
             state=group.state,
             generation=group.generation,
             lag=recount.group_lag(name),
+            unknown=recount.lag_unknown(name),
             trend=trend_of(recount, ("lag", name), self.now_ns)[0],
             detail=numbers(group.assignor, *reads),
         )

@@ -86,10 +86,10 @@ def _chain(recount: Recount, target: str, now_ns: int) -> list[object]:
         links.append(holding(slowest))
         behind: dict[str, int] = {}
         group = recount.groups[slowest]
-        for number_, partition in enumerate(recount.topics[target].partitions):
+        for number_ in range(len(recount.topics[target].partitions)):
             owner = group.owner((target, number_))
             if owner:
-                lag = partition.count(group.committed.get((target, number_)) or 0, partition.end)
+                lag = recount.lag(slowest, target, number_) or 0
                 behind[owner] = behind.get(owner, 0) + lag
         if behind:
             links.append(_working(recount, max(behind, key=lambda name: (behind[name], name)), now_ns))

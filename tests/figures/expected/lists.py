@@ -26,6 +26,7 @@ from tests.figures.expected.wording import (
     numbers,
     per_second,
     window_words,
+    with_unknown,
 )
 from tests.figures.recount.gaps import Gap
 from tests.figures.recount.groups import Group, Rebalance
@@ -78,8 +79,9 @@ class Lists:
             )
             self._set("navigator", f"topic:{name}", series=Alike(rate_spark(recount, ("published", name), self.now_ns)))
         for name, group in recount.groups.items():
-            lag = f"lag {number(recount.group_lag(name))}"
-            self._set("navigator", f"group:{name}", state=group.state, figure=lag, tip="")
+            lag, unknown = f"lag {number(recount.group_lag(name))}", recount.lag_unknown(name)
+            tip = with_unknown(recount.group_lag(name), unknown) if unknown else ""
+            self._set("navigator", f"group:{name}", state=group.state, figure=lag + " + ?" * (unknown > 0), tip=tip)
             self._set("navigator", f"group:{name}", series=Alike(level_spark(recount, ("lag", name), self.now_ns)))
         for name, queue in recount.queues.items():
             delayed = queue.delayed(self.now_ns)
@@ -273,11 +275,12 @@ class Lists:
                 if not group.owner(place):
                     self.found["offsets", name, "Position"] = "n/a"
                 else:
-                    self.found["offsets", name, "Position"] = number(group.position[place])
+                    self.found["offsets", name, "Position"] = number(group.position.get(place))
                 level = ("lag", name)
-                word, drains_s = trend_of(self.recount, level, self.now_ns)
-                self.found["offsets", name, "Trend"] = "n/a" if lag is None else word.capitalize()
-                self.found["offsets", name, "Drained in"] = _drained(lag, word, drains_s)
+                word, per_s, _over_s, drains_s = trend_of(self.recount, level, self.now_ns)
+                told = word.capitalize() if word == "steady" else f"{word.capitalize()} {per_second(per_s)}/s"
+                self.found["offsets", name, "Trend"] = "n/a" if lag is None else told
+                self.found["offsets", name, "Drained in"] = _drained(lag, drains_s)
                 rows += 1
         self._set("offsets", "panel", count=f"{rows:,}", note=self._summary())
 
@@ -286,9 +289,12 @@ class Lists:
         for name in self.recount.groups:
             lag = self.recount.group_lag(name)
             if lag:
-                _word, drains_s = trend_of(self.recount, ("lag", name), self.now_ns)
-                in_time = f" {length(drains_s * 1_000_000_000)}" if drains_s else ""
-                told.append(f"{name} is {lag:,} behind{in_time}")
+                word, per_s, over_s, drains_s = trend_of(self.recount, ("lag", name), self.now_ns)
+                over = length(round(over_s * 1_000_000_000))
+                pace = f" {word} by {per_second(per_s)}/s" if word != "steady" else " steady"
+                in_time = f" {length((drains_s or 0) * 1_000_000_000)}" if word == "falling" else ""
+                lacks = f"{self.recount.lag_unknown(name)} partitions" if self.recount.lag_unknown(name) else ""
+                told.append(f"{name} is {lag:,} {lacks} behind{pace} over {over}{in_time}")
         return Sentences(tuple(told))
 
     def _in_flight(self) -> None:
@@ -390,11 +396,11 @@ class Lists:
         return ""
 
 
-def _drained(lag: int | None, word: str, drains_s: int | None) -> str:
+def _drained(lag: int | None, drains_s: int | None) -> str:
     if lag is None:
         return "n/a"
     if lag == 0:
         return "caught up"
     if drains_s is None:
-        return "never so" if word == "rising" else "not falling"
+        return "never at this rate"
     return length(drains_s * 1_000_000_000)

@@ -36,7 +36,7 @@ class Rates:
             behind[name] = (len(held), age_ns, "worker")
         order = sorted(behind, key=lambda name: (-behind[name][1], -max(0, behind[name][0]), name))
         for name, (count, age_ns, kind) in behind.items():
-            text = "" if count < 0 else f"{count:,}" + (f", {length(age_ns)}" if age_ns else "")
+            text = "" if count < 0 else f"{count:,}" + (f", oldest {length(age_ns)}" if age_ns else "")
             slowest = name == order[0] and count > 0 and age_ns > 0
             state = "slowest" if slowest else state_of(self.recount, name)
             self._rate_row(kind, name, self._rate("delivered to", name), "", text, state)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tests.figures.recount.flows import GRID_NS, Flow
 from tests.figures.recount.session import Recount
 
-TREND_NS = 2_000_000_000
+TREND_NS = 5_000_000_000
 SPARK_NS = 500_000_000
 SPARKS = 30
 
 
 def levels_of(recount: Recount, level: Flow, now_ns: int) -> list[float]:
-    """At each line of the last two seconds, as far back as it is known without a gap."""
+    """At each line of the last five seconds, as far back as it is known without a gap."""
     recount.settle(now_ns)
     end = now_ns // GRID_NS
     known: list[float] = []
@@ -21,31 +21,30 @@ def levels_of(recount: Recount, level: Flow, now_ns: int) -> list[float]:
     return known
 
 
-def trend_of(recount: Recount, level: Flow, now_ns: int) -> tuple[str, int | None]:
-    """Rising, falling or steady, and in how many seconds nothing is left; None where it does not fall.
+def trend_of(recount: Recount, level: Flow, now_ns: int) -> tuple[str, float, float, int | None]:
+    """Rising, falling or steady; by how many messages a second, over how many seconds; and in how many seconds nothing
+    is left, None where it does not fall.
 
-    A lag that moves by no more than a tenth, or by two messages, is steady, unless the later half of the looks lies
-    further from the earlier one than ten messages and than twice its swing.
+    The slope is that of the line of least squares, from the sums over all pairs. Steady is what moves by less than two
+    messages, or than three standard deviations around that line.
     """
     known = levels_of(recount, level, now_ns)
-    if not known:
-        return "steady", None
-    old, new = known[0], known[-1]
-    moved = new - old
-    if abs(moved) <= max(2, old // 10):
-        half = len(known) // 2
-        early, late = known[:half], known[len(known) - half :]
-        drift = (sum(late) - sum(early)) / half if half else 0
-        swings = [abs(known[at + 1] - known[at]) for at in range(len(known) - 1)]
-        enough = half >= 4 and abs(drift) > max(10, 2 * sum(swings) / len(swings))
-        moved = drift if enough else 0
-    word = "steady" if moved == 0 else "rising" if moved > 0 else "falling"
-    if new == 0:
-        return word, 0
-    if word != "falling" or new >= old:
-        return word, None
-    passed_s = (len(known) - 1) * GRID_NS / 1e9
-    return word, max(1, round(new * passed_s / (old - new)))
+    step_s, count = GRID_NS / 1e9, len(known)
+    over_s = max(0, count - 1) * step_s
+    nothing = 0 if known and not known[-1] else None
+    if count < 4:
+        return "steady", 0.0, over_s, nothing
+    pairs = [(before, after) for after in range(count) for before in range(after)]
+    slope = sum((known[after] - known[before]) * (after - before) for before, after in pairs)
+    slope /= sum((after - before) ** 2 for before, after in pairs)
+    at_start = sum(value - slope * at for at, value in enumerate(known)) / count
+    swing = (sum((value - slope * at - at_start) ** 2 for at, value in enumerate(known)) / count) ** 0.5
+    if abs(slope) * (count - 1) < max(2, 3 * swing):
+        return "steady", 0.0, over_s, nothing
+    per_s = slope / step_s
+    if slope > 0:
+        return "rising", per_s, over_s, nothing
+    return "falling", -per_s, over_s, max(1, round(known[-1] / -per_s)) if known[-1] else 0
 
 
 def spark_lines(now_ns: int) -> list[int]:

@@ -46,9 +46,16 @@ def number(count: int | None) -> str:
     return "n/a" if count is None else format(count, ",")
 
 
+def with_unknown(lag: int | None, partitions: int) -> str:
+    """A sum of lags, and of how many partitions it is not known."""
+    if lag is None or not partitions:
+        return "n/a" if lag is None else messages(lag)
+    return f"{messages(lag)} + {partitions:,} partition{'s' * (partitions > 1)} not known"
+
+
 def per_second(rate: float) -> str:
-    """A rate: one digit behind the point below ten."""
-    return format(rate, ".1f") if 0 < rate < 10 else format(rate, ",.0f")
+    """A rate: one digit behind the point where that is less than ten, and not nothing."""
+    return format(rate, ".1f") if 0.05 <= rate < 9.95 else format(rate, ",.0f")
 
 
 def size(count: float) -> str:

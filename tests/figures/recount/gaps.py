@@ -21,6 +21,7 @@ class Gap:
     assigned_ns: int | None
     read_ns: int | None
     read_on_ns: tuple[int, ...] = ()  # when its owner, not yet told, was given something
+    came_back: bool = False  # its owner is a static member that was away, in no rebalance
 
     def lasted_ns(self, now_ns: int) -> int:
         """Up to now, where it is open."""
@@ -31,13 +32,28 @@ def gaps_of(rows: list[Row], group: str) -> list[Gap]:
     """`rows` are faults, and what was told of the group: members, partitions, deliveries, in order."""
     found: list[Gap] = []
     open_until: dict[Place, int] = {}
+    owned: dict[Place, tuple[str, int]] = {}  # member id, and since when
     for at, row in enumerate(rows):
-        if row["kind"] == "partitions_revoked":
+        member_id = row["detail"].get("member_id")
+        if row["kind"] == "partitions_assigned":
             for place in places_of(row):
+                if owned.get(place, ("", 0))[0] != member_id:
+                    owned[place] = (member_id, row["time_ns"])
+        elif row["kind"] == "partitions_revoked":
+            for place in places_of(row):
+                since_ns = owned.pop(place, ("", 0))[1]
                 if at >= open_until.get(place, 0):
-                    gap, until = _gap(rows, at, group, place)
+                    gap, until = _gap(rows, at, group, place, since_ns)
                     open_until[place] = until
                     found.append(gap)
+        elif row["kind"] == "member_joined" and row["detail"].get("replaces"):
+            mine = {place: since for place, (owner, since) in owned.items() if owner == row["detail"]["replaces"]}
+            for place, since_ns in sorted(mine.items()):
+                owned[place] = (member_id, row["time_ns"])
+                cause, lost_ns = _lost(rows, at, row["detail"]["replaces"])
+                read_ns = _read_ns(rows, at, place, set(mine))
+                times = (max(lost_ns, since_ns), row["time_ns"], row["time_ns"], read_ns)
+                found.append(Gap(group, place, cause, *times, came_back=True))
     return found
 
 
@@ -46,12 +62,11 @@ def places_of(row: Row) -> list[Place]:
     return [(topic, partition) for topic, partition in row["detail"]["partitions"]]
 
 
-def _gap(rows: list[Row], at: int, group: str, place: Place) -> tuple[Gap, int]:
+def _gap(rows: list[Row], at: int, group: str, place: Place, since_ns: int) -> tuple[Gap, int]:
     """The gap that the revocation at `at` opens, and the place of the assignment that ends it."""
     revoked = rows[at]
-    cause, lost_ns = _lost(rows, at)
-    given = [row["time_ns"] for row in rows[:at] if row["kind"] == "partitions_assigned" and place in places_of(row)]
-    lost_ns = max([lost_ns, *given[-1:]])
+    cause, lost_ns = _lost(rows, at, revoked["detail"]["member_id"])
+    lost_ns = max(lost_ns, since_ns)
     later = range(at + 1, len(rows))
     until = next((n for n in later if rows[n]["kind"] == "partitions_assigned" and place in places_of(rows[n])), None)
     taken = places_of(revoked)
@@ -60,7 +75,7 @@ def _gap(rows: list[Row], at: int, group: str, place: Place) -> tuple[Gap, int]:
         for row in rows[at + 1 : until]
         if cause not in {"crash", "pause"}  # who stands still reads nothing of what it is handed
         and row["kind"] == "delivered"
-        and row["client"] == revoked["client"]
+        and row["member"] == revoked["detail"]["member_id"]
         and (row["topic"], row["partition"]) in taken
     )
     if until is None:
@@ -73,16 +88,16 @@ def _gap(rows: list[Row], at: int, group: str, place: Place) -> tuple[Gap, int]:
         max([lost_ns, *read_on_ns[-1:]]),
         revoked["time_ns"],
         assigned["time_ns"],
-        _read_ns(rows, until, place),
+        _read_ns(rows, until, place, set(places_of(assigned))),
         read_on_ns,
     )
     return gap, until
 
 
-def _lost(rows: list[Row], at: int) -> tuple[str, int]:
-    """Why the owner that loses at `at` could read no more, and since when."""
+def _lost(rows: list[Row], at: int, member_id: str) -> tuple[str, int]:
+    """Why the owner that loses, or is replaced, at `at` could read no more, and since when."""
     revoked = rows[at]
-    member_id, client = revoked["detail"]["member_id"], revoked["client"]
+    client = revoked["client"]
     mine = [n for n in range(at) if rows[n]["detail"].get("member_id") == member_id]
     joined = max(n for n in mine if rows[n]["kind"] == "member_joined")
     left = next((n for n in mine if n > joined and rows[n]["kind"] == "member_left"), None)
@@ -95,21 +110,24 @@ def _lost(rows: list[Row], at: int) -> tuple[str, int]:
                 stopped = None
     if stopped is not None:
         return stopped["detail"]["fault"], stopped["time_ns"]
-    heard_ns = None if left is None else rows[left]["detail"].get("heard_ns")
+    told = at if revoked["kind"] == "member_joined" else left
+    heard_ns = None if told is None else rows[told]["detail"].get("heard_ns")
     if heard_ns is not None:
-        given = [row["time_ns"] for row in rows[:left] if row["kind"] == "delivered" and row["client"] == client]
+        given = [row["time_ns"] for row in rows[:told] if row["kind"] == "delivered" and row["member"] == member_id]
         return "silence", max([heard_ns, *given[-1:]])
     return "", revoked["time_ns"]
 
 
-def _read_ns(rows: list[Row], assigned_at: int, place: Place) -> int:
+def _read_ns(rows: list[Row], assigned_at: int, place: Place, given: set[Place]) -> int:
     """The first fetch of the new owner."""
     assigned = rows[assigned_at]
-    given = places_of(assigned)
+    member_id = assigned["detail"]["member_id"]
     for row in rows[assigned_at + 1 :]:
         if row["kind"] == "partitions_revoked" and place in places_of(row):
             break
-        is_its_own = row["kind"] == "delivered" and row["client"] == assigned["client"]
+        if row["kind"] == "member_joined" and row["detail"].get("replaces") == member_id:
+            break
+        is_its_own = row["kind"] == "delivered" and row["member"] == member_id
         if is_its_own and (row["topic"], row["partition"]) in given:
             waited = row["published_ns"] is not None and row["published_ns"] <= assigned["time_ns"]
             return row["time_ns"] if waited else assigned["time_ns"]

@@ -51,7 +51,7 @@ class Group:
     handed_to: dict[Place, int] = field(default_factory=dict)  # the end of what was handed out last
     handed_from: dict[Place, int] = field(default_factory=dict)  # where that began after the last assignment
     position: dict[Place, int] = field(default_factory=dict)  # what its owner reads next
-    began: dict[Place, int] = field(default_factory=dict)  # where it read first of all
+    began: dict[Place, int] = field(default_factory=dict)  # where it began to read, having committed nothing
     reads: set[str] = field(default_factory=set)  # the topics of the generation of now
     spans: dict[Place, list[Span]] = field(default_factory=dict)
 
@@ -79,8 +79,10 @@ class Group:
         detail = row["detail"]
         before = self.members.pop(detail.get("replaces") or "", None)
         member = Member(row["client"], list(detail["topics"]), row["time_ns"])
-        if before is not None:
-            member.owned_ns = before.owned_ns
+        for place in before.owned_ns if before is not None else ():  # another process has them from now on
+            self.lost(place, row["time_ns"])
+            member.owned_ns[place] = row["time_ns"]
+            self.spans[place].append(Span(member.client, row["time_ns"]))
         self.members[detail["member_id"]] = member
 
     def left(self, row: Row) -> None:
@@ -106,8 +108,8 @@ class Group:
         member = self.members[row["detail"]["member_id"]]
         for topic, partition in row["detail"]["partitions"]:
             member.owned_ns[topic, partition] = row["time_ns"]
-            self.began.setdefault((topic, partition), 0)
-            self.position[topic, partition] = self.committed.get((topic, partition), 0)
+            if (topic, partition) in self.committed:
+                self.position[topic, partition] = self.committed[topic, partition]
             self.spans.setdefault((topic, partition), []).append(Span(member.client, row["time_ns"]))
 
     def delivered(self, row: Row) -> None:

@@ -33,5 +33,5 @@ def rows_of(folder: Path) -> list[Row]:
 
 def scenario_of(folder: Path) -> dict[str, Any]:
     """The scenario as it was given: settings are in no event."""
-    found: dict[str, Any] = yaml.safe_load((folder / "scenario.yaml").read_text("utf-8"))
+    found: dict[str, Any] = yaml.load((folder / "scenario.yaml").read_text("utf-8"), Loader=yaml.CSafeLoader)
     return found

@@ -44,8 +44,10 @@ class Recount(Flows):
         self.told: dict[str, list[Row]] = defaultdict(list)  # faults, and what was told of each group
         self.moments: list[Row] = []  # what the timeline marks
         self.kinds: Counter[str] = Counter()  # events
+        self.planned = 0  # actions of the scenario's schedule
         self.read: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what a group was handed of a partition
         self.passed: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what its resets have jumped over
+        self.aborted: dict[tuple[str, str, int], set[int]] = defaultdict(set)  # what it dropped as aborted
         self.transactions: dict[int, Row] = {}  # how each that is open began, by producer id
         self.begins: dict[tuple[str, int], dict[int, int]] = defaultdict(
             dict
@@ -56,6 +58,7 @@ class Recount(Flows):
         self._handlers: dict[str, Callable[[Row], object]] = {
             "published": self._published,
             "delivered": self._delivered,
+            "passed_over": self._passed_over,
             "acknowledged": self._acknowledged,
             "nacked": self._given_back,
             "released": self._given_back,
@@ -81,6 +84,7 @@ class Recount(Flows):
             "group_state": self._group_state,
             "partitions_revoked": lambda row: self._group(row).revoked(row),
             "partitions_assigned": lambda row: self._group(row).assigned(row),
+            "reading_began": self._reading_began,
             "offsets_reset": self._offsets_reset,
             "rebalance_started": self._rebalance_started,
             "rebalance_completed": self._rebalance_completed,
@@ -101,6 +105,7 @@ class Recount(Flows):
         self.settle(row["time_ns"])
         self.events += 1
         self.kinds[row["kind"]] += 1
+        self.planned += row["kind"] == "user_action" and (row["detail"] or {}).get("by") == "scenario"
         self.redrives.add(row)
         self.schemas.add(row)
         handler = self._handlers.get(row["kind"])
@@ -126,10 +131,10 @@ class Recount(Flows):
         for group in self.groups.values():
             lags = {place: self.lag(group.name, *place) for place in self.read_by(group.name)}
             for (topic, partition), lag in lags.items():
-                if lag is not None or not self.end(topic, partition):
-                    found["lag", f"{group.name} {topic} {partition}"] = lag or 0
+                if lag is not None:
+                    found["lag", f"{group.name} {topic} {partition}"] = lag
             total = self.group_lag(group.name)
-            if total is not None:
+            if total is not None and not self.lag_unknown(group.name):
                 found["lag", group.name] = total
         for queue in self.queues.values():
             found["depth", queue.name] = queue.waiting()
@@ -144,12 +149,15 @@ class Recount(Flows):
         return [(topic, number) for topic in topics for number in range(len(self.topics[topic].partitions))]
 
     def group_lag(self, name: str, places: list[tuple[str, int]] | None = None) -> int | None:
-        """Over the places, else all that it reads; None where it has committed in none, and any holds messages."""
+        """The sum over the places, else all that it reads, of what is known; None where nothing is."""
         places = self.read_by(name) if places is None else places
-        committed = [place for place in places if self.lag(name, *place) is not None]
-        if not committed and (not places or any(self.end(*place) for place in places)):
-            return None
-        return sum(self.lag(name, *place) or 0 for place in committed)
+        known = [place for place in places if self.lag(name, *place) is not None]
+        return sum(self.lag(name, *place) or 0 for place in known) if known else None
+
+    def lag_unknown(self, name: str) -> int:
+        """In how many partitions that its members read it is not known from where on."""
+        topics = self.groups[name].topics()
+        return sum(place[0] in topics and self.lag(name, *place) is None for place in self.read_by(name))
 
     def gaps(self, group: str, started_ns: int) -> list[Gap]:
         """For how long nobody read each partition that was revoked in the rebalance of `group` that began then."""
@@ -158,6 +166,7 @@ class Recount(Flows):
             gap
             for gap in self.all_gaps(group)
             if max((start for start in starts if start <= gap.revoked_ns), default=None) == started_ns
+            and not gap.came_back
         ]
 
     def all_gaps(self, group: str) -> list[Gap]:
@@ -172,18 +181,23 @@ class Recount(Flows):
         return self.topics[topic].at(partition).end
 
     def lag(self, group: str, topic: str, partition: int) -> int | None:
-        """Messages from the committed offset to the end; None where nothing is committed."""
-        committed = self.groups[group].committed.get((topic, partition))
-        log = self.topics[topic].at(partition)
-        return None if committed is None else log.count(committed, log.end)
+        """Messages to the end from the committed offset, or from where it began; None where neither is known."""
+        begin, log = self.goes_on(group, topic, partition), self.topics[topic].at(partition)
+        if begin is None:
+            return None if log.end else 0
+        return log.count(begin, log.end)
+
+    def goes_on(self, group: str, topic: str, partition: int) -> int | None:
+        """The committed offset, or else where the group began."""
+        place, known = (topic, partition), self.groups[group]
+        return known.committed.get(place, known.began.get(place))
 
     def lag_ns(self, group: str, topic: str, partition: int, now_ns: int) -> int | None:
         """The age of the first message that is not committed."""
-        committed = self.groups[group].committed.get((topic, partition))
-        if committed is None:
-            return None
-        log = self.topics[topic].at(partition)
-        oldest = log.message_at(max(committed, log.start))
+        begin, log = self.goes_on(group, topic, partition), self.topics[topic].at(partition)
+        if begin is None:
+            return None if log.end else 0
+        oldest = log.message_at(max(begin, log.start))
         if oldest >= log.end:
             return 0
         published_ns = log.published_ns[oldest]
@@ -222,7 +236,9 @@ class Recount(Flows):
         if row["attempt"] == 1 and row["published_ns"] is not None:
             latency_ns = row["time_ns"] - row["published_ns"]
             self.latencies[row["time_ns"] // 1_000_000_000].append((latency_ns, row["count"]))
-        if row["attempt"] > 1:
+        if row["attempt"] is None:
+            self.totals["fetched_again"] += row["count"]
+        elif row["attempt"] > 1:
             self.totals["redelivered"] += row["count"]
         if row["group"] in self.queues:
             self.queues[row["group"]].handed_out(row)
@@ -230,6 +246,14 @@ class Recount(Flows):
             self.groups[row["group"]].delivered(row)
             offsets = range(row["offset"], row["offset"] + row["count"])
             self.read[row["group"], row["topic"], row["partition"]].update(offsets)
+
+    def _passed_over(self, row: Row) -> None:
+        if row["cause"] == "acknowledged":
+            self._group(row).acknowledged(row)
+        elif row["group"] in self.groups:
+            self.groups[row["group"]].delivered(row)
+            offsets = range(row["offset"], row["offset"] + row["count"])
+            self.aborted[row["group"], row["topic"], row["partition"]].update(offsets)
 
     def _acknowledged(self, row: Row) -> None:
         self.totals["acknowledged"] += row["count"]
@@ -375,12 +399,16 @@ class Recount(Flows):
         card.cause, card.ended_ns, card.generation_after = row["cause"], row["time_ns"], row["generation"]
         card.after = {(topic, partition): client for topic, partition, client in row["detail"]["after"]}
 
+    def _reading_began(self, row: Row) -> None:
+        group, place = self._group(row), (row["topic"], row["partition"])
+        group.began[place] = group.position[place] = row["offset"]
+
     def _offsets_reset(self, row: Row) -> None:
         for topic, partition, _old, new in row["detail"]["changes"]:
             place = (row["group"], topic, partition)
-            if self.read[place]:
-                self.passed[place].update(range(max(self.read[place] | self.passed[place]) + 1, new))
-                self.passed[place].update(range(new, min(self.read[place])))
+            if given := self.read[place] | self.aborted[place]:
+                self.passed[place].update(range(max(given | self.passed[place]) + 1, new))
+                self.passed[place].update(range(new, min(given)))
         self._group(row).reset(row)
 
     # -- clients

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication
 
 from app.presenters.assignments import AssignmentsPresenter
 from app.shell.workbench import Workbench
-from tests.figures.shown.answers import answered_figures, table_figures, wait_for_history
+from tests.figures.shown.answers import DEAR, answered_figures, table_figures, wait_for_history
 from widgets.canvas.view import CanvasView
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
@@ -24,6 +26,7 @@ Key = tuple[str, str, str]  # place, object, figure
 Figures = dict[Key, Any]
 
 TABLES = ("assignments", "offsets", "in_flight", "dead_letters")
+NOWHERE = QPoint(-9, -9)  # rows stand still under the pointer, which a test before may have left over the window
 COUNTING = "Counting..."
 READ_BY, HOT_KEYS = "Read by", "Hot keys"
 CHART_LOOKS = 3  # curves are drawn at every third look
@@ -32,8 +35,13 @@ _ROW = int(Qt.ItemDataRole.UserRole) + 1
 _SECTION = int(Qt.ItemDataRole.UserRole) + 2
 
 
-def shown_figures(workbench: Workbench) -> Figures:
-    """All of them, as they stand after what is shown now was drawn."""
+def shown_figures(workbench: Workbench, turn: int | None = None) -> tuple[Figures, Callable[[Key], bool]]:
+    """They, as they stand after what is shown now was drawn, and whether a figure was looked at.
+
+    All are, or at each `turn` half of what takes long to ask for, and in the inspector a third beside the partitions.
+    """
+    QCursor.setPos(NOWHERE)
+    QApplication.processEvents()
     workbench.draw()
     found: Figures = {}
     window = workbench.window
@@ -52,7 +60,8 @@ def shown_figures(workbench: Workbench) -> Figures:
         found[tab, "panel", "count"] = panel.count_label.text()
         found[tab, "panel", "note"] = panel.note.text()
     found.update(_around_tables(workbench))
-    found.update(answered_figures(workbench))
+    asked = [place for at, place in enumerate(DEAR) if turn is None or (turn + at) % 2 == 0]
+    found.update(answered_figures(workbench, asked))
     window.show_tab("backpressure")
     found.update(_gauges(workbench))
     for _ in range(CHART_LOOKS):
@@ -64,13 +73,15 @@ def shown_figures(workbench: Workbench) -> Figures:
     lanes = [name for name in things if name.startswith("lane:")]
     # Keys are counted in a thread of their own: of one partition a look, so that it does not take all day.
     counted = lanes[window.timeline.facts.now_ns % len(lanes)] if lanes else ""
-    for name in things:
+    # The keys of a partition stand for a second, unless another one is looked at.
+    inspected = [name for at, name in enumerate(things) if turn is None or at % 3 == turn % 3 or name in lanes]
+    for name in inspected:
         workbench.views.inspect(name)
         if name == counted:
             wait_for_history(workbench, "the keys of a partition")
         found.update(_inspector(name, workbench))
     workbench.views.inspect("")
-    return found
+    return found, lambda key: key[1] in inspected if key[0] == "inspector" else key[0] not in DEAR or key[0] in asked
 
 
 def _fields(place: str, name: str, value: Any, leave: tuple[str, ...] = ()) -> Figures:

@@ -154,8 +154,8 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
     "skew": (
         {
             "partitions": [
-                {"topic": "t", "partition": 0, "messages": 6, "share": 0.75, "times_even": 1.5},
-                {"topic": "t", "partition": 1, "messages": 2, "share": 0.25, "times_even": 0.5},
+                {"topic": "t", "partition": 0, "messages": 6, "keys_not_read": 0, "share": 0.75, "times_even": 1.5},
+                {"topic": "t", "partition": 1, "messages": 2, "keys_not_read": 0, "share": 0.25, "times_even": 0.5},
             ],
             "hot_keys": [{"topic": "t", "rank": 1, "key": "librdkafka/33", "partition": 0, "share_of_partition": 0.67}],
         },
@@ -226,8 +226,15 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
         {
             "consumers": [
                 {
-                    **{"group": group, "client": client, "from_ns": 0, "to_ns": 60 * S, "delivered": 0},
-                    **{"with_partitions_ns": owned, "utilisation": 0.0, "in_hand": 0.0},
+                    **{
+                        "group": group,
+                        "client": client,
+                        "from_ns": 0,
+                        "to_ns": 60 * S,
+                        "there_ns": 60 * S,
+                        "delivered": 0,
+                    },
+                    **{"with_partitions_ns": owned, "utilisation": 0.0, "in_hand": 0.0, "outside": False},
                 }
                 for group, client, owned in (("g", "spare", 0), ("", "bench", None), ("q", "packer", None))
             ]
@@ -241,8 +248,15 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
         {
             "consumers": [
                 {
-                    **{"group": "q", "client": "packer", "from_ns": 0, "to_ns": 60 * S, "delivered": 9},
-                    **{"with_partitions_ns": None, "utilisation": 0.97, "in_hand": 3.25},
+                    **{
+                        "group": "q",
+                        "client": "packer",
+                        "from_ns": 0,
+                        "to_ns": 60 * S,
+                        "there_ns": 60 * S,
+                        "delivered": 9,
+                    },
+                    **{"with_partitions_ns": None, "utilisation": 0.97, "in_hand": 3.25, "outside": False},
                 }
             ]
         },
@@ -349,8 +363,39 @@ def test_an_outage_is_told_of_the_partitions_that_it_was_as_long_for(
 
 def test_a_crash_that_was_noticed_late_is_told_from_when_nobody_read() -> None:
     one = _pause("g", 9, 1, 4)[0] | {"started_ns": 7 * S, "cause": "crash"}
-    (told,) = (finding for finding in findings(unserved=[one]) if finding.section == "rebalances")
+    of = {"group": "g", "started_ns": 7 * S, "partitions": 6, "finished": True, "cause": ""}
+    (told,) = (each for each in findings(unserved=[one], rebalances=[of]) if each.section == "rebalances")
     assert told.why.startswith("a had crashed, and the group noticed 6\u00a0s later.") and told.kind == "outage"
+    assert told.advice == "Notice a member that is gone sooner."
+    # A rebalance that went on already tells nothing of that; the end of its membership does.
+    left = {"time_ns": 4 * S, "kind": "member_left", "group": "g", "client": "a", "cause": ""}
+    (told,) = (
+        each
+        for each in findings(unserved=[one | {"started_ns": 0}], rebalances=[of | {"started_ns": 0}], markers=[left])
+        if each.section == "rebalances"
+    )
+    assert told.why.startswith("a had crashed, and the group noticed 3\u00a0s later.")
+    back = {"time_ns": 3 * S, "kind": "fault", "client": "a", "cause": "restarted"}
+    late = {**of, "started_ns": 2 * S}
+    rows = {"unserved": [one | {"started_ns": 2 * S}], "rebalances": [late], "markers": [back]}
+    (told,) = (each for each in findings(**rows) if each.section == "rebalances")
+    assert told.advice == "Let a member that comes back keep its place."
+
+
+def test_members_that_leave_with_nobody_after_them_are_no_outage() -> None:
+    one = _pause("g", 9, 1, 4)[0] | {"owner_after": None, "assigned_ns": None}
+    assert not [each for each in findings(unserved=[one]) if each.section == "rebalances"]
+    assert [each for each in findings(unserved=[one | {"cause": "crash"}]) if each.section == "rebalances"]
+
+
+def test_priority_levels_are_no_skew_of_keys() -> None:
+    rows = [
+        {"topic": "q", "partition": at, "messages": 6, "keys_not_read": 0, "share": 0.75, "times_even": even}
+        for at, even in ((0, 1.5), (1, 0.5))
+    ]
+    assert [each for each in findings(partitions=rows) if each.section == "keys"]
+    waiting = [{"queue": "q", "start_ns": 0, "waiting": 0, "in_flight": 0}]
+    assert not [each for each in findings(partitions=rows, queues=waiting) if each.section == "keys"]
 
 
 def test_the_figure_of_lag_says_that_it_is_of_a_partition() -> None:
@@ -359,10 +404,19 @@ def test_the_figure_of_lag_says_that_it_is_of_a_partition() -> None:
         {"group": "g", "topic": "t", "partition": 3, "last_lag": 30, "max_lag": 35, "max_lag_ns": S},
     ]
     figure = next(one for one in key_figures(rows_of(made(lag_series=rows)), SCALE) if one.section == "lag")
-    assert (figure.label, figure.value, figure.note) == ("Highest lag of a partition", "40", "g on t/2")
+    assert (figure.label, figure.value, figure.note) == ("Highest lag", "40", "one partition: g on t/2")
 
 
-IDLE = {"client": "c", "group": "g", "from_ns": 0, "to_ns": 60 * S, "delivered": 0, "with_partitions_ns": 0}
+IDLE = {
+    "client": "c",
+    "group": "g",
+    "from_ns": 0,
+    "to_ns": 60 * S,
+    "there_ns": 60 * S,
+    "delivered": 0,
+    "with_partitions_ns": 0,
+    "outside": False,
+}
 BUSY = IDLE | {"delivered": 5, "utilisation": 1.0, "in_hand": 1.0}
 
 
@@ -389,5 +443,8 @@ def test_what_took_no_time_is_at_once() -> None:
 
 
 def test_even_partitions_are_no_finding() -> None:
-    rows = [{"topic": "t", "partition": p, "messages": 5, "bytes": 1, "share": 0.5, "times_even": 1.0} for p in (0, 1)]
+    rows = [
+        {"topic": "t", "partition": p, "messages": 5, "bytes": 1, "keys_not_read": 0, "share": 0.5, "times_even": 1.0}
+        for p in (0, 1)
+    ]
     assert [one.section for one in findings(partitions=rows, reconciliation=[equal()])] == ["totals"]

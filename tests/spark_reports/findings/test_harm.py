@@ -148,7 +148,7 @@ def test_what_a_schema_refused_is_rejected_or_dead_and_never_lost() -> None:
 def test_what_a_full_topic_rejected_is_told_apart_from_what_it_discarded() -> None:
     row = {"topic": "t", "blocks": 0, "blocked_ns": 0, "longest_ns": 0}
     counts = {"rejected": 4, "dropped": 3, "evicted": 2, "expired": 1}
-    (one,) = (one for one in findings(backpressure_series=[{**row, **counts}]) if one.kind == "turned-away")
+    (one,) = (one for one in findings(backpressure_series=[{**row, **counts}]) if one.section == "backpressure")
     assert one.detail.startswith("4 rejected, 3 dropped, 2 evicted and 1 expired, on t.")
     assert (one.harm.rejected, one.harm.lost) == (4, 6)
     assert one.harm.words() == "4 messages rejected, 6 messages lost"
@@ -165,6 +165,13 @@ def test_a_full_disk_with_which_publishing_stopped_is_told_with_its_end() -> Non
     assert bare(one.detail) == (
         "At the same time, within 6 s, what was published went from 26.0 to 0 a second. It was over at 00:50.0."
     )
+    producers = [
+        {"dimension": "producer", "name": name, "topic": "t", "start_ns": at * S, "messages": 9}
+        for name, times in (("p", (28, 29, 51)), ("q", (29, 40)), ("late", (50,)))
+        for at in times
+    ]
+    (one,) = (one for one in findings(effects=[FULL, FREE], throughput=producers) if one.section == "events")
+    assert (one.harm.waiting, one.harm.waiting_s) == (1, 20.0), "q went on, late had not begun"
     (one,) = (one for one in findings(effects=[{**FULL, "published_after": 2.0}]) if one.section == "events")
     assert one.headline.startswith("Hardly anything was published") and one.detail.endswith(
         "It was not over at the end."

@@ -13,7 +13,7 @@ from spark_reports.findings.finding import Finding
 from tests.spark_reports.findings.test_findings import IDLE
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, rows_of
 
-HELPLESS = ("num.partitions", "members of the group", "Add another", "to work")
+HELPLESS = ("num.partitions", "members of the group", "add another", "to work")
 
 
 def _lag(partition: int, rise: float, topic: str = "views") -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -31,7 +31,8 @@ def _session(share_of_partition: float, *rises: float) -> dict[str, list[dict[st
         "lag_series": [series for series, _ in lags],
         "lag": [row for _, rows in lags for row in rows],
         "partitions": [
-            {"topic": "views", "partition": at, "messages": 9, "share": even / 2, "times_even": even}
+            {"topic": "views", "partition": at, "messages": 9, "keys_not_read": 0}
+            | {"share": even / 2, "times_even": even}
             for at, even in enumerate(times_even)
         ],
         "hot_keys": [
@@ -41,6 +42,10 @@ def _session(share_of_partition: float, *rises: float) -> dict[str, list[dict[st
             member | {"client": "counter-1", "utilisation": 0.99, "in_hand": 9.0},
             member | {"client": "counter-2", "utilisation": 0.3, "in_hand": 0.3},
             IDLE | {"client": "spare-1", "group": "", "utilisation": 0.0, "in_hand": 0.0},
+        ],
+        "consumers_over_time": [
+            {"group": "counters", "client": f"counter-{number}", "start_ns": at * S, "busy_ns": int(busy * S)}
+            for number, busy in ((1, 0.99), (2, 0.3)) for at in range(60)
         ],
         "ownership": [
             {"group": "counters", "topic": "views", "partition": at, "client": f"counter-{at + 1}", "generation": 1,
@@ -59,10 +64,10 @@ def _found(rows: dict[str, list[dict[str, Any]]]) -> list[Finding]:
 
 def test_what_a_hot_key_explains_comes_after_it_and_has_its_remedy() -> None:
     found = _found(_session(0.9, 5, 0))
-    assert [one.kind for one in found][:2] == ["hot-key", "growing"]
+    assert [one.kind for one in found][:2] == ["hot-key", "sharing"]
     advice = _advice(found)
-    assert set(advice) == {"hot-key", "growing", "idle", "busy"}
-    for kind in ("growing", "idle", "busy"):
+    assert set(advice) == {"hot-key", "sharing", "idle", "busy"}
+    for kind in ("sharing", "idle", "busy"):
         row = advice[kind]
         told = " ".join(row[name] for name in ("advice", "setting", "kafka", "rabbitmq", "sqs"))
         assert "plit the hot key key-0" in row["advice"] and row["scenario"] == "hot-key"
@@ -76,10 +81,13 @@ def test_what_a_hot_key_explains_comes_after_it_and_has_its_remedy() -> None:
 )
 def test_other_findings_keep_their_own_remedy(share_of_partition: float, rises: tuple[float, ...]) -> None:
     found = _found(_session(share_of_partition, *rises))
-    assert found[0].kind == "growing", "the greatest harm"
+    assert found[0].kind == "sharing", "the greatest harm"
     advice = _advice(found)
-    assert "num.partitions" in advice["growing"]["kafka"] and "other readers" in advice["growing"]["advice"]
-    assert advice["idle"]["advice"].startswith("Put it to work") and "Add another" in advice["busy"]["advice"]
+    assert (
+        "partition.assignment.strategy" in advice["sharing"]["kafka"] and "had time left" in advice["sharing"]["advice"]
+    )
+    assert advice["idle"]["advice"].startswith("Put it to work")
+    assert "In counters each partition has its reader" in advice["busy"]["advice"]
 
 
 def test_who_is_busy_for_another_reason_is_told_apart() -> None:
@@ -101,7 +109,7 @@ def test_a_topic_beside_the_hot_one_keeps_its_remedy() -> None:
     series, lag = _lag(0, 4, "clicks")
     rows["lag_series"].append(series)
     rows["lag"] += lag
-    by = {one.headline.split(" was ")[0]: one.explained_by for one in _found(rows) if one.kind == "growing"}
+    by = {one.headline.split(" was ")[0]: one.explained_by for one in _found(rows) if one.kind == "sharing"}
     assert by == {"The lag of counters on views": "hot-key", "The lag of counters on clicks": ""}
 
 

@@ -17,7 +17,7 @@ SCALE = Scale(0, 60 * S, S)
 _ARROW = {"BIGINT": pa.int64(), "INT": pa.int32(), "STRING": pa.string(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
 TOTALS = (
     "published", "delivered", "acknowledged", "dead_lettered", "redriven", "rejected", "dropped", "expired", "evicted",
-    "purged", "redelivered", "rebalances", "events",
+    "purged", "redelivered", "fetched_again", "rebalances", "events",
 )  # fmt: skip
 
 

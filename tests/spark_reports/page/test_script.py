@@ -183,13 +183,20 @@ def test_the_legend_of_a_comparison_has_the_lines_of_its_plots(tmp_path: Path) -
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed")
 def test_what_to_do_is_folded_on_the_screen_and_printed(tmp_path: Path) -> None:
-    busy = {"group": "g", "client": "c", "from_ns": 0, "to_ns": 60 * S, "delivered": 5, "with_partitions_ns": 60 * S}
+    busy = {
+        "group": "g",
+        "client": "c",
+        "there_ns": 60 * S,
+        "to_ns": 60 * S,
+        "delivered": 5,
+        "with_partitions_ns": 60 * S,
+    }
     path = tmp_path / "page.html"
     path.write_text(render(info(), made(consumers=[{**busy, "utilisation": 1.0, "in_hand": 1.0}])), encoding="utf-8")
     _browse(path, f"--print-to-pdf={tmp_path / 'page.pdf'}")
     told = subprocess.run(["pdftotext", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
     printed = " ".join(told.split())
-    assert "Add another, or make the work shorter." in printed
+    assert "Make the work shorter, or add another." in printed
     assert "Kafka: more members of the group" in printed
     assert '<details class="remedy">' in path.read_text(encoding="utf-8")
 

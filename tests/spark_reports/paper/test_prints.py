@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,19 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from spark_reports.findings.finding import BAD, GOOD, Finding
+from spark_reports.paper import paper
 from spark_reports.paper.cells import printed
-from spark_reports.paper.paper import ROWS_MAX, Paper, write_pdf, write_pictures
-from spark_reports.paper.plots import Plot, plain, plots, printable
+from spark_reports.paper.paper import (
+    HALF_INCHES,
+    ROWS_MAX,
+    WHOLE_INCHES,
+    Paper,
+    _draw,
+    _styled,
+    write_pdf,
+    write_pictures,
+)
+from spark_reports.paper.plots import Plot, few, plain, plots, printable
 
 HOSTILE = "$\\frac{1}{0}$ <b>\u202eevil</b>\x00\n../../etc"
 
@@ -60,6 +71,11 @@ def empty_data() -> dict[str, Any]:
     return {**page_data(), **blank}
 
 
+def only(*names: str) -> dict[str, Any]:
+    """The data of some plots: drawing one takes a quarter of a second."""
+    return empty_data() | {name: page_data()[name] for name in names}
+
+
 def paper_of(data: dict[str, Any], rows: int = 3) -> Paper:
     findings = [Finding(BAD, f"Lost {HOSTILE}", "A " * 200, "audit", 5), Finding(GOOD, "All is well", "", "audit")]
     tables = [printed("Totals", [{"name": HOSTILE, "pause_ns": 2_500_000, "ok": True} for _ in range(rows)])]
@@ -68,7 +84,8 @@ def paper_of(data: dict[str, Any], rows: int = 3) -> Paper:
     )
 
 
-def test_every_kind_of_plot_is_drawn_and_named_once(tmp_path: Path) -> None:
+def test_every_kind_of_plot_is_drawn_and_named_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper, "PICTURE_DPI", 48)
     written = write_pictures(paper_of(page_data()), tmp_path / "pictures")
     names = [path.stem for path in written]
     assert len(set(names)) == len(names) == 16
@@ -80,9 +97,10 @@ def test_every_kind_of_plot_is_drawn_and_named_once(tmp_path: Path) -> None:
 
 def test_names_are_data_in_files_and_on_paper(tmp_path: Path) -> None:
     """A name is never a formula, never a path, never more than its place."""
-    for path in write_pictures(paper_of(page_data(HOSTILE)), tmp_path / "pictures"):
-        assert path.parent == tmp_path / "pictures"
-    write_pdf(paper_of(page_data(HOSTILE)), tmp_path / "report.pdf")
+    hostile = paper_of(only() | {"partitions": page_data(HOSTILE)["partitions"]})
+    (path,) = write_pictures(hostile, tmp_path / "pictures")
+    assert path.parent == tmp_path / "pictures"
+    assert write_pdf(paper_of(page_data(HOSTILE)), tmp_path / "report.pdf") == []
     assert plain("a\nb\x00" + "c" * 100, 10) == "a?b?ccccc…"
 
 
@@ -97,7 +115,7 @@ needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="re
 
 def test_the_pdf_is_tagged(tmp_path: Path) -> None:
     path = tmp_path / "report.pdf"
-    write_pdf(paper_of(page_data(), rows=ROWS_MAX + 5), path)
+    write_pdf(paper_of(only("lag"), rows=ROWS_MAX + 5), path)
     data = path.read_bytes()
     assert data.startswith(b"%PDF") and b"/StructTreeRoot" in data and b"/Marked true" in data
 
@@ -112,18 +130,24 @@ def test_the_pdf_has_findings_plots_and_tables_in_words(tmp_path: Path) -> None:
     assert "mathdefault" not in words and words.count("\f") <= 8
 
 
+def drawn(plot: Plot) -> Figure:
+    """As on paper."""
+    with _styled():
+        figure = Figure(figsize=(WHOLE_INCHES if plot.whole else HALF_INCHES, plot.inches))
+        canvas = FigureCanvasAgg(figure)
+        _draw(figure.subplots(), "", plot)
+        canvas.draw()
+    return figure
+
+
 def _texts(plot: Plot) -> list[str]:
-    figure = Figure()
-    canvas = FigureCanvasAgg(figure)
-    plot.draw(figure.subplots())
-    canvas.draw()
-    return [text.get_text() for text in figure.findobj(Text)]
+    return [text.get_text() for text in drawn(plot).findobj(Text)]
 
 
 @pytest.mark.parametrize("lines", [[[0.5, 60_000.0, 61_000, 70_000, 80_000, 81_000]], [[0.5, 1, 20, 300, 4000, 5000]]])
 def test_no_tick_is_a_formula(lines: list[list[float]]) -> None:
     """Where an axis spans less than a decade, and where it spans many."""
-    data = page_data() | {"latency_over_time": {"delivered": lines}}
+    data = only() | {"latency_over_time": {"delivered": lines}}
     data["latency_curve"] = {"delivered": [[1, lines[0][1]], [2, lines[0][2]], [100, lines[0][5]]]}
     for plot in plots(data):
         words = _texts(plot)
@@ -133,7 +157,7 @@ def test_no_tick_is_a_formula(lines: list[list[float]]) -> None:
 
 
 def test_colours_are_told_with_their_unit() -> None:
-    said = {plot.name: _texts(plot) for plot in plots(page_data())}
+    said = {plot.name: _texts(plot) for plot in plots(only("latency_heat", "lag", "busy"))}
     assert "messages, logarithmic" in said["latency-heat-delivered"]
     assert "messages behind" in said["lag"] and "share of the time" in said["consumers"]
 
@@ -212,4 +236,44 @@ def test_many_rows_keep_to_the_sheet(count: int, tmp_path: Path) -> None:
     data = page_data()
     data["lag"] = [{"name": f"orders/{number}", "lag": [1, 2, 3]} for number in range(count)]
     plot = next(plot for plot in plots(data) if plot.name == "lag")
-    assert 0.15 < plot.height <= 1.2
+    assert 1.5 < plot.inches <= 8.0
+
+
+def test_on_paper_type_is_at_least_nine_points_and_a_legend_has_at_most_eight_lines() -> None:
+    series = 11
+    lines = [{"name": f"topic-{n}", "hue": n, "messages": [n, 2.0, 3.0], "bytes": [n, 1, 1]} for n in range(series)]
+    data = only("lag", "backpressure", "latency_heat")
+    data["throughput"] = {"topic": lines, "partition": [], "producer": [], "consumer": []}
+    data["ownership"] = page_data()["ownership"] | {
+        "clients": [f"client-{n}" for n in range(series)],
+        "hues": list(range(series)),
+    }
+    for plot in plots(data):
+        figure = drawn(plot)
+        sizes = {round(float(text.get_fontsize()), 1) for text in figure.findobj(Text) if text.get_text()}
+        assert min(sizes) >= 9, plot.name
+        legend = figure.axes[0].get_legend()
+        entries = [] if legend is None else [text.get_text() for text in legend.get_texts()]
+        assert len(entries) <= 8, plot.name
+        if plot.name == "throughput-by-topic":
+            assert len(entries) == 8 and "4 others" in entries
+
+
+def test_what_others_are_is_their_sum() -> None:
+    lines = [{"name": str(n), "hue": n, "messages": [float(n), 1.0]} for n in range(10)]
+    kept = few(lines, "messages")
+    assert [one["name"] for one in kept] == [*"9876543", "3 others"]
+    assert kept[-1]["messages"] == [0 + 1 + 2, 3]
+
+
+@needs_poppler
+def test_a_plot_that_cannot_be_drawn_costs_only_itself(tmp_path: Path) -> None:
+    def fail(_axes: object) -> None:
+        raise ValueError("math domain error")
+
+    broken = replace(paper_of(only()), plots=[("", Plot("lag", "Consumer lag", fail))])
+    failed = write_pdf(broken, tmp_path / "report.pdf")
+    assert failed == ["Consumer lag: This plot could not be drawn: math domain error."]
+    words = words_of(tmp_path / "report.pdf")
+    assert "This plot could not be drawn: math domain error." in words
+    assert "All is well" in words

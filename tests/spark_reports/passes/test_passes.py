@@ -20,7 +20,16 @@ from spark_reports.passes import rollup
 from spark_reports.scale import Scale
 from spark_reports.tables import dead_letters, keys
 from tests.spark_reports.conftest import Events
-from tests.spark_reports.tables.rows import S, check, committed, late, leased, published, rolled, slots
+from tests.spark_reports.tables.rows import (
+    S,
+    check,
+    committed,
+    late,
+    leased,
+    published,
+    rolled,
+    slots,
+)
 from tests.spark_reports.tables.rows import events as written
 
 pytestmark = pytest.mark.spark
@@ -154,10 +163,11 @@ def test_hot_keys_have_their_shares_and_any_bytes_are_shown(events: Events) -> N
         published(0, 1, 0, key="Ž".encode()),
         published(0, 1, 1, 3),
     )
-    parts = keys.partitions(rolled(written(*rows), SCALE))
-    check(parts, keys.PARTITIONS_SCHEMA, [("t", 0, 8, 80, 8 / 12, 16 / 12), ("t", 1, 4, 40, 4 / 12, 8 / 12)])
+    counted = bring(keys_pass.hot_keys(events(*rows), SCALE, top=3))
+    parts = keys.partitions(rolled(written(*rows), SCALE), counted)
+    check(parts, keys.PARTITIONS_SCHEMA, [("t", 0, 8, 80, 0, 8 / 12, 16 / 12), ("t", 1, 4, 40, 3, 4 / 12, 8 / 12)])
     check(
-        keys.hot_keys(bring(keys_pass.hot_keys(events(*rows), SCALE, top=3)), parts),
+        keys.hot_keys(counted, parts),
         keys.SCHEMA,
         [
             ("t", 1, "hot", 0, 6, 60, 0.75, 0.5),

@@ -12,17 +12,19 @@ from types import SimpleNamespace
 import polars as pl
 
 from broker_core.recording import schema
+from broker_core.recording.ownership import Ownership
 from resources.measures import DURATION_GROWTH
 from spark_reports.passes import control, rollup
 from spark_reports.scale import Scale
+from spark_reports.tables import ownership, unserved
 from spark_reports.tables.latency import replays
-from spark_reports.tables.schema import arrow
+from spark_reports.tables.schema import arrow, rows
 
 S = 1_000_000_000
 MS = 1_000_000
 _TYPES = {"int64": pl.Int64(), "int32": pl.Int32(), "string": pl.String(), "binary": pl.Binary()}
 EVENT = {column.name: _TYPES[str(column.type)] for column in schema.EVENT_SCHEMA}
-_EMPTY = dict.fromkeys(EVENT) | dict.fromkeys(("topic", "client", "group", "cause", "to_topic"), "")
+_EMPTY = dict.fromkeys(EVENT) | dict.fromkeys(("topic", "client", "group", "cause", "to_topic", "member"), "")
 _TOLD = ("rejected", "dropped", "evicted", "dead_lettered")
 
 
@@ -45,6 +47,16 @@ def events(*rows: dict) -> pl.DataFrame:
 def happened(*rows: dict) -> pl.DataFrame:
     """Control events as their pass brings them."""
     return events(*rows).select(control.COLUMNS)
+
+
+def reduced(control: pl.DataFrame) -> Ownership:
+    """Owners and gaps as the reducer has them where no delivery tells anything."""
+    return unserved.reduced(unserved.told(control), rows(unserved.READ_ON_SCHEMA, []))
+
+
+def owned(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Who owned which partition."""
+    return ownership.ownership(reduced(control), unserved.told(control), scale)
 
 
 def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:

@@ -17,8 +17,8 @@ from spark_reports.tables import (
     groups,
     lag,
     latency,
+    lives,
     markers,
-    ownership,
     queues,
     rebalances,
     refusals,
@@ -37,7 +37,9 @@ from tests.spark_reports.tables.rows import (
     happened,
     late,
     leased,
+    owned,
     published,
+    reduced,
     rolled,
     slots,
 )
@@ -117,8 +119,7 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
         published(11 * S, 2, 0, 9),
     )  # fmt: skip
     told = detailed(control)
-    moves, owners = rebalances.rebalances(told, SCALE), ownership.ownership(told, SCALE)
-    pauses = unserved.pauses(unserved.taken(told, moves, owners, SCALE), rows(unserved.READ_ON_SCHEMA, []))
+    pauses = unserved.pauses(reduced(control), rebalances.rebalances(told, SCALE), SCALE)
     appended = messages.join_where(
         pauses.rename({"topic": "of"}),
         pl.col("topic") == pl.col("of"),
@@ -136,50 +137,6 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
             ("g", 10 * S, "t", 0, "a", "a", 10 * S, 12 * S, 2 * S, 0, 10 * S, 12 * S, ""),
         ],
     )
-
-
-def _fault(at: int, client: str, **detail: object) -> dict:
-    return {"kind": "fault", "time_ns": at, "client": client, "detail": json.dumps(detail)}
-
-
-@pytest.mark.parametrize(
-    ("before", "left", "lost_s", "cause"),
-    [
-        ([_fault(4 * S, "a", fault="crash")], {}, 4, "crash"),
-        ([_fault(4 * S, "a", fault="crash"), _fault(9 * S, "a", ended="crash")], {}, 4, "crash"),
-        ([_fault(4 * S, "a", fault="pause")], {}, 4, "pause"),
-        ([_fault(4 * S, "a", fault="pause"), _fault(6 * S, "a", ended="pause")], {}, 10, ""),
-        ([_fault(4 * S, "a", fault="slow_down")], {}, 10, ""),
-        ([_fault(4 * S, "b", fault="crash")], {}, 10, ""),
-        # It came back, and was given the partition as another member.
-        (
-            [_fault(4 * S, "a", fault="crash"), _owned("revoked", 5 * S, "a", 0), _owned("assigned", 7 * S, "a", 0)],
-            {},
-            10,
-            "",
-        ),
-        ([], {"heard_ns": 3 * S}, 3, "silence"),
-        ([_fault(4 * S, "a", fault="crash")], {"heard_ns": 3 * S}, 4, "crash"),
-    ],
-)
-def test_an_outage_begins_when_the_owner_could_read_last(before: list, left: dict, lost_s: int, cause: str) -> None:
-    control = happened(
-        _owned("assigned", S, "a", 0),
-        *before,
-        {"kind": "member_left", "time_ns": 10 * S, "group": "g", "client": "a", "detail": json.dumps(left)},
-        {"kind": "rebalance_started", "time_ns": 10 * S, "group": "g", "cause": "a missed its heartbeats"},
-        _owned("revoked", 10 * S, "a", 0),
-        _owned("assigned", 12 * S, "b", 0),
-        {"kind": "rebalance_completed", "time_ns": 12 * S, "group": "g", "detail": json.dumps({"started_ns": 10 * S})},
-    )
-    told = detailed(control)
-    owners = ownership.ownership(told, SCALE)
-    taken = unserved.taken(told, rebalances.rebalances(told, SCALE), owners, SCALE)
-    (row,) = unserved.pauses(taken, rows(unserved.READ_ON_SCHEMA, [])).to_dicts()
-    assert (row["from_ns"], row["to_ns"], row["pause_ns"], row["cause"]) == (
-        lost_s * S, 12 * S, (12 - lost_s) * S, cause,
-    )  # fmt: skip
-    assert (row["revoked_ns"], row["assigned_ns"], row["owner_after"]) == (10 * S, 12 * S, "b")
 
 
 def test_many_pauses_are_few_windows() -> None:
@@ -214,7 +171,7 @@ def test_the_effects_of_a_fault_are_those_of_its_group_and_of_a_disk_of_all() ->
     assert (crash.delivered_before, crash.delivered_after) == (1.0, 0.0)
     assert (disk.delivered_before, disk.delivered_after) == (3.0, 2.0)
     assert crash.p99_before_ns == pytest.approx(10 * MS, rel=0.005) and crash.p99_after_ns is None
-    assert (crash.behind_before, crash.behind_after) == (0, 13)
+    assert (crash.behind_before, crash.behind_after) == (0, 12)
 
 
 def test_a_group_in_one_row() -> None:
@@ -224,16 +181,17 @@ def test_a_group_in_one_row() -> None:
         *(committed(at * S + S // 2, 0, at) for at in range(8)),
     )
     scale, told = Scale(0, 10 * S, S), detailed(happened())
-    found, owners = rolled(table, scale), ownership.ownership(told, scale)
+    found, owners = rolled(table, scale), owned(happened(), scale)
     moves = rebalances.rebalances(told, scale)
-    spans = utilisation.spans(slots(table, scale), told, scale, scale.slot_ns())
+    there = lives.lives(found, told, scale)
+    spans = utilisation.spans(slots(table, scale), told, there, scale, scale.slot_ns())
     answer = groups.groups(
         found,
         latency.latency(late(table, scale), "group"),
         groups.behind(lag.lag(found, told, scale), queues.queues(found, told, scale)),
         moves,
-        unserved.taken(told, moves, owners, scale),
-        consumers.consumers(found, told, owners, spans, scale),
+        unserved.pauses(reduced(happened()), moves, scale),
+        consumers.consumers(found, told, there, owners, spans, scale),
     )
     (row,) = (SimpleNamespace(**each) for each in arrow(answer, groups.SCHEMA).to_pylist())
     assert (row.group, row.clients, row.delivered, row.acknowledged, row.repeated) == ("g", 1, 8, 8, 0)

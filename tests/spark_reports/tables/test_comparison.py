@@ -72,7 +72,7 @@ def test_a_percentile_is_judged_only_beyond_what_it_varies(measure: str, spread_
 
 def test_differences_have_a_size_and_a_direction() -> None:
     measures = _measures(
-        {"p99_ns": [100.0, 50.0, 101.0], "dead_lettered": [0.0, 30.0, 0.0], "published": [50.0, 90.0, None]}
+        {"p99_ns": [100.0 * S, 50.0 * S, 101.0 * S], "dead_lettered": [0.0, 30.0, 0.0], "published": [50.0, 90.0, None]}
     )
     check(
         comparison.comparison(measures, NO_ERRORS).filter(pl.col("session") > 0),
@@ -80,8 +80,8 @@ def test_differences_have_a_size_and_a_direction() -> None:
         [
             ("dead_lettered", "less", 1, "run-1", 30.0, 0.0, 30.0, None, pytest.approx(2 * 30**0.5), "worse"),
             ("dead_lettered", "less", 2, "run-2", 0.0, 0.0, 0.0, None, 0.0, "same"),
-            ("p99_ns", "less", 1, "run-1", 50.0, 100.0, -50.0, -0.5, 10.0, "better"),
-            ("p99_ns", "less", 2, "run-2", 101.0, 100.0, 1.0, 0.01, 10.0, "same"),
+            ("p99_ns", "less", 1, "run-1", 50.0 * S, 100.0 * S, -50.0 * S, -0.5, 10.0 * S, "better"),
+            ("p99_ns", "less", 2, "run-2", 101.0 * S, 100.0 * S, 1.0 * S, 0.01, 10.0 * S, "same"),
             ("published", "", 1, "run-1", 90.0, 50.0, 40.0, 0.8, pytest.approx(2 * 140**0.5), "different"),
             ("published", "", 2, "run-2", None, 50.0, None, None, None, None),
         ],
@@ -92,7 +92,7 @@ def test_sums_over_sessions_of_different_lengths_are_not_judged() -> None:
     told: dict[str, list[float | None]] = {
         "length_ns": [10.0 * S, 20.0 * S, 10.5 * S],
         "dead_lettered": [100.0, 200.0, 200.0],
-        "p99_ns": [1.0, 2.0, 2.0],
+        "p99_ns": [1.0 * S, 2.0 * S, 2.0 * S],
     }
     verdicts = {
         (row["measure"], row["session"]): row["verdict"]

@@ -8,15 +8,31 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import consumers, leases, ownership, utilisation
+from spark_reports.tables import consumers, leases, lives, utilisation
 from spark_reports.tables.details import detailed
-from tests.spark_reports.tables.rows import MS, S, check, committed, delivered, events, happened, leased, rolled, slots
+from tests.spark_reports.tables.rows import (
+    MS,
+    S,
+    check,
+    committed,
+    delivered,
+    events,
+    happened,
+    leased,
+    owned,
+    rolled,
+    slots,
+)
 
 SCALE = Scale(0, 10 * S, S)  # slots of 20 ms
 
 
 def spans(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> pl.DataFrame:
-    return utilisation.spans(slots(table, scale), detailed(control), scale, scale.slot_ns())
+    told = detailed(control)
+    there = lives.lives(rolled(table, scale), told, scale)
+    slot_ns = scale.slot_ns()
+    raw = utilisation.spans(slots(table, scale), told, there, scale, slot_ns)
+    return utilisation.within(raw, there, slot_ns)
 
 
 def busy(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> dict[str, int]:
@@ -85,9 +101,9 @@ def test_consumers_are_busy_idle_or_did_nothing() -> None:
             (0, "c", "consumer"),
             (S, "bench", "worker"),
             (0, "p", "producer"),
-            (0, "idle", "consumer"),
         )
     ]
+    started.append({"kind": "client_started", "time_ns": 0, "client": "idle", "detail": json.dumps({"held_from": "g"})})
     assigned = {
         "kind": "partitions_assigned", "time_ns": S, "group": "g", "client": "c",
         "detail": json.dumps({"partitions": [["t", 0], ["t", 1]]}),
@@ -95,17 +111,69 @@ def test_consumers_are_busy_idle_or_did_nothing() -> None:
     joined = {"kind": "member_joined", "time_ns": 2 * S, "group": "g", "client": "idle"}
     stopped = {"kind": "client_stopped", "time_ns": 6 * S, "client": "bench"}
     control = happened(*started, assigned, joined, stopped, _revoked(8 * S, 1))
-    owners = ownership.ownership(detailed(control), SCALE)
-    answer = consumers.consumers(rolled(table, SCALE), detailed(control), owners, spans(table, control), SCALE)
+    owners = owned(control, SCALE)
+    found = rolled(table, SCALE)
+    there = lives.lives(found, detailed(control), SCALE)
+    answer = consumers.consumers(found, detailed(control), there, owners, spans(table, control), SCALE)
     check(
         answer,
         consumers.SCHEMA,
         [
-            ("g", "c", 0, 10 * S, 9 * S, 2, 1, 3 * S, 7 * S, 0.3, 0.3, 5 * S - 20 * MS),
-            ("", "bench", S, 6 * S, None, 0, 0, 0, 5 * S, 0.0, 0.0, 5 * S),
-            ("g", "idle", 0, 10 * S, 0, 0, 0, 0, 10 * S, 0.0, 0.0, 10 * S),
+            ("g", "c", S, 10 * S, 9 * S, 9 * S, 2, 1, 3 * S, 6 * S, 1 / 3, 1 / 3, 5 * S, False),
+            ("", "bench", S, 6 * S, 5 * S, None, 0, 0, 0, 5 * S, 0.0, 0.0, 5 * S, False),
+            ("g", "idle", 2 * S, 10 * S, 8 * S, 0, 0, 0, 0, 8 * S, 0.0, 0.0, 8 * S, True),
         ],
     )
+
+
+def _said(at: int, kind: str, client: str, group: str = "", **detail: object) -> dict:
+    return {"kind": kind, "time_ns": at, "client": client, "group": group, "detail": json.dumps(detail)}
+
+
+def _one(table: pl.DataFrame, control: pl.DataFrame) -> dict:
+    found, told = rolled(table, SCALE), detailed(control)
+    there = lives.lives(found, told, SCALE)
+    owners = owned(control, SCALE)
+    return consumers.consumers(found, told, there, owners, spans(table, control), SCALE).row(0, named=True)
+
+
+def test_a_static_member_that_comes_back_begins_with_empty_hands() -> None:
+    """Nothing is revoked from it: what it held when it crashed is delivered to it again."""
+    table = events(delivered(S, 0, 0, 5), delivered(5 * S, 0, 0, 5, attempt=2), committed(6 * S, 0, 0, 5))
+    control = happened(
+        _said(0, "client_started", "c", role="consumer"),
+        _said(0, "member_joined", "c", "g", member_id="c-1"),
+        _said(2 * S, "fault", "c", fault="crash"),
+        _said(4 * S, "fault", "c", ended="crash"),
+        _said(4 * S, "member_joined", "c", "g", member_id="c-2", replaces="c-1"),
+        _said(9 * S, "member_left", "c", "g", member_id="c-1", heard_ns=S),
+    )
+    row = _one(table, control)
+    assert (row["from_ns"], row["to_ns"], row["there_ns"]) == (0, 10 * S, 8 * S)
+    assert (row["busy_ns"], row["idle_ns"]) == (2 * S, 6 * S)
+    assert row["longest_idle_ns"] == 4 * S
+
+
+def test_who_stops_and_starts_again_has_two_lives() -> None:
+    table = events(delivered(S, 0, 0), committed(2 * S, 0, 0), delivered(8 * S, 0, 1), committed(9 * S, 0, 1))
+    control = happened(
+        _said(0, "member_joined", "c", "g", member_id="c-1"),
+        _said(3 * S, "member_left", "c", "g", member_id="c-1"),
+        _said(3 * S, "client_stopped", "c", role="consumer"),
+        _said(7 * S, "client_started", "c", role="consumer"),
+        _said(7 * S, "member_joined", "c", "g", member_id="c-2"),
+    )
+    row = _one(table, control)
+    assert (row["there_ns"], row["busy_ns"], row["utilisation"]) == (6 * S, 2 * S, 1 / 3)
+    assert row["longest_idle_ns"] == S
+    worker = happened(
+        _said(0, "client_started", "w", role="worker"),
+        _said(4 * S, "fault", "w", fault="crash"),
+        _said(8 * S, "fault", "w", ended="crash"),
+    )
+    lease = events(leased("delivered", 3 * S, 0), leased("lease_expired", 6 * S, 0))
+    row = _one(lease, worker)
+    assert (row["there_ns"], row["busy_ns"]) == (6 * S, S)  # the lease goes on, and nobody works
 
 
 def test_leases_are_counted_by_how_they_ended() -> None:

@@ -17,6 +17,7 @@ def test_totals_count_every_message_of_every_range() -> None:
         published(0, 0, 0, 1000),
         leased("delivered", 1, 0, 4),
         leased("delivered", 2, 0, 3, attempt=2),
+        leased("delivered", 2, 0, 2, attempt=None),  # by a client that had them already
         leased("acknowledged", 3, 0, 4),
         leased("dead_lettered", 4, 4, 2),
         {"kind": "rejected", "topic": "t", "count": 5},
@@ -27,15 +28,26 @@ def test_totals_count_every_message_of_every_range() -> None:
     control = happened({"kind": "rebalance_started", "group": "g"}, {"kind": "fault"})
     answer = totals.totals(rolled(table, SCALE), control).sort("name")
     expected = {
-        "published": 1000, "delivered": 7, "redelivered": 3, "acknowledged": 4, "dead_lettered": 2, "rejected": 5,
-        "dropped": 6, "redriven": 0, "expired": 0, "evicted": 0, "purged": 3, "rebalances": 1, "events": 11,
+        "published": 1000, "delivered": 9, "redelivered": 3, "fetched_again": 2, "acknowledged": 4, "dead_lettered": 2,
+        "rejected": 5, "dropped": 6, "redriven": 0, "expired": 0, "evicted": 0, "purged": 3, "rebalances": 1,
+        "events": 12,
     }  # fmt: skip
     check(answer, totals.SCHEMA, sorted(expected.items()))
 
 
+def test_the_last_bucket_is_no_peak() -> None:
+    """It is closed at both ends: of one message a tenth of a second, it has eleven."""
+    table = events(*(published(at * S // 10, 0, at) for at in range(101)), published(10 * S, 1, 0))
+    answer = throughput.throughput_series(throughput.throughput(rolled(table, SCALE), SCALE), SCALE)
+    peaks = {
+        row["name"]: row["peak_messages_per_s"] for row in answer.rows(named=True) if row["dimension"] == "partition"
+    }
+    assert peaks == {"0": 10.0, "1": 1.0}  # of partition 1 there is no other
+
+
 def test_totals_of_an_empty_session_are_zero() -> None:
     answer = totals.totals(rolled(events(), SCALE), happened()).rows(named=True)
-    assert len(answer) == 13 and all(row["recorded"] == 0 for row in answer)
+    assert len(answer) == 14 and all(row["recorded"] == 0 for row in answer)
 
 
 def test_reconciliation_puts_what_differs_first() -> None:

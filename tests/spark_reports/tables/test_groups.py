@@ -7,7 +7,7 @@ import json
 from spark_reports.scale import Scale
 from spark_reports.tables import ownership, rebalances
 from spark_reports.tables.details import detailed
-from tests.spark_reports.tables.rows import S, check, happened
+from tests.spark_reports.tables.rows import S, check, happened, owned
 
 
 def _started(at: int, generation: int, cause: str, **more: object) -> dict:
@@ -78,7 +78,7 @@ def test_ownership_is_one_interval_per_holder() -> None:
         _owned("revoked", 4 * S, "a", 1),  # late: b holds it
     )
     check(
-        ownership.ownership(detailed(control), Scale(0, 5 * S, S)),
+        owned(control, Scale(0, 5 * S, S)),
         ownership.SCHEMA,
         [
             ("g", "t", 0, "a", 1, S, 5 * S, 4 * S),

@@ -12,8 +12,7 @@ from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.faults import Crash
 from broker_core.simulation.actions.topics import CreateTopic
-from spark_reports.page.charts import OTHERS, chart_data
-from spark_reports.page.numbering import Numbering
+from spark_reports.page.charts import OTHERS, Numbering, chart_data
 from spark_reports.tables.hues import hues
 from tests.spark_reports.page.tables_by_hand import SCALE
 

@@ -30,6 +30,15 @@ def test_lag_carries_offsets_forward_and_is_null_before_the_first_commit() -> No
     check(lag.lag_series(answer, scale), lag.SERIES_SCHEMA, [("g", "t", 0, 9, 9, 4 * S, 7.5)])
 
 
+def test_before_the_first_commit_lag_counts_from_where_the_group_began() -> None:
+    began = happened(
+        {"kind": "reading_began", "time_ns": 1, "topic": "t", "partition": 0, "offset": 3, "group": "g", "seq": 4}
+    )
+    table, scale = events(published(0, 0, 0, 10), committed(S, 0, 0, 8)), Scale(0, 2 * S, S)
+    answer = lag.lag(rolled(table, scale), detailed(began), scale)
+    check(answer, lag.SCHEMA, [("g", "t", 0, 0, 10, None, 7), ("g", "t", 0, S, 10, 8, 2)])
+
+
 def test_a_reset_moves_the_committed_offset_back_and_redriven_messages_are_appended() -> None:
     redriven = {
         "kind": "redriven", "time_ns": S, "topic": "t.dlq", "partition": 0, "offset": 0, "count": 2,
@@ -67,6 +76,22 @@ def test_queues_have_what_waits_and_what_is_in_flight() -> None:
         queues.SCHEMA,
         [("q", 0, 2, 3), ("q", S, 3, 0), ("q", 2 * S, 3, 0)],
     )
+
+
+def test_of_a_subscription_only_what_is_unfinished_waits() -> None:
+    own = {"group": "s", "topic": "t", "partition": 0}
+    table = events(
+        published(0, 0, 0, 51),
+        {"kind": "evicted", "time_ns": 0, "offset": 0, "count": 40, **own},
+        {"kind": "delivered", "time_ns": S, "offset": 40, "count": 3, "client": "c", **own},
+        {"kind": "acknowledged", "time_ns": S, "offset": 40, "count": 1, "client": "c", **own},
+    )
+    scale = Scale(0, 2 * S, S)
+    created = {"kind": "queue_created", "time_ns": 0, "topic": "t", "count": 1}
+    control = happened({**created, "group": "s"}, {**created, "group": "late", "time_ns": 1})
+    waiting = [("s", 0, 11, 0), ("s", S, 8, 2)]
+    check(queues.queues(rolled(table, scale), control, scale), queues.SCHEMA, waiting)
+    assert lag.lag(rolled(table, scale), detailed(control), scale).height == 0
 
 
 def test_markers_of_transactions_count_in_no_lag() -> None:

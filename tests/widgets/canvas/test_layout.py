@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.long_form import examples
 from tests.widgets.canvas.sample_views import first_view, wide_view
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import nice_scale
@@ -90,7 +91,7 @@ def views(draw: st.DrawFn) -> CanvasView:
     return CanvasView(producers, topics, groups, bench, queues, links)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(views(), st.builds(Arrangement, st.integers(1, 3), st.booleans(), st.booleans()))
 def test_nothing_overlaps_and_links_keep_to_the_gaps(view: CanvasView, arrangement: Arrangement) -> None:
     check(lay_out(view, arrangement))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.canvas.short_names import LETTERS, short_names
+from widgets.canvas.topic_item import LETTERS, short_names
 
 
 @pytest.mark.parametrize(

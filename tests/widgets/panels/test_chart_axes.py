@@ -40,6 +40,7 @@ def test_ticks_of_powers_are_few_and_in_range(low: float, length: float, most: i
         (0, 5.3, 3, ["0", "2", "4"]),
         (0, 21.2, 3, ["0", "10", "20"]),
         (0, 1.06, 2, ["0", "1"]),
+        (0.9, 1.1, 2, ["0.9", "1.1"]),
         (0, 9_500, 6, ["0", "2k", "4k", "6k", "8k"]),
     ],
 )
@@ -55,6 +56,8 @@ def test_even_ticks_are_round(low: float, high: float, most: int, labels: list[s
         (0.1, 1.9, 6, ["2", "5", "10", "20", "50"]),
         (0, 1, 3, ["1", "3", "10"]),
         (0, 1, 2, ["1", "10"]),
+        (-0.22, 0.11, 5, ["0.8", "1", "1.2"]),
+        (0.02, 0.25, 3, ["1.2", "1.4", "1.6"]),
     ],
 )
 def test_ticks_of_powers_are_round(low: float, high: float, most: int, labels: list[str]):

@@ -34,6 +34,8 @@ def panel(qtbot):
     qtbot.addWidget(made)
     made.resize(1200, 320)
     made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
     return made
 
 

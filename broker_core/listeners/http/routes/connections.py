@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 from starlette.exceptions import HTTPException
 
 from broker_core.clock import NS_PER_MS
@@ -10,12 +9,10 @@ from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.route import ByHand
 from broker_core.operations.observe import (
     BrokerAnswer,
-    ConnectionAnswer,
     ConnectionsAnswer,
     CutConnection,
     DescribeBroker,
     ListConnections,
-    TotalsAnswer,
 )
 from broker_core.version import program_version
 
@@ -28,24 +25,13 @@ async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAn
         durability=call.host.config.log.durability,
         events=call.host.events.count,
         connections=call.context.connections.count(),
-        totals=msgspec.convert(totals, TotalsAnswer, from_attributes=True),
+        totals=totals,
         damage=damage,
     )
 
 
 async def _list_connections(call: HttpCall, _request: ListConnections) -> ConnectionsAnswer:
-    now_ns = call.host.now_ns
-    same = [name for name in ConnectionAnswer.__struct_fields__ if not name.endswith("_ms")]
-    return ConnectionsAnswer(
-        connections=[
-            ConnectionAnswer(
-                age_ms=max(0, (now_ns - view.opened_ns) // NS_PER_MS),
-                quiet_ms=max(0, (now_ns - view.heard_ns) // NS_PER_MS),
-                **{name: getattr(view, name) for name in same},
-            )
-            for view in call.context.connections.views()
-        ]
-    )
+    return ConnectionsAnswer(connections=list(call.context.connections.views()))
 
 
 async def _cut_connection(call: HttpCall, request: CutConnection) -> None:

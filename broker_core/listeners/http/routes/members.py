@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall
@@ -29,7 +31,13 @@ async def _join(call: HttpCall, request: Join) -> Joined:
     )
     client = call.named(request.client_id)
     member = call.context.members.join(
-        request.group, request.topics, request.prefix, config, client, request.session_timeout_ms / 1_000
+        request.group,
+        request.topics,
+        request.prefix,
+        config,
+        client,
+        request.session_timeout_ms / 1_000,
+        partial(call.may, READ, "topic"),
     )
     return Joined(
         group=request.group, member=member.name, client_id=client, session_timeout_ms=request.session_timeout_ms
@@ -54,6 +62,8 @@ async def _commit_offsets(call: HttpCall, request: CommitOffsets) -> Status:
     member = _member(call, request)
     offsets = None
     if request.offsets is not None:
+        for each in request.offsets:
+            call.must(READ, "topic", each.topic)
         offsets = {(each.topic, each.partition): each.offset for each in request.offsets}
     member.commit(offsets)
     await call.wait(call.host.kept())
@@ -63,6 +73,7 @@ async def _commit_offsets(call: HttpCall, request: CommitOffsets) -> Status:
 async def _seek(call: HttpCall, request: Seek) -> Status:
     member = _member(call, request)
     place = request.place
+    call.must(READ, "topic", place.topic)
     member.seek(place.topic, place.partition, place.offset)
     return Status()
 

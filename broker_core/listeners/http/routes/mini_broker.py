@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.consumers import Registered
@@ -155,7 +155,7 @@ async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
     try:
         await call.ask(CreateTopic(name=topic, partitions=partitions))
     except BrokerError as error:
-        if error.code is ErrorCode.TOPIC_ALREADY_EXISTS and topic in call.broker.topics.names():
+        if error.code is ErrorCode.TOPIC_ALREADY_EXISTS and topic in call.broker.topics:
             return False  # another request was faster
         raise
     return True

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi.responses import Response, StreamingResponse
+import contextlib
+from collections.abc import AsyncGenerator
 
+from starlette.responses import Response, StreamingResponse
+
+from broker_core.errors import BrokerError
 from broker_core.events import Event
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.events import Subscriber
+from broker_core.listeners.http.problems import problem_of
 from broker_core.listeners.http.route import Routes
 from broker_core.operations.observe import EventQuery
 from broker_core.operations.rights import READ
@@ -42,9 +47,22 @@ async def stream_events(call: HttpCall) -> Response:
             and (everything or _may_see(call, event))
         )
 
-    subscriber = Subscriber(call.host, wanted)
+    subscriber = Subscriber(call.host, wanted, told=everything)
+    slot = contextlib.ExitStack()
+    try:
+        slot.enter_context(call.context.streaming())
+    except BrokerError as error:
+        refused = problem_of(error)  # and gone, or a flood of them would take all connections
+        return Response(refused.body, refused.status, {**refused.headers, "Connection": "close"})
+
+    async def stream() -> AsyncGenerator[bytes]:
+        with slot:
+            async with contextlib.aclosing(subscriber.stream(call.context.closing, query.limit)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
     return StreamingResponse(
-        subscriber.stream(call.context.closing, query.limit),
+        stream(),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

@@ -90,7 +90,7 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
 
 async def auto_create(call: HttpCall, name: str) -> bool:
     """Create a missing topic where the host is configured to. Whether it did. Raises INVALID_TOPIC."""
-    if call.host.config.auto_create_partitions and name not in call.broker.topics.names():
+    if call.host.config.auto_create_partitions and name not in call.broker.topics:
         return await call.slow(lambda: call.host.ensure_topic(name))
     return False
 

@@ -1,7 +1,7 @@
 """The API of Confluent's schema registry, at the root, for Confluent's serializers and tools.
 
-Paths, bodies, errors and their numbers are Confluent's. Left out, and refused in a sentence: references between
-schemas, Protobuf, contexts, modes other than READWRITE, and deleting for good (`permanent`): old data needs its schema.
+Paths, bodies, errors, their numbers and sentences are Confluent's. Left out, and refused in a sentence: Protobuf,
+contexts, and modes other than READWRITE.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi.responses import Response
 from msgspec import Meta
+from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall
@@ -29,7 +29,7 @@ from broker_core.operations.schemas import (
     SetDefaultCompatibility,
 )
 from broker_core.schemas.compatibility import SchemaKind
-from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
+from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
 
 routes = Routes("Schema registry")
 
@@ -42,10 +42,32 @@ _NUMBERS = {
     ErrorCode.MALFORMED_REQUEST: (422, 42201),
     ErrorCode.INVALID_REQUEST: (422, 42204),
     ErrorCode.INVALID_SCHEMA: (422, 42201),
+    ErrorCode.REFERENCE_EXISTS: (422, 42206),
     ErrorCode.UNAUTHORIZED: (401, 40101),
     ErrorCode.FORBIDDEN: (403, 40301),
 }
+# Confluent's sentences, with the parameters of the path and what we say.
+_SENTENCES = {
+    ErrorCode.UNKNOWN_SUBJECT: "Subject '{subject}' not found.",
+    ErrorCode.UNKNOWN_SCHEMA_VERSION: "Version {version} not found.",
+    ErrorCode.UNKNOWN_SCHEMA: "Schema {id}not found",
+    ErrorCode.INVALID_SCHEMA: "Invalid schema: {about}",
+    ErrorCode.REFERENCE_EXISTS: "One or more references exist to the schema: {about}",
+    ErrorCode.INCOMPATIBLE_SCHEMA: (
+        'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: [{about}]'
+    ),
+}
+_MOST_VERSION = 2_147_483_647
 _Answer = Callable[[HttpCall], Awaitable[Any]]
+
+
+class _Refused(Exception):
+    """An error of Confluent's that nothing else here has."""
+
+    def __init__(self, status: int, number: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.number = number
 
 
 SchemaType = Literal["AVRO", "JSON", "PROTOBUF"]
@@ -58,13 +80,22 @@ class Candidate(msgspec.Struct, frozen=True, rename="camel"):
 
     schema: str
     schema_type: SchemaType = "AVRO"
-    references: list[Any] = []
+    references: References = ()
 
 
 class CompatibilityLevel(msgspec.Struct, frozen=True):
     """The mode of a subject, or of all that have none."""
 
-    compatibility: CompatibilityMode
+    compatibility: str
+
+    def mode(self) -> CompatibilityMode:
+        """Raises `_Refused`."""
+        try:
+            found: CompatibilityMode = msgspec.convert(self.compatibility.upper(), CompatibilityMode)
+        except msgspec.ValidationError:
+            known = "none, backward, forward, full, backward_transitive, forward_transitive, and full_transitive"
+            raise _Refused(422, 42203, f"Invalid compatibility level. Valid values are {known}") from None
+        return found
 
 
 class ModeChange(msgspec.Struct, frozen=True):
@@ -85,7 +116,14 @@ def _confluent(handler: _Answer) -> RouteHandler:
             call.failed(error)
             usual = STATUSES.get(error.code, 500)
             status, number = _NUMBERS.get(error.code, (usual, error.code.code))
-            found = {"error_code": number if number >= usual else usual, "message": str(error)}
+            names = {**call.request.path_params, "about": error.about}
+            names["id"] = f"{names['id']} " if "id" in names else ""
+            message = _SENTENCES[error.code].format(**names) if error.code in _SENTENCES else str(error)
+            found = {"error_code": number if number >= usual else usual, "message": message}
+        except _Refused as refused:
+            if call.connection is not None:
+                call.connection.failed(str(refused))
+            found, status = {"error_code": refused.number, "message": str(refused)}, refused.status
         return Response(msgspec.json.encode(found), status, media_type=MEDIA_TYPE)
 
     return answer
@@ -106,45 +144,48 @@ def _serve(method: str, path: str) -> Callable[[_Answer], RouteHandler]:
 @_serve("GET", "/subjects")
 async def subjects(call: HttpCall) -> list[str]:
     """All subjects that the caller may read and whose name begins with `subjectPrefix`."""
-    prefix = call.request.query_params.get("subjectPrefix", "")
-    return [name for name in _registry(call).subjects() if name.startswith(prefix) and call.may(READ, "subject", name)]
+    prefix, there = call.request.query_params.get("subjectPrefix", ""), _registry(call).subjects(deleted=_deleted(call))
+    return [name for name in there if name.startswith(prefix) and call.may(READ, "subject", name)]
 
 
 @_serve("POST", "/subjects/{subject}")
 async def find(call: HttpCall) -> Mapping[str, Any]:
     """The version of the subject that has this schema."""
     name = _subject(call, READ)
-    text, kind = _candidate(await call.body(Candidate))
-    return _described(_registry(call).find(name, text, kind))
+    return _described(_registry(call).find(name, *_candidate(await call.body(Candidate))))
 
 
 @_serve("DELETE", "/subjects/{subject}")
 async def delete_subject(call: HttpCall) -> list[int]:
-    """Delete every version of the subject."""
-    name = _subject(call, ADMIN)
-    _must_be_soft(call)
-    return (await call.ask(DeleteSubject(subject=name))).versions
+    """Delete every version of the subject; `permanent` deletes those for good that were deleted."""
+    name, permanent = _subject(call, ADMIN), _flag(call, "permanent")
+    live = _registry(call).subjects()
+    if permanent and name in live:
+        raise _Refused(404, 40405, f"Subject '{name}' was not deleted first before being permanently deleted")
+    if not permanent and name not in live and name in _registry(call).subjects(deleted=True):
+        raise _Refused(404, 40404, f"Subject '{name}' was soft deleted.Set permanent=true to delete permanently")
+    return (await call.ask(DeleteSubject(subject=name, permanent=permanent))).versions
 
 
 @_serve("GET", "/subjects/{subject}/versions")
 async def versions(call: HttpCall) -> list[int]:
     """The versions of the subject."""
-    return list(_registry(call).versions(_subject(call, READ)))
+    return list(_registry(call).versions(_subject(call, READ), deleted=_deleted(call)))
 
 
 @_serve("POST", "/subjects/{subject}/versions")
 async def register(call: HttpCall) -> Mapping[str, Any]:
     """Register a schema; the same one again keeps its id."""
     name = _subject(call, WRITE)
-    text, kind = _candidate(await call.body(Candidate))
-    registered = await call.ask(RegisterSchema(subject=name, text=SchemaText.of(text, kind)))
-    return _described(registered.found())
+    text = SchemaText.of(*_candidate(await call.body(Candidate)))
+    registered = await call.ask(RegisterSchema(subject=name, text=text))
+    return _described(registered)
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
 async def version(call: HttpCall) -> Mapping[str, Any]:
     """One version, or the latest."""
-    return _described(_version(call, _subject(call, READ)))
+    return _described(_version(call, _subject(call, READ), deleted=_deleted(call)))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/schema")
@@ -153,13 +194,25 @@ async def version_text(call: HttpCall) -> Any:
     return msgspec.Raw(_version(call, _subject(call, READ)).text.encode())
 
 
+@_serve("GET", "/subjects/{subject}/versions/{version}/referencedby")
+async def referenced_by(call: HttpCall) -> list[int]:
+    """The ids of the schemas that refer to one version."""
+    name = _subject(call, READ)
+    return list(_registry(call).referenced_by(name, _version(call, name, deleted=True).version))
+
+
 @_serve("DELETE", "/subjects/{subject}/versions/{version}")
 async def delete_version(call: HttpCall) -> int:
-    """Delete one version; its number."""
-    name = _subject(call, ADMIN)
-    _must_be_soft(call)
-    number = _version(call, name).version
-    await call.ask(DeleteVersion(subject=name, version=number))
+    """Delete one version; its number. `permanent` deletes one for good that was deleted."""
+    name, permanent = _subject(call, ADMIN), _flag(call, "permanent")
+    number = _version(call, name, deleted=True).version
+    named, live = f"Subject '{name}' Version {number} was", name in _registry(call).subjects()
+    if live and number in _registry(call).versions(name):
+        if permanent:
+            raise _Refused(404, 40407, f"{named} not deleted first before being permanently deleted")
+    elif not permanent:
+        raise _Refused(404, 40406, f"{named} soft deleted.Set permanent=true to delete permanently")
+    await call.ask(DeleteVersion(subject=name, version=number, permanent=permanent))
     return number
 
 
@@ -176,7 +229,7 @@ async def schema_types(call: HttpCall) -> list[str]:
 async def schema(call: HttpCall) -> Mapping[str, Any]:
     """The schema with this id, of a deleted version too."""
     number, kind, text = _by_id(call)
-    return {"schema": text, "id": number, **_type_of(kind)}
+    return {"schema": text, "id": number, **_type_of(kind), **_references(_registry(call).references(number))}
 
 
 @_serve("GET", "/schemas/ids/{id}/schema")
@@ -215,9 +268,9 @@ async def check_version(call: HttpCall) -> Mapping[str, Any]:
 
 
 async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
-    text, kind = _candidate(await call.body(Candidate))
+    candidate = _candidate(await call.body(Candidate))
     registry = _registry(call)
-    problems = await call.slow(lambda: call.host.call(lambda _now: registry.check(name, text, kind)))
+    problems = await call.slow(lambda: call.host.call(lambda _now: registry.check(name, *candidate)))
     found: dict[str, Any] = {"is_compatible": not problems}
     if call.request.query_params.get("verbose", "").lower() == "true":
         found["messages"] = [str(problem) for problem in problems]
@@ -234,22 +287,25 @@ async def config(call: HttpCall) -> Mapping[str, str]:
 async def set_config(call: HttpCall) -> Mapping[str, str]:
     """Choose the mode of subjects that have none of their own."""
     call.must(ADMIN, "broker")
-    level = (await call.body(CompatibilityLevel)).compatibility
+    level = (await call.body(CompatibilityLevel)).mode()
     await call.ask(SetDefaultCompatibility(mode=level))
     return {"compatibility": level}
 
 
 @_serve("GET", "/config/{subject}")
 async def subject_config(call: HttpCall) -> Mapping[str, str]:
-    """The mode that holds for the subject."""
-    return {"compatibilityLevel": _registry(call).compatibility_of(_subject(call, READ)).value}
+    """The mode of the subject; with `defaultToGlobal` the one that holds for it."""
+    name, registry = _subject(call, READ), _registry(call)
+    if not registry.has_own_compatibility(name) and not _flag(call, "defaultToGlobal"):
+        raise _Refused(404, 40408, f"Subject '{name}' does not have subject-level compatibility configured")
+    return {"compatibilityLevel": registry.compatibility_of(name).value}
 
 
 @_serve("PUT", "/config/{subject}")
 async def set_subject_config(call: HttpCall) -> Mapping[str, str]:
     """Choose the mode of the subject."""
     name = _subject(call, ADMIN)
-    level = (await call.body(CompatibilityLevel)).compatibility
+    level = (await call.body(CompatibilityLevel)).mode()
     await call.ask(SetCompatibility(subject=name, mode=level))
     return {"compatibility": level}
 
@@ -294,36 +350,42 @@ def _subject(call: HttpCall, use: Any) -> str:
     return name
 
 
-def _version(call: HttpCall, name: str) -> SchemaVersion:
+def _version(call: HttpCall, name: str, *, deleted: bool = False) -> SchemaVersion:
     text: str = call.path("version", str)
     if text in _LATEST:
-        return _registry(call).version(name)
-    if not text.isdigit() or len(text) > 9:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{text[:20]} is no version; a number or latest is")
-    return _registry(call).version(name, int(text))
+        return _registry(call).version(name, deleted=deleted)
+    if not text.isdecimal() or len(text) > 10 or not 1 <= int(text) <= _MOST_VERSION:
+        allowed = 'Allowed values are between [1, 2^31-1] and the string "latest"'
+        raise _Refused(422, 42202, f"The specified version '{text[:20]}' is not a valid version id. {allowed}")
+    return _registry(call).version(name, int(text), deleted=deleted)
 
 
-def _candidate(body: Candidate) -> tuple[str, SchemaKind]:
-    if body.references:
-        raise BrokerError(ErrorCode.INVALID_SCHEMA, "references are not served; put the other schemas into the text")
+def _candidate(body: Candidate) -> tuple[str, SchemaKind, References]:
     if body.schema_type == "PROTOBUF":
         raise BrokerError(ErrorCode.INVALID_SCHEMA, "Protobuf is not served; AVRO and JSON are")
-    return body.schema, SchemaKind(body.schema_type)
+    return body.schema, SchemaKind(body.schema_type), body.references
 
 
-def _must_be_soft(call: HttpCall) -> None:
-    if call.request.query_params.get("permanent", "").lower() == "true":
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "deleting for good is not served, for old data needs its schema")
+def _flag(call: HttpCall, name: str) -> bool:
+    return bool(call.request.query_params.get(name, "").lower() == "true")
+
+
+def _deleted(call: HttpCall) -> bool:
+    return _flag(call, "deleted")
 
 
 def _described(found: SchemaVersion) -> Mapping[str, Any]:
     named = {"subject": found.subject, "version": found.version, "id": found.id, "schema": found.text}
-    return {**named, **_type_of(found.kind)}
+    return {**named, **_type_of(found.kind), **_references(found.references)}
 
 
 def _type_of(kind: SchemaKind) -> Mapping[str, str]:
     """A missing type means AVRO."""
     return {} if kind is SchemaKind.AVRO else {"schemaType": kind.value}
+
+
+def _references(found: References) -> Mapping[str, Any]:
+    return {"references": found} if found else {}
 
 
 def _number(call: HttpCall) -> int:

@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+import pytest
+
+from broker_core.listeners.access.access import Access
+from tests.broker_core.listeners.http.client import Client
+
+TOKEN = "sixteen characters"
+
+
+@pytest.fixture(autouse=True)
+def for_tests(listener):
+    """As `serve --testing` does."""
+    listener.host.broker.clock.movable = listener.host.clock
+
+
+def test_nobody_disturbs_the_clients_of_a_broker_that_is_open_and_not_for_tests(opened):
+    fault = {"effect": "drop", "api": "Produce"}
+    for access, status in ((None, 409), (Access.of_token(TOKEN), 201)):
+        client = Client(opened(access=access).port, token=TOKEN)
+        assert client("POST", "/v1/faults", fault).status == status
+        client.close()
+
 
 def test_a_fault_is_begun_listed_and_ended(call):
     begun = call.done(
@@ -18,9 +39,9 @@ def test_a_fault_is_begun_listed_and_ended(call):
 
 def test_what_does_not_go_together_is_said_in_a_sentence(call):
     for body, told in (
-        ({"effect": "error"}, "goes with effect error alone"),
+        ({"effect": "error"}, "effect error needs error"),
         ({"effect": "error", "error": "NOT_AN_ERROR"}, "is none of"),
-        ({"effect": "delay"}, "delay_ms says how long"),
+        ({"effect": "bandwidth"}, "effect bandwidth needs bytes_per_s"),
     ):
         answer = call("POST", "/v1/faults", body)
         assert answer.status == 409 and told in answer.json["message"], answer

@@ -50,7 +50,7 @@ def test_it_says_where_a_token_is_needed(opened, connect):
     assert connect(listener).done("GET", "/openapi.json")["security"] == [{"token": []}]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_schemathesis_finds_nothing(opened, tmp_path):
     listener = opened(limits=GuardConfig(max_wait_ms=50))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
@@ -15,6 +15,7 @@ from broker_core import Admin, BrokerHost, Producer, SchemaRule
 from broker_core import AvroSerializer as OwnAvroSerializer
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.operations.rights import Operation
+from broker_core.schemas.registry import SchemaRegistry
 
 AVRO = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "book", "type": "int"}]})
 WIDER = json.dumps(
@@ -70,9 +71,35 @@ def test_schemas_are_registered_found_and_deleted(client: SchemaRegistryClient):
     assert client.get_versions("orders-value") == [1]
     assert client.delete_version("orders-value", 1) == 1
     assert client.get_subjects() == []
-    assert json.loads(
-        SchemaRegistryClient(client._conf if hasattr(client, "_conf") else {"url": ""}).__class__.__name__ and AVRO
-    )
+
+
+def test_what_was_deleted_is_deleted_for_good(client: SchemaRegistryClient, listener):
+    """The numbers of versions go on after soft deletes and begin again where nothing is left."""
+    schema_id = client.register_schema("orders-value", Schema(AVRO, "AVRO"))
+    wider_id = client.register_schema("orders-value", Schema(WIDER, "AVRO"))
+    client.set_compatibility("orders-value", "NONE")
+    assert refused(lambda: client.delete_version("orders-value", 2, permanent=True)).error_code == 40407
+    assert client.delete_version("orders-value", 2) == 2
+    assert refused(lambda: client.delete_version("orders-value", 2)).error_code == 40406
+    assert client.get_versions("orders-value") == [1]
+    assert client.get_version("orders-value", 2, deleted=True).schema_id == wider_id
+    assert client.delete_version("orders-value", 2, permanent=True) == 2
+    assert refused(lambda: client.get_version("orders-value", 2, deleted=True)).error_code == 40402
+    assert refused(lambda: SchemaRegistryClient({"url": listener.url}).get_schema(wider_id)).error_code == 40403
+    assert client.register_schema("orders-value", Schema(WIDER, "AVRO")) == wider_id
+    assert SchemaRegistryClient({"url": listener.url}).get_version("orders-value", 2).schema_id == wider_id
+    assert client.delete_subject("orders-value") == [1, 2]
+    assert refused(lambda: client.delete_subject("orders-value")).error_code == 40404
+    assert client.get_subjects(deleted=True) == ["orders-value"]
+    assert client.get_subjects() == []
+    assert client.delete_subject("orders-value", permanent=True) == [1, 2]
+    assert client.get_subjects(deleted=True) == []
+    assert refused(lambda: client.delete_subject("orders-value")).error_code == 40401
+    assert refused(lambda: client.get_compatibility("orders-value")).error_code == 40408
+    client.register_schema("orders-value", Schema(NARROWER, "AVRO"))
+    again = SchemaRegistryClient({"url": listener.url})
+    assert again.get_versions("orders-value") == [1]
+    assert refused(lambda: again.get_schema(schema_id)).error_code == 40403
 
 
 def test_compatibility_is_held_by_the_modes(client: SchemaRegistryClient):
@@ -89,11 +116,22 @@ def test_compatibility_is_held_by_the_modes(client: SchemaRegistryClient):
 
 
 def test_errors_have_confluents_numbers(client: SchemaRegistryClient):
-    assert refused(lambda: client.get_latest_version("nothing")).error_code == 40401
     client.register_schema("orders-value", Schema(AVRO, "AVRO"))
-    assert refused(lambda: client.get_version("orders-value", 7)).error_code == 40402
-    assert refused(lambda: client.get_schema(99)).error_code == 40403
-    assert refused(lambda: client.register_schema("orders-value", Schema("{", "AVRO"))).error_code == 42201
+    version = "The specified version '{}' is not a valid version id."
+    for action, number, sentence in (
+        (lambda: client.get_latest_version("nothing"), 40401, "Subject 'nothing' not found."),
+        (lambda: client.get_version("orders-value", 7), 40402, "Version 7 not found."),
+        (lambda: client.get_schema(99), 40403, "Schema 99 not found"),
+        (lambda: client.lookup_schema("orders-value", Schema(WIDER, "AVRO")), 40403, "Schema not found"),
+        (lambda: client.register_schema("orders-value", Schema("{", "AVRO")), 42201, "Invalid schema: "),
+        (lambda: client.get_version("orders-value", "a"), 42202, version.format("a")),
+        (lambda: client.get_version("orders-value", 0), 42202, version.format("0")),
+        (lambda: client.set_compatibility("orders-value", "HALF"), 42203, "Invalid compatibility level. Valid values"),
+        (lambda: client.register_schema("orders-value", Schema(NARROWER, "AVRO")), 409, "Schema being registered is"),
+    ):
+        error = refused(action)
+        assert error.error_code == number
+        assert error.error_message.startswith(sentence)
     protobuf = refused(lambda: client.register_schema("p-value", Schema('syntax = "proto3";', "PROTOBUF")))
     assert (protobuf.http_status_code, protobuf.error_code) == (422, 42201)
 
@@ -115,6 +153,48 @@ def test_json_goes_through_confluents_serializers(client: SchemaRegistryClient):
     data = JSONSerializer(JSON, client)({"book": 7}, VALUE)
     assert JSONDeserializer(JSON, schema_registry_client=client)(data, VALUE) == {"book": 7}
     assert client.get_latest_version("orders-value").schema.schema_type == "JSON"
+
+
+def test_schemas_refer_to_others(host, client: SchemaRegistryClient, listener):
+    """Types of Avro and `$ref`s of JSON Schema, by name; what is referred to cannot be deleted; over a restart, too."""
+    book = {"type": "record", "name": "Book", "namespace": "shop", "fields": [{"name": "title", "type": "string"}]}
+    books = {"name": "books", "type": {"type": "array", "items": "shop.Book"}}
+    order = {"type": "record", "name": "Order", "fields": [books]}
+    client.register_schema("book", Schema(json.dumps(book), "AVRO"))
+    assert (
+        refused(lambda: client.register_schema("orders-value", Schema(json.dumps(order), "AVRO"))).error_code == 42201
+    )
+    named = [SchemaReference("shop.Book", "book", 1)]
+    schema = Schema(json.dumps(order), "AVRO", named)
+    schema_id = client.register_schema("orders-value", schema)
+    assert client.lookup_schema("orders-value", schema).schema_id == schema_id
+    value = {"books": [{"title": "Emma"}]}
+    data = AvroSerializer(client, schema)(value, VALUE)
+    again = SchemaRegistryClient({"url": listener.url})
+    assert again.get_schema(schema_id).references == named
+    assert AvroDeserializer(again)(data, VALUE) == value
+    error = refused(lambda: client.delete_subject("book"))
+    assert (error.http_status_code, error.error_code) == (422, 42206)
+    missing = Schema(json.dumps(order), "AVRO", [SchemaReference("shop.Book", "book", 9)])
+    assert refused(lambda: client.register_schema("late-value", missing)).error_code == 42201
+
+    part = {"$id": "http://shop.org/parts/book.json", "type": "object", "properties": {"title": {"$ref": "#/$defs/t"}}}
+    client.register_schema("book-json", Schema(json.dumps({**part, "$defs": {"t": {"type": "string"}}}), "JSON"))
+    for number, ref in enumerate(("http://shop.org/parts/book.json", "book.json", "#/$defs/own"), 1):
+        whole = {
+            "$id": "http://shop.org/parts/order.json",
+            "type": "object",
+            "properties": {"book": {"$ref": ref}},
+            "$defs": {"own": {"$ref": "http://shop.org/parts/book.json"}},
+        }
+        names = [SchemaReference("http://shop.org/parts/book.json", "book-json", 1)]
+        client.register_schema(f"json{number}", Schema(json.dumps(whole), "JSON", names))
+        registry = SchemaRegistry.restore(host.broker.schemas.registry.state())
+        assert registry.problems_of(f"json{number}", b'{"book": {"title": "Emma"}}') == []
+        assert registry.problems_of(f"json{number}", b'{"book": {"title": 7}}') != []
+    assert OwnAvroSerializer(registry, "orders-value").deserialize(data) == value
+    client.delete_subject("orders-value")
+    assert client.delete_subject("book") == [1]
 
 
 def test_rules_hold_for_the_registry_too(opened):

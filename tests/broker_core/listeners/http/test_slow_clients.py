@@ -7,6 +7,7 @@ import pytest
 
 from broker_core.clients.admin import Admin
 from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.http import protocol
 from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import JSON, raw, read_all, request, status_of, until
 
@@ -112,10 +113,45 @@ def test_promise_21_a_connection_between_requests_may_be_idle_for_as_long_as_is_
     until(lambda: listener.connections.count("http") == 0)
 
 
+def test_who_asks_for_nothing_gives_way_where_there_are_too_many(opened, connect, monkeypatch):
+    monkeypatch.setattr(protocol, "_SILENT_S", 0.05)
+    listener = opened(limits=GuardConfig(max_connections=5))
+    silent = [raw(listener) for _ in range(5)]
+    until(lambda: listener.connections.count("http") == 5)
+    time.sleep(0.06)
+    assert connect(listener).get("/health").status == 200
+    (gone,) = listener.connections.gone()
+    assert gone.last_error == "there are as many connections as are allowed, and it asked for nothing"
+    assert gone.peer == "{}:{}".format(*silent[0].getsockname()), "the one that was silent longest"
+    for each in silent:
+        each.close()
+
+
+def test_promise_21_streams_of_events_have_a_share_of_their_own(opened, connect):
+    listener = opened(limits=GuardConfig(max_connections=10, max_streams=3))
+    streams = [raw(listener) for _ in range(8)]
+    for each in streams:
+        each.sendall(request("GET", "/v1/events"))
+    answers = [each.recv(65_536) for each in streams]
+    assert sorted(map(status_of, answers)) == [200] * 3 + [429] * 5
+    until(lambda: listener.connections.count("http") == 3)  # who was refused is gone
+    for _ in range(3):
+        assert connect(listener).get("/health").status == 200
+    for each in streams:
+        each.close()
+    until(lambda: not any(view.listener == "http" and view.requests for view in listener.connections.views()[3:]))
+    with raw(listener) as again:
+        again.sendall(request("GET", "/v1/events"))
+        assert status_of(again.recv(65_536)) == 200
+
+
 def test_more_connections_than_are_allowed_are_told_so(opened, connect):
     listener = opened(limits=GuardConfig(max_connections=5))
+    Admin(listener.host).create_queue("jobs")
     held = [raw(listener) for _ in range(5)]
-    until(lambda: listener.connections.count("http") == 5)
+    for each in held:
+        each.sendall(request("POST", "/v1/queues/jobs/take", b'{"timeout_ms":30000}', JSON))
+    until(lambda: listener.budget.requests == 5)
     with raw(listener) as late:
         answer = read_all(late)
     assert status_of(answer) == 503

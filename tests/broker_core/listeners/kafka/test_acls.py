@@ -113,7 +113,7 @@ def deleted(boss: AdminClient, which: AclBindingFilter) -> list[AclBinding]:
 def written(listener: KafkaListener, topic: str = "orders") -> int | None:
     """What the shop's producer is told: an error code, or None."""
     told: list[KafkaError | None] = []
-    producer = Producer({**client(listener, SHOP), "message.timeout.ms": 5_000})
+    producer = Producer({**client(listener, SHOP), "message.timeout.ms": PATIENCE_S * 1_000})
     producer.produce(topic, b"x", on_delivery=lambda error, _message: told.append(error))
     producer.flush(PATIENCE_S)
     (error,) = told

@@ -78,6 +78,8 @@ def test_aiokafka_goes_on(listener: KafkaListener, faults: Faults, admin: Admin)
     assert {"Produce", "Fetch", "JoinGroup"} <= met(listener)
 
 
+# kafka-python 3 hangs by itself now and then.
+@pytest.mark.long
 def test_kafka_python_goes_on(listener: KafkaListener, faults: Faults):
     producer = KafkaProducer(bootstrap_servers=listener.bootstrap_servers, retry_backoff_ms=10)
     for value in SENT:

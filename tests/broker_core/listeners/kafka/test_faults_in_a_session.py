@@ -23,6 +23,8 @@ FAULTS: dict[Effect, tuple[str, int]] = {
     "lose_reply": ("", 2),
     "cut_reply": ("", 2),
     "throttle": ("delay_ms: 200", 1),
+    "bandwidth": ("bytes_per_s: 1000", 1),
+    "slice": ("slice_bytes: 20, delay_ms: 10", 1),
     "hold": ("for_s: 0.5", 1),
     "leader_change": ("", 1),
     "coordinator_change": ("", 1),

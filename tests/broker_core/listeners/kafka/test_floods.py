@@ -13,10 +13,15 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from broker_core import Admin, BrokerHost
-from broker_core.listeners.access.access import Access
+from broker_core import Producer as OwnProducer
+from broker_core.listeners.access.access import ANYBODY, Access
 from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.kafka import call
+from broker_core.listeners.kafka.apis import APIS, TABLE
+from broker_core.listeners.kafka.call import Call, Later
 from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.listeners.kafka.raw import asked, frame_of
 from tests.broker_core.listeners.kafka.test_malformed_frames import CLIENT, frame, head
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
 from tests.broker_core.listeners.kafka.test_who_may_come_in import TOKEN, client
@@ -33,8 +38,11 @@ def flood(listener: KafkaListener, count: int, data: bytes = b"") -> Iterator[li
     with contextlib.ExitStack() as opened:
         made = []
         for _ in range(count):
-            connection = socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S)
-            made.append(opened.enter_context(connection))
+            connection = opened.enter_context(socket.socket())
+            connection.settimeout(PATIENCE_S)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)  # so that the system keeps few answers
+            connection.connect(("127.0.0.1", listener.port))
+            made.append(connection)
             with contextlib.suppress(ConnectionError):
                 connection.sendall(data)
         yield made
@@ -155,3 +163,91 @@ def test_who_sends_on_without_reading_its_responses_fills_no_memory(host: Broker
             while True:
                 connection.sendall(METADATA * 10_000)
         assert listener.budget.bytes < 100_000 + 2 * READ_BYTES
+
+
+def test_promise_15_answers_that_nobody_reads_are_counted_and_others_are_served(host: BrokerHost, admin: Admin):
+    admin.create_topic("orders")
+    with OwnProducer(host) as producer:
+        for number in range(30):
+            producer.publish("orders", bytes(1_000_000), key=b"%d" % number)
+    most_bytes = 2_000_000
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 30}
+    wanted = {"max_wait": 100, "max_bytes": 1 << 30, "min_bytes": 1}
+    everything = {**wanted, "topics": [{"topic": "orders", "partitions": [partition]}]}
+    request = frame_of(1, 11, everything)
+    held_bytes = [0]
+
+    def too_many() -> bool:
+        held_bytes.append(listener.budget.bytes)
+        return any("held too many bytes" in view.last_error for view in listener.connections.gone())
+
+    with (
+        KafkaListener(host, port=0, limits=GuardConfig(max_buffered_bytes=most_bytes)) as listener,
+        # Several each, because the system keeps the first.
+        flood(listener, 20, (struct.pack(">i", len(request)) + request) * 10),
+    ):
+        until(too_many)
+        assert most_bytes // 2 < max(held_bytes) <= most_bytes + 1_100_000, "and one answer"
+        answer = asked(listener.port, 1, 11, everything)
+        assert len(answer.responses[0].partitions[0].records) > 1_000_000, "one batch, whatever the others hold"
+    assert listener.budget.bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "before", "element", "behind"),
+    [
+        pytest.param(10, 4, b"\0", b"\1", b"\0", id="FindCoordinator"),
+        pytest.param(15, 5, b"", b"\1", b"\0\0", id="DescribeGroups"),
+        pytest.param(32, 4, b"", b"\2\1\0\0", b"\0\0\0", id="DescribeConfigs"),
+    ],
+)
+def test_promise_38_a_request_of_too_many_elements_is_not_begun(
+    listener: KafkaListener, key: int, version: int, before: bytes, element: bytes, behind: bytes
+):
+    def answer(count: int) -> bytes:
+        length = bytes([(count + 1) & 0x7F | 0x80, (count + 1) >> 7 & 0x7F | 0x80, (count + 1) >> 14])
+        body = struct.pack(">hhi", key, version, 1) + CLIENT + b"\0" + before + length + element * count + behind
+        with socket.create_connection(("127.0.0.1", listener.port), timeout=PATIENCE_S) as connection:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(struct.pack(">i", len(body)) + body)
+                return connection.recv(4)
+        return b""
+
+    most = TABLE[key].most_elements
+    assert answer(most)
+    assert answer(most + 1) == b""
+    assert "more elements" in listener.connections.gone()[-1].last_error
+
+
+def test_promise_38_no_api_takes_more_elements_than_it_serves_in_a_second():
+    assert max(api.most_elements for api in APIS) <= 20_000
+
+
+def test_promise_38_a_topic_that_is_named_a_hundred_times_is_described_once(listener: KafkaListener, admin: Admin):
+    admin.create_topic("orders", 50)
+    found = asked(listener.port, 3, 1, {"topics": [{"name": "orders"}] * 100})
+    assert [topic.name for topic in found.topics] == ["orders"]
+
+
+def test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer(
+    host: BrokerHost, listener: KafkaListener, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(call, "_SLICE_S", 0.0)
+    made = Call(listener.shared, listener.connections.open("kafka", "", bool), ANYBODY, "shop", 0, 0, "", 0)
+    taken: list[str] = []
+    ask = host.call
+
+    def asking(action: Callable[[int], bool]) -> bool:
+        taken.append("lock")
+        return ask(action)
+
+    def rows() -> Iterator[int]:
+        for number in range(5):
+            taken.append("row")
+            yield number
+
+    monkeypatch.setattr(host, "call", asking)
+    answer = ask(lambda _now: call.sliced(made, "rows", rows(), error_code=0))
+    assert isinstance(answer, Later)
+    assert answer.work() == {"rows": [0, 1, 2, 3, 4], "error_code": 0}
+    assert taken == ["row", *["lock", "row"] * 4, "lock"]

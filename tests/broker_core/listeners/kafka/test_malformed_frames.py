@@ -22,6 +22,7 @@ from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.client_batch import client_batches
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
+from tests.long_form import examples
 
 CLIENT = b"\0\4fuzz"
 
@@ -70,18 +71,18 @@ def test_mutated_requests_are_answered_or_end_their_connection(host: BrokerHost,
 
 
 @given(st.binary(max_size=200), st.sampled_from(APIS), st.data())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_body_is_read_or_refused(body: bytes, api, data) -> None:
     version = data.draw(st.integers(api.oldest, api.newest))
     whole = head(api.key, version) + body
     try:
-        codec.request_of(codec.header_of(whole), whole)
+        codec.request_of(codec.header_of(whole), whole, 1_000)
     except BrokerError as error:
         assert error.code is ErrorCode.MALFORMED_REQUEST
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_records_are_batches_or_refused(records: bytes) -> None:
     with pytest.raises(BrokerError) as refused:
         list(client_batches(records))

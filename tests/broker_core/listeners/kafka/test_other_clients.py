@@ -44,6 +44,8 @@ def test_aiokafka_produces_consumes_and_commits(admin: Admin, listener: KafkaLis
     assert sum(each.committed or 0 for each in admin.lag("billing")) == 50
 
 
+# kafka-python 3 hangs by itself now and then.
+@pytest.mark.long
 @pytest.mark.parametrize("codec", [None, "gzip"])  # those that it brings itself
 def test_kafka_python_produces_consumes_and_commits(admin: Admin, listener: KafkaListener, codec: str | None):
     admin.create_topic("orders", 2)

@@ -6,8 +6,10 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from confluent_kafka import Message, Producer, ShareConsumer
@@ -19,11 +21,12 @@ from broker_core.clients.producer import Producer as OurProducer
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.listeners.kafka import list_groups, share_group_describe
+from broker_core.listeners.kafka import list_groups, share_fetch, share_group_describe, share_group_heartbeat
 from broker_core.listeners.kafka.call import Call
 from broker_core.listeners.kafka.group_configs import with_settings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, ShareSessions
+from tests.broker_core.listeners.kafka.raw import Raw, asked
 
 PATIENCE_S = 30.0
 ACCEPT, RELEASE, REJECT = 1, 2, 3
@@ -124,6 +127,82 @@ def test_what_is_released_comes_again_and_what_is_rejected_is_a_dead_letter(
     assert (letter.value, letter.cause) == (b"2", "rejected by its share consumer")
 
 
+def test_a_batch_with_more_records_than_wanted_is_handed_out_and_acknowledged_whole(
+    admin: Admin, settings: dict[str, Any], new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+):
+    admin.create_topic("orders", 1)
+    configure()
+    producer = Producer({**settings, "linger.ms": 500, "batch.num.messages": 10_000})
+    values = [b"%d" % number for number in range(10_000)]
+    for value in values:
+        producer.produce("orders", value)
+    assert producer.flush(PATIENCE_S) == 0
+    member = new_member("one", **{"max.poll.records": 5, "share.acknowledgement.mode": "explicit"})
+    found: list[bytes] = []
+    deadline_s = time.monotonic() + PATIENCE_S
+    while len(found) < len(values) and time.monotonic() < deadline_s:
+        messages = member.poll(0.2) or ()
+        for message in messages:
+            member.acknowledge(message, ACCEPT)
+        found += [message.value() or b"" for message in messages]
+        if messages:
+            assert admin.describe_queue("workers.orders").in_flight == len(values) - len(found) + len(messages)
+    assert found == values
+    assert {error for _place, error in (member.commit_sync() or {}).items()} <= {None}
+    view = admin.describe_queue("workers.orders")
+    assert (view.acknowledged, view.in_flight, view.redelivered) == (10_000, 0, 0)
+
+
+@pytest.mark.parametrize("level", ["read_uncommitted", "read_committed"])
+def test_open_aborted_and_committed_transactions(
+    host: BrokerHost,
+    admin: Admin,
+    settings: dict[str, Any],
+    producer: Producer,
+    new_member: Callable[..., ShareConsumer],
+    configure: Callable[..., None],
+    level: str,
+):
+    admin.create_topic("orders", 1)
+    configure(isolation_level=level)
+
+    def begun(name: str, *values: bytes) -> Producer:
+        made = Producer({**settings, "transactional.id": name})
+        made.init_transactions(PATIENCE_S)
+        made.begin_transaction()
+        for value in values:
+            made.produce("orders", value)
+        assert made.flush(PATIENCE_S) == 0
+        return made
+
+    begun("first", b"committed 1", b"committed 2").commit_transaction(PATIENCE_S)
+    begun("second", b"aborted 1", b"aborted 2").abort_transaction(PATIENCE_S)
+    producer.produce("orders", b"plain 1")
+    assert producer.flush(PATIENCE_S) == 0
+    still_open = begun("third", b"late")
+    aborts = begun("fourth", b"aborted 3")
+    producer.produce("orders", b"plain 2")
+    assert producer.flush(PATIENCE_S) == 0
+    aborts.abort_transaction(PATIENCE_S)
+    member = new_member("one")
+    before = [b"committed 1", b"committed 2", b"aborted 1", b"aborted 2", b"plain 1"]
+    after = [b"late", b"aborted 3", b"plain 2"]
+    if level == "read_uncommitted":
+        assert taken(member, 8) == [*before, *after]
+        still_open.commit_transaction(PATIENCE_S)
+    else:
+        assert taken(member, 3) == [b"committed 1", b"committed 2", b"plain 1"]
+        assert not list(member.poll(0.3))
+        view = admin.describe_queue("workers.orders")
+        assert (view.ready, view.in_flight + view.acknowledged) == (3, 3), "held back by the open transaction"
+        still_open.commit_transaction(PATIENCE_S)
+        assert taken(member, 2) == [b"late", b"plain 2"]
+    member.commit_sync()
+    view = admin.describe_queue("workers.orders")
+    assert (view.ready, view.in_flight) == (0, 0)
+    assert view.acknowledged == (8 if level == "read_uncommitted" else 5)
+
+
 def test_too_many_deliveries_make_a_dead_letter(
     admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
 ):
@@ -155,6 +234,51 @@ def test_what_a_member_holds_when_it_closes_goes_to_another(
     assert set(taken(second, 4, lambda message: second.acknowledge(message, ACCEPT))) == values
     second.commit_sync()
     assert admin.describe_queue("workers.orders").acknowledged == 4
+
+
+def test_acknowledgements_on_closing_count_and_what_a_lost_connection_held_is_released(
+    host: BrokerHost, listener: KafkaListener, admin: Admin, producer: Producer, configure: Callable[..., None]
+):
+    """A member that closes says goodbye to its group at another connection, mostly before its last acknowledgements."""
+    admin.create_topic("orders", 1)
+    configure()
+    produced(producer, 3)
+    join = {"group_id": "workers", "member_id": "m", "member_epoch": 0, "subscribed_topic_names": ["orders"]}
+    asked(listener.port, share_group_heartbeat.KEY, 1, join)
+    topic_id = UUID(bytes=host.broker.logs.topic("orders").id)
+    with closing(Raw(listener.port)) as member:
+
+        def fetch(epoch: int, *acknowledged: dict[str, Any]) -> Any:
+            place = {"partition_index": 0, "acknowledgement_batches": acknowledged}
+            body = {
+                "group_id": "workers",
+                "member_id": "m",
+                "share_session_epoch": epoch,
+                "max_wait": 0,
+                "min_bytes": 0,
+                "max_bytes": 1 << 20,
+                "max_records": 500,
+                "batch_size": 500,
+                "topics": [{"topic_id": topic_id, "partitions": [place]}],
+                "forgotten_topics_data": (),
+            }
+            return member.asked(share_fetch.KEY, 1, body).responses[0].partitions[0]
+
+        (acquired,) = fetch(OPENING).acquired_records
+        assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (0, 2, 1)
+        asked(listener.port, share_group_heartbeat.KEY, 1, {**join, "member_epoch": -1})
+        first = {"first_offset": 0, "last_offset": 0, "acknowledge_types": [ACCEPT]}
+        assert fetch(CLOSING, first).acknowledge_error_code == 0
+    view = admin.describe_queue("workers.orders")
+    assert (view.acknowledged, view.ready, view.in_flight) == (1, 2, 0)
+    asked(listener.port, share_group_heartbeat.KEY, 1, join)
+    with closing(Raw(listener.port)) as member:
+        fetch(OPENING)
+        assert admin.describe_queue("workers.orders").in_flight == 2
+    deadline_s = time.monotonic() + PATIENCE_S
+    while admin.describe_queue("workers.orders").in_flight and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert admin.describe_queue("workers.orders").ready == 2
 
 
 def test_a_lock_that_runs_out_lets_another_have_the_message(
@@ -253,6 +377,14 @@ def test_the_command_line_describes_a_share_group(
         assert (described["offsets"][0]["start_offset"], described["offsets"][0]["in_flight"]) == (3, 2)
 
 
+def test_two_members_that_come_at_once_make_one_subscription(host: BrokerHost, admin: Admin):
+    """The heartbeats of both find it missing, and make it one after the other."""
+    admin.create_topic("orders")
+    for _ in range(2):
+        host.admin(lambda now_ns: host.broker.share_groups.subscribe(now_ns, "workers", "orders"))
+    assert "workers.orders" in admin.queues()
+
+
 def test_settings_go_by_kafkas_names():
     changed = with_settings(
         ShareGroupConfig(), [("share.record.lock.duration.ms", "1500"), ("share.auto.offset.reset", "earliest")]
@@ -263,6 +395,7 @@ def test_settings_go_by_kafkas_names():
         ("share.record.lock.duration.ms", "999"),
         ("share.record.lock.duration.ms", "soon"),
         ("share.auto.offset.reset", "never"),
+        ("share.isolation.level", "dirty"),
         ("no.such", "1"),
     ):
         with pytest.raises(BrokerError) as refused:

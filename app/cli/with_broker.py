@@ -1,0 +1,208 @@
+"""`brokerscope with`: a fresh broker for one command, as the tests of a program in any language, and its verdicts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+
+from app.cli.errors import CommandError
+from app.cli.numbers import whole
+from app.cli.parser import Parser, with_exits
+from app.cli.signals import ended_by_signals
+from app.cli.verbs import Command
+from app.cli.waiting import note
+from app.environment.did_you_mean import meant
+from app.environment.exits import Exit
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.faults.client_fault import NEEDS, Effect
+from broker_core.operations.faults import BeginFault
+from broker_core.recording.audit import VERDICTS
+from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
+from broker_core.testing.faults import ActiveFault
+from broker_core.testing.program import END_S
+
+FAILED = Exit.PARTLY
+_EFFECTS = get_args(Effect)
+
+
+def command() -> Command:
+    """The parser of the command, and what runs it."""
+    parser = Parser(
+        prog="brokerscope with",
+        usage="brokerscope with [options] -- COMMAND [ARGUMENT ...]",
+        description="Run a command beside a fresh broker on free ports. Its environment has KAFKA_BOOTSTRAP_SERVERS "
+        "and BROKERSCOPE_URL, where /v1/faults, /v1/clock, /v1/wait and /v1/audit are. The exit code is the command's; "
+        f"if that is 0 and an assertion does not hold, {FAILED.value}, and what happened is printed.",
+        **with_exits(),
+    )
+    parser.add_argument(
+        "--topic", action="append", default=[], metavar="NAME[:PARTITIONS]", help="create a topic; repeatable"
+    )
+    parser.add_argument("--queue", action="append", default=[], metavar="NAME", help="create a queue; repeatable")
+    parser.add_argument(
+        "--create-topics", type=whole(0), default=0, metavar="N", help="create unknown topics with N partitions"
+    )
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="for the command, with {bootstrap_servers} and {http_url} in it; repeatable",
+    )
+    parser.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        type=_fault,
+        metavar="FAULT",
+        help='as "error Produce NOT_LEADER_OR_FOLLOWER times=3" or "delay Fetch 200 topic=orders"; repeatable',
+    )
+    parser.add_argument(
+        "--assert",
+        action="append",
+        default=[],
+        dest="asserted",
+        metavar="WHAT",
+        help=f"{', '.join(VERDICTS)}, or a condition as 'group = \"billing\" and lag = 0', which has {END_S:g} s to "
+        "come to hold; repeatable",
+    )
+    parser.add_argument(
+        "--session", type=Path, metavar="DIR", help="keep the recording there, for brokerscope open and report"
+    )
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, behind --")
+    return parser, run
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open the broker, run the command, judge. Raises what keeps the broker from being set up."""
+    words = options.command[1:] if options.command[:1] == ["--"] else options.command
+    if not words:
+        raise CommandError("There is no command to run; write it behind --, as in brokerscope with -- npm test.")
+    if options.session is not None and options.session.is_dir() and any(options.session.iterdir()):
+        raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot record into {options.session}; give another one")
+    with ended_by_signals(), EmbeddedBroker(create_topics=options.create_topics) as broker:
+        for text in options.topic:
+            broker.create_topic(*_topic(text))
+        for name in options.queue:
+            broker.create_queue(name)
+        environment = dict(_variable(text, broker) for text in options.env)
+        for text in options.asserted:
+            if text not in VERDICTS:
+                _must_be_a_condition(broker, text)
+        faults = [broker.faults.begin(fault) for fault in options.fault]
+        code = _run(
+            words,
+            {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "BROKERSCOPE_URL": broker.http_url} | environment,
+        )
+        failures = [told for text in options.asserted if (told := _failure(broker, text))]
+        _tell(broker, options, failures, faults, failed=code != 0 or bool(failures))
+    return code or (FAILED if failures else Exit.DONE)
+
+
+def _topic(text: str) -> tuple[str, int]:
+    name, _, count = text.partition(":")
+    if count and not count.isdigit():
+        raise CommandError(f"--topic {text}: {count!r} is no number of partitions, as in orders:3.")
+    return name, int(count or 1)
+
+
+def _variable(text: str, broker: EmbeddedBroker) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise CommandError(f"--env {text}: write NAME=VALUE, as in BROKERS={{bootstrap_servers}}.")
+    return name, broker.addressed(value)
+
+
+def _fault(text: str) -> BeginFault:
+    """A fault as it is typed: effect, API, what the effect needs, and conditions as NAME=VALUE."""
+    words = text.split()
+    plain = [word for word in words if "=" not in word]
+    if not plain or plain[0] not in _EFFECTS:
+        hint = meant(plain[0], _EFFECTS) if plain else ""
+        raise argparse.ArgumentTypeError(
+            f"{text!r} does not begin with an effect{hint}; there are {', '.join(_EFFECTS)}"
+        )
+    names = ["effect", "api", *NEEDS.get(plain[0], ())]
+    if len(plain) > len(names):
+        raise argparse.ArgumentTypeError(f"{plain[len(names)]!r} in {text!r} is one word too many")
+    values: dict[str, Any] = dict(zip(names, plain, strict=False))
+    values |= {name: value for name, _, value in (word.partition("=") for word in words if "=" in word)}
+    known = {field.name for field in msgspec.structs.fields(BeginFault)}
+    for name in values:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"a fault has no {name}{meant(name, sorted(known))}")
+    try:
+        fault = msgspec.convert(values, BeginFault, strict=False)
+        fault.fault()
+    except (msgspec.ValidationError, BrokerError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+    return fault
+
+
+def _run(words: list[str], environment: dict[str, str]) -> int:
+    try:
+        process = subprocess.Popen(words, env={**os.environ, **environment})
+    except OSError as error:
+        raise CommandError(f"{words[0]} cannot be run: {error.strerror}.", Exit.NOT_FOUND) from None
+    try:
+        code = process.wait()
+    except BaseException:  # Ctrl+C reaches the command, too; SIGTERM does not
+        process.terminate()
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        raise
+    return code if code >= 0 else 128 - code  # as shells do
+
+
+def _must_be_a_condition(broker: EmbeddedBroker, text: str) -> None:
+    if text.isidentifier():
+        near = meant(text, VERDICTS)
+        raise CommandError(f"--assert {text} is no verdict{near}; there are {', '.join(VERDICTS)}.")
+    try:
+        broker.wait_until(text, timeout_s=0)
+    except ConditionTimeoutError:
+        return
+    except BrokerError as error:
+        raise CommandError(f"--assert {text} is no verdict, and {error}") from None
+
+
+def _failure(broker: EmbeddedBroker, text: str) -> str:
+    """Why an assertion does not hold, "" if it does."""
+    if text in VERDICTS:
+        verdict = getattr(broker.audit(), text)()
+        return "" if verdict else repr(verdict)
+    try:
+        broker.wait_until(text, timeout_s=END_S)
+    except ConditionTimeoutError as error:
+        return str(error)
+    return ""
+
+
+def _tell(
+    broker: EmbeddedBroker,
+    options: argparse.Namespace,
+    failures: list[str],
+    faults: list[ActiveFault],
+    *,
+    failed: bool,
+) -> None:
+    for fault in faults:
+        if unmet := fault.told():
+            note(f"brokerscope with: {unmet}.")
+    broker.faults.begun.clear()
+    if failed:
+        print(f"What happened in the broker:\n{broker.timeline()}", file=sys.stderr)
+    for failure in failures:
+        print(f"brokerscope with: an assertion does not hold: {failure}", file=sys.stderr)
+    if options.session is not None:
+        folder = broker.save(options.session, title=" ".join(options.command), about="brokerscope with")
+        note(f"brokerscope open {folder.absolute()} shows the recording.")

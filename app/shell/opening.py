@@ -1,0 +1,48 @@
+"""Something on the screen while the rest of the program is loaded; it imports next to nothing itself."""
+
+from __future__ import annotations
+
+import sys
+
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
+from PySide6.QtWidgets import QApplication, QSplashScreen
+
+from broker_core.version import program_version
+from widgets.theme_palette import DARK, LIGHT
+
+SIZE = QSize(420, 132)
+PAINT_MS = 200
+
+
+def show_opening() -> QSplashScreen:
+    """The program's name in a small window, painted when this returns; makes the application where there is none."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    theme = DARK if app.styleHints().colorScheme() is Qt.ColorScheme.Dark else LIGHT
+    ratio = app.devicePixelRatio()
+    picture = QPixmap(SIZE * ratio)
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(QColor(theme.surface))
+    painter = QPainter(picture)
+    font = QFont()
+    for size, weight, colour, top, text in (
+        (26, QFont.Weight.DemiBold, theme.text, 30, "Brokerscope"),
+        (13, QFont.Weight.Normal, theme.muted, 74, program_version()),
+    ):
+        font.setPixelSize(size)
+        font.setWeight(weight)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        painter.drawText(0, top, SIZE.width(), 36, int(Qt.AlignmentFlag.AlignCenter), text)
+    painter.setPen(QColor(theme.border_strong))
+    painter.drawRect(0, 0, SIZE.width() - 1, SIZE.height() - 1)
+    painter.end()
+    splash = QSplashScreen(picture)
+    splash.show()
+    waited = QElapsedTimer()
+    waited.start()
+    while not (splash.windowHandle().isExposed() or waited.hasExpired(PAINT_MS)):
+        app.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, PAINT_MS)
+    app.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+    return splash

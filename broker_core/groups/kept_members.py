@@ -1,0 +1,111 @@
+"""What a restart needs of a group's members, as Kafka keeps it in `__consumer_offsets`.
+
+Kept are members that came over the network: those in the broker's own process end with it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.clock import NS_PER_MS
+from broker_core.groups.consumer_member import ConsumerMember
+from broker_core.groups.group import Group, GroupType
+from broker_core.groups.members import Member
+from broker_core.groups.protocol import TopicPartition
+from broker_core.groups.states import GroupState
+
+
+class KeptMember(msgspec.Struct, frozen=True, array_like=True):
+    """A member; what stands behind `owned` is of the consumer group protocol."""
+
+    member_id: str
+    client: str
+    host: str
+    instance_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: dict[str, bytes]
+    assignment: bytes
+    owned: tuple[TopicPartition, ...]
+    epoch: int = 0
+    previous_epoch: int = 0
+    names: tuple[str, ...] = ()
+    regex: str = ""
+    assignor: str = ""
+    is_classic: bool = False
+    away: bool = False
+
+
+class KeptGroup(msgspec.Struct, frozen=True, array_like=True):
+    """A group; `settled` where it was Stable, and all of its members are kept."""
+
+    type: GroupType
+    protocol_type: str
+    protocol: str
+    leader: str
+    settled: bool
+    members: tuple[KeptMember, ...]
+
+
+_DECODER = msgspec.msgpack.Decoder(KeptGroup)
+
+
+def kept_bytes(group: Group) -> bytes | None:
+    """What to keep of the members, b"" for nothing; None where it stays as it is: until a generation has begun."""
+    if group.type == "classic" and group.state not in {GroupState.STABLE, GroupState.EMPTY}:
+        return None
+    members = tuple(_kept(member) for member in group.members.values() if member.host)
+    if not members:
+        return b""
+    settled = group.state is GroupState.STABLE and len(members) == len(group.members)
+    return msgspec.msgpack.encode(
+        KeptGroup(group.type, group.protocol_type, group.protocol, group.leader, settled, members)
+    )
+
+
+def _kept(member: Member) -> KeptMember:
+    common = (
+        member.member_id,
+        member.client,
+        member.host,
+        member.instance_id,
+        0 if member.session is None else member.session.timeout_ns // NS_PER_MS,
+        member.rebalance_timeout_ns // NS_PER_MS,
+        member.protocols,
+        member.assignment,
+        member.owned,
+    )
+    if not isinstance(member, ConsumerMember):
+        return KeptMember(*common)
+    return KeptMember(
+        *common,
+        member.epoch,
+        member.previous_epoch,
+        member.names,
+        member.regex,
+        member.assignor,
+        member.is_classic,
+        member.away,
+    )
+
+
+def kept_group(data: bytes) -> KeptGroup:
+    """What `kept_bytes` kept."""
+    return _DECODER.decode(data)
+
+
+def member_of(kept: KeptMember, kind: GroupType, now_ns: int) -> Member:
+    """The member, without its partitions and its deadlines."""
+    make = ConsumerMember if kind == "consumer" else Member
+    member = make(kept.member_id, kept.client, kept.instance_id, now_ns)
+    member.host, member.assignment = kept.host, kept.assignment
+    member.rebalance_timeout_ns = kept.rebalance_timeout_ms * NS_PER_MS
+    if isinstance(member, ConsumerMember):
+        member.epoch, member.previous_epoch = kept.epoch, kept.previous_epoch
+        member.names, member.regex, member.assignor = kept.names, kept.regex, kept.assignor
+        member.is_classic, member.away = kept.is_classic, kept.away
+        member.target = kept.owned
+        # Its rights are looked up with its next heartbeat.
+        member.allowed = frozenset(topic for topic, _ in kept.owned).__contains__
+        member.tell_again()
+    return member

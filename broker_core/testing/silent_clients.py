@@ -1,0 +1,30 @@
+"""Clients that are connected to a broker under test and ask for nothing, for the report of a failing test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from broker_core.clock import s_from_ns
+from broker_core.snapshots import ConnectionView
+
+SILENT_S = 3.0
+_KAFKA_PYTHON_3 = "kafka-python 3"
+_KNOWN = "; kafka-python 3 stops like this by itself at times, kafka-python 2.3 does not"
+
+
+def silent_clients(views: Iterable[ConnectionView], now_ns: int) -> list[str]:
+    """A sentence for each client of a group that has sent no request for three seconds, over all its connections."""
+    heard_ns: dict[str, int] = {}
+    software: dict[str, str] = {}
+    in_group: set[str] = set()
+    for view in views:
+        heard_ns[view.client] = max(heard_ns.get(view.client, 0), view.heard_ns)
+        software[view.client] = view.software or software.get(view.client, "")
+        if view.group:
+            in_group.add(view.client)
+    return [
+        f"{client or 'A client'} is connected, and has not asked for anything for {s_from_ns(now_ns - at_ns):.1f} s"
+        f"{_KNOWN if software[client].startswith(_KAFKA_PYTHON_3) else ''}."
+        for client, at_ns in heard_ns.items()
+        if client in in_group and s_from_ns(now_ns - at_ns) >= SILENT_S
+    ]

@@ -1,0 +1,139 @@
+"""A worker of a queue in virtual time: a `QueueConsumer` whose host is the simulation."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TypeVar
+
+from broker_core.broker.broker import Broker
+from broker_core.clients.host import Host
+from broker_core.clients.queue_consumer import QueueConsumer
+from broker_core.closable import Closable
+from broker_core.errors import BrokerError
+from broker_core.replies import Reply
+from broker_core.testing.blocking_thread import BlockingThread
+from broker_core.testing.disturbed_actor import DisturbedActor
+from broker_core.testing.schedule import Disturbance
+
+T = TypeVar("T")
+
+RESTART_S = 1.0  # of a function that a broker's error has ended, as by a supervisor
+
+
+class VirtualWorker(QueueConsumer):
+    """What the function of a `FunctionWorker` gets: a `QueueConsumer`. Every call takes some virtual time."""
+
+    _host: _VirtualHost
+
+    def sleep(self, seconds: float) -> None:
+        """Let `seconds` of virtual time pass, as work on a message takes them; no call of the broker."""
+        self._host.sleep(seconds)
+
+
+class FunctionWorker(DisturbedActor):
+    """A worker of `queue` whose work is `function(worker)`; it begins anew after a crash."""
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[[VirtualWorker], object],
+        queue: str,
+        disturbances: Sequence[Disturbance],
+        disturb: Callable[[Disturbance], object],
+    ) -> None:
+        super().__init__(name, disturbances=disturbances, disturb=disturb)
+        self.queue = queue
+        self._function = function
+
+    @property
+    def target(self) -> str:
+        return self.queue
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return (self.queue,)
+
+    async def run(self) -> None:
+        while True:
+            host = _VirtualHost(self)  # type: ignore[abstract] # a worker needs no more of one
+            self.enter("running")
+            try:
+                await host.thread.run()
+            except BrokerError:
+                self.failed += 1
+                self.let_go("its function has failed")
+                await self.sleep(RESTART_S)
+            else:
+                return
+
+    def live(self, host: _VirtualHost) -> None:
+        """The function, in its thread."""
+        self._function(VirtualWorker(host, self.queue, client_id=self.name))
+
+    def retire(self) -> None:
+        super().retire()
+        self.let_go(f"{self.name} left")
+
+    def let_go(self, why: str) -> None:
+        """Release what it holds."""
+        self.broker.queues.queue(self.queue).release_holder(self.loop.now_ns, self.name, why)
+
+
+class _VirtualHost(Host):
+    """What a `QueueConsumer` uses of a host, in the thread of a function."""
+
+    def __init__(self, actor: FunctionWorker) -> None:
+        self._actor = actor
+        self._lock = threading.Lock()
+        self.thread = BlockingThread(partial(actor.live, self), actor.name)
+
+    @property
+    def broker(self) -> Broker:
+        return self._actor.broker
+
+    @property
+    def lock(self) -> AbstractContextManager[bool]:
+        return self._lock
+
+    @property
+    def open_batches(self) -> None:
+        return None
+
+    @property
+    def closing(self) -> bool:
+        return False
+
+    def call(self, action: Callable[[int], T]) -> T:
+        async def act() -> T:
+            return action(self._actor.loop.now_ns)
+
+        return self.thread.ask(lambda: self._actor.call(act))
+
+    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
+        async def settled() -> T:
+            self._actor.enter("waiting")
+            try:
+                return await reply
+            finally:
+                if not reply.done:  # it is stopped: its connection is closed
+                    with contextlib.suppress(BrokerError):
+                        self.broker.queues.cancel_take(self._actor.queue, reply)  # type: ignore[arg-type]
+                self._actor.enter("running")
+
+        return self.thread.ask(settled)
+
+    def sleep(self, seconds: float) -> None:
+        async def pass_time() -> None:
+            await self._actor.sleep(seconds * self._actor.slowness)
+
+        self.thread.ask(pass_time)
+
+    def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
+        """A crash does not close it."""
+
+    def unregister(self, client: Closable) -> None:
+        """It was not kept."""

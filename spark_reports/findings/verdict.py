@@ -1,0 +1,62 @@
+"""The answer of a report in one sentence: can its figures be relied on, was anything lost, and what did most harm?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from spark_reports.assertions import Verdict
+from spark_reports.findings.finding import BAD, GOOD, WARN, Finding
+from spark_reports.page import text
+
+NEEDED_FOR_LOSS = frozenset({"audit", "backpressure"})  # parts without which nobody knows whether a message was lost
+
+
+class Summary(NamedTuple):
+    """`level` is bad, warn or good."""
+
+    level: str
+    sentence: str
+
+
+def verdict(
+    findings: Sequence[Finding],
+    judged: Sequence[Verdict],
+    problems: Sequence[str],
+    parts: Collection[str],
+) -> Summary:
+    """From the findings in their order, what was asserted, and what is wrong with the recording; `parts` are those
+    that the report has.
+    """
+    bad = [one for one in findings if one.level == BAD]
+    harmful = [one for one in findings if one.level != BAD and one.harm.weight_s > 0]
+    told = _soundness(bad, problems) or _loss(harmful, parts)
+    if harmful:
+        slowest = next((one for one in harmful if one.harm.took_time), harmful[0])
+        told += f" {slowest.headline}."
+    elif not bad and not problems:
+        told += " Nothing did harm."
+    if bad or problems or any(not one.holds for one in judged):
+        return Summary(BAD, told.strip())
+    return Summary(WARN if harmful else GOOD, told.strip())
+
+
+def _soundness(bad: Sequence[Finding], problems: Sequence[str]) -> str:
+    if problems:
+        return "The recording is incomplete: the figures prove nothing."
+    if not bad:
+        return ""
+    more = f", and {text.plural(len(bad) - 1, 'more check')} failed" if len(bad) > 1 else ""
+    return f"{bad[0].headline}{more}."
+
+
+def _loss(harmful: Sequence[Finding], parts: Collection[str]) -> str:
+    """What became of messages that did not get through."""
+    harms = [one.harm for one in harmful]
+    lost, rejected, dead = (sum(getattr(one, name) for one in harms) for name in ("lost", "rejected", "dead"))
+    if not lost and not set(parts) >= NEEDED_FOR_LOSS:
+        return ""
+    told = [f"{text.plural(lost, 'message was', 'messages were')} lost" if lost else "No message was lost"]
+    told += [f"{text.plural(rejected, 'was', 'were')} rejected"] if rejected else []
+    told += [f"{text.plural(dead, 'is', 'are')} left in the dead letters"] if dead else []
+    return f"{text.listed(told)}."

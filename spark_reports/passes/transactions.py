@@ -1,0 +1,36 @@
+"""What was published and read in the partitions of transactions while these were open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_reports.passes.unserved import inside
+
+
+def held(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
+    """Per transaction of `asked` (its number as `transaction`, its `producer`, from_ns, to_ns, start_seq, end_seq),
+    topic, partition and group, before the transaction ended: up to which offset the group had `reached`, and when it
+    was given the last of that (`last_ns`). In the rows of the log (group ""): the `first` offset of the transaction,
+    when that came (`first_ns`), and the `end` of the partition.
+
+    All of these lie in `windows`. Bound: the rows of `asked` x partitions x groups.
+    """
+    seq, published = F.col("seq"), F.col("kind") == "published"
+    own = published & (F.col("client") == F.col("producer")) & (seq > F.col("start_seq"))
+    after = F.col("offset") + F.col("count")
+    return (
+        messages.where(F.col("kind").isin("published", "delivered") & inside(windows) & F.col("offset").isNotNull())
+        .select("kind", "seq", "time_ns", "client", "group", "topic", "partition", "offset", "count")
+        .join(F.broadcast(asked), F.col("time_ns").between(F.col("from_ns"), F.col("to_ns")) & (seq < F.col("end_seq")))
+        .groupBy("transaction", "topic", "partition", F.when(published, "").otherwise(F.col("group")).alias("group"))
+        .agg(
+            F.min(F.when(own, F.col("offset"))).alias("first"),
+            F.min(F.when(own, F.col("time_ns"))).alias("first_ns"),
+            F.max(F.when(published, after)).alias("end"),
+            F.max(F.when(~published, after)).alias("reached"),
+            F.max(F.when(~published, F.col("time_ns"))).alias("last_ns"),
+        )
+    )

@@ -1,0 +1,140 @@
+"""`brokerscope with`: a command beside a fresh broker, its exit code, and what is asserted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli.main import main
+from app.cli.with_broker import _fault
+from app.environment.exits import Exit
+from tests.app.cli.conftest import ROOT, started
+
+PYTHON = ("--", sys.executable, "-S", "-c")
+EXAMPLES = ROOT / "resources" / "examples"
+ASK = """
+import json, os, urllib.request
+def ask(path, body):
+    data, where = json.dumps(body).encode(), os.environ["BROKERSCOPE_URL"] + path
+    request = urllib.request.Request(where, data, {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))
+"""
+SEND = ASK + "ask('/v1/queues/mail/messages', {'messages': [{'value': 'a letter'}]})\n"
+TAKE = "(lease,) = ask('/v1/queues/mail/take', {})['deliveries']\n"
+ACK = "ask('/v1/queues/mail/ack', {'leases': [lease['lease']]})\n"
+
+
+def test_the_command_finds_the_broker_and_its_exit_code_is_kept(capfd: Any) -> None:
+    code = "import json, os, sys; print(json.dumps(dict(os.environ))); sys.exit(7)"
+    options = ("--topic", "orders:3", "--env", "BROKERS=kafka://{bootstrap_servers}", "--env", "URL={http_url}/x")
+    assert main(["with", *options, *PYTHON, code]) == 7
+    told = capfd.readouterr()
+    environment = json.loads(told.out)
+    assert environment["BROKERS"] == f"kafka://{environment['KAFKA_BOOTSTRAP_SERVERS']}"
+    assert environment["URL"] == f"{environment['BROKERSCOPE_URL']}/x"
+    assert "topic_created orders" in told.err  # it failed: what happened
+
+
+def test_an_assertion_that_does_not_hold_fails_what_has_passed(capfd: Any, tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    options = ("--queue", "mail", "--assert", "everything_done", "--session", str(session))
+    assert main(["with", *options, *PYTHON, SEND + TAKE]) == Exit.PARTLY
+    told = capfd.readouterr().err
+    assert "delivered mail" in told
+    assert re.search("an assertion does not hold: .*everything is acknowledged or dead-lettered: no", told)
+    assert f"brokerscope open {session} shows the recording." in told
+    assert (session / "session.json").is_file()
+    # Said before the command has run.
+    assert main(["with", "--session", str(session), *PYTHON, f"open({str(tmp_path / 'ran')!r}, 'w')"]) == Exit.REFUSED
+    assert "give another one" in capfd.readouterr().err
+    assert not (tmp_path / "ran").exists()
+    assert main(["with", "--queue", "mail", "--assert", "everything_done", *PYTHON, SEND + TAKE + ACK]) == 0
+    assert capfd.readouterr().err == ""
+
+
+def test_a_condition_is_asserted_and_a_fault_that_nobody_meets_is_told(capfd: Any) -> None:
+    fault = ("--fault", "error Produce NOT_LEADER_OR_FOLLOWER times=3 topic=ordres")
+    assert main(["with", "--topic", "orders", *fault, "--assert", "topic = orders and messages = 0", *PYTHON, ""]) == 0
+    assert "there is no topic ordres; did you mean orders?" in capfd.readouterr().err
+
+
+def test_faults_of_the_line_are_typed_as_their_effect_needs() -> None:
+    assert _fault("bandwidth * 20000").fault().what == "at 20000 bytes/s: *"
+    assert _fault("slice Fetch 100 5").fault().what == "reply in pieces of 100 bytes, each after 5 ms: Fetch"
+    assert _fault("delay Fetch 100 jitter_ms=50").fault().jitter_ms == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "There is no command to run; write it behind --"),
+        (("--", "no-such-program"), "no-such-program cannot be run"),
+        (("--assert", "nothing_los", *PYTHON, ""), "no verdict (did you mean nothing_lost?)"),
+        (("--assert", "lagg = 0", *PYTHON, ""), "did you mean lag?"),
+        (("--env", "X", *PYTHON, ""), "--env X: write NAME=VALUE"),
+        (("--topic", "orders:x", *PYTHON, ""), "'x' is no number of partitions"),
+        (("--topic", "no/slash", *PYTHON, ""), "no/slash"),
+    ],
+)
+def test_what_makes_no_sense_is_said(capfd: Any, words: tuple[str, ...], told: str) -> None:
+    assert main(["with", *words]) in {Exit.USAGE, Exit.NOT_FOUND}
+    assert told in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("erorr Produce", "does not begin with an effect (did you mean error?)"),
+        ("error Prodcue NOT_COORDINATOR", "did you mean Produce?"),
+        ("drop Produce often", "'often' in 'drop Produce often' is one word too many"),
+        ("drop Produce time=3", "a fault has no time (did you mean times?)"),
+        ("delay Produce soon", "delay_ms"),
+        ("slice Fetch 100", "effect slice needs delay_ms"),
+    ],
+)
+def test_a_fault_that_makes_no_sense_is_said(capfd: Any, fault: str, told: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["with", "--fault", fault, *PYTHON, ""])
+    assert ended.value.code == Exit.USAGE
+    assert told in capfd.readouterr().err
+
+
+def test_the_command_ends_with_it() -> None:
+    waits = "import os, signal; print(os.getpid(), flush=True); signal.pause()"
+    with started("with", *PYTHON, waits, stderr=None, text=True) as process:
+        command = int(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == Exit.TERMINATED
+    with pytest.raises(ProcessLookupError):
+        os.kill(command, 0)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the example needs curl")
+def test_the_example_of_a_shell_passes(capfd: Any) -> None:
+    script = str(EXAMPLES / "shell" / "test.sh")
+    assert main(["with", "--queue", "mail", "--assert", "everything_done", "--", "sh", script]) == 0
+    assert "the letter came again" in capfd.readouterr().out
+
+
+def test_the_example_in_node_passes(capfd: Any) -> None:
+    """Where Node is, and its client: npm install in the folder of the example, or NODE_PATH."""
+    folder = EXAMPLES / "node"
+    node = shutil.which("node")
+    if (
+        node is None
+        or subprocess.run([node, "-e", "require('kafkajs')"], cwd=folder, check=False, capture_output=True).returncode
+    ):
+        pytest.skip("there is no Node, or no kafkajs")
+    words = json.loads((folder / "package.json").read_text())["scripts"]["test"]
+    options = ("--topic", "orders:3", "--topic", "invoices", "--assert", "nothing_lost")
+    assert " ".join(options) in words
+    assert main(["with", *options, "--", node, "--test", str(folder / "invoices.test.js")]) == 0, capfd.readouterr()

@@ -1,0 +1,37 @@
+"""Something is on the screen before the program is loaded, and goes once its window is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QApplication, QSplashScreen
+
+from app.cli import main as command_line
+
+
+def splashes() -> list[QSplashScreen]:
+    return [one for one in QApplication.topLevelWidgets() if isinstance(one, QSplashScreen) and one.isVisible()]
+
+
+def test_it_is_seen_until_the_window_is_shown(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def opens(*, shown: Callable[[], object]) -> int:
+        seen.append(len(splashes()))
+        shown()
+        seen.append(len(splashes()))
+        return 0
+
+    monkeypatch.setattr("app.shell.workbench.open_window", opens)
+    monkeypatch.setattr(command_line, "why_no_window", lambda: "")
+    assert command_line._open_window("", lambda open_window: open_window()) == 0
+    assert seen == [1, 0]
+
+
+def test_it_loads_nothing_that_takes_long() -> None:
+    heavy = ("numpy", "pyarrow", "pyqtgraph", "app.sessions", "widgets.canvas")
+    code = f"import sys, app.shell.opening; sys.exit(any(name.startswith({heavy!r}) for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,115 @@
+"""Small things that tools and clients read from a broker, as Kafka answers them."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewTopic, ResourceType
+
+from broker_core import Admin, BrokerHost
+from broker_core.listeners.kafka import describe_groups, join_group, leave_group
+from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.replies import Reply
+from tests.broker_core.listeners.kafka.raw import asked, frame_of
+from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
+
+PATIENCE_S = 30
+
+
+def described(kafka_admin: AdminClient, kind: ResourceType, name: str) -> dict[str, Any]:
+    (future,) = kafka_admin.describe_configs([ConfigResource(kind, name)]).values()
+    found: dict[str, Any] = future.result(PATIENCE_S)
+    return found
+
+
+def test_settings_that_nobody_has_changed_are_defaults(kafka_admin: AdminClient):
+    (made,) = kafka_admin.create_topics([NewTopic("orders", 1, 1, config={"retention.ms": "60000"})]).values()
+    made.result(PATIENCE_S)
+    sources = {
+        name: (ConfigSource(each.source), each.is_default, each.is_read_only)
+        for name, each in described(kafka_admin, ResourceType.TOPIC, "orders").items()
+    }
+    assert sources["retention.ms"] == (ConfigSource.DYNAMIC_TOPIC_CONFIG, False, False)
+    assert sources["cleanup.policy"] == (ConfigSource.DEFAULT_CONFIG, True, False)
+
+
+def test_the_broker_says_where_it_listens_and_what_it_allows(kafka_admin: AdminClient, listener: KafkaListener):
+    settings = {name: each.value for name, each in described(kafka_admin, ResourceType.BROKER, "0").items()}
+    assert settings["advertised.listeners"] == f"PLAINTEXT://127.0.0.1:{listener.port}"
+    assert (settings["group.min.session.timeout.ms"], settings["message.max.bytes"]) == ("6000", "1048588")
+
+
+@pytest.mark.parametrize(("timeout_ms", "error"), [(5_999, "invalid_session_timeout"), (1_800_001,) * 2, (6_000, "")])
+def test_session_timeouts_have_limits(listener: KafkaListener, timeout_ms: int, error: object):
+    body = {
+        "group_id": "billing",
+        "session_timeout": timeout_ms,
+        "rebalance_timeout": 60_000,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
+    }
+    told = asked(listener.port, join_group.KEY, 9, body).error_code.name
+    assert told == ("invalid_session_timeout" if error else "member_id_required")
+
+
+@pytest.mark.parametrize("version", [2, 3, 5])
+def test_a_departure_is_answered_when_it_is_kept(
+    host: BrokerHost, listener: KafkaListener, monkeypatch: pytest.MonkeyPatch, version: int
+):
+    """Else a broker that dies right after its answer would wait for who has gone."""
+    kept: list[Reply[None]] = []
+
+    def keep() -> Reply[None]:
+        kept.append(Reply.of(None))
+        return kept[-1]
+
+    monkeypatch.setattr(host, "kept", keep)
+    gone = {"member_id": "nobody"}
+    asked(listener.port, leave_group.KEY, version, {"group_id": "g", **(gone if version < 3 else {"members": [gone]})})
+    assert len(kept) == 1
+
+
+def test_the_same_offset_is_committed_with_other_metadata(admin: Admin, settings: dict[str, Any]):
+    admin.create_topic("orders")
+    consumer = Consumer({**settings, "group.id": "billing"})
+    for metadata in ("", "hello", "नमस्ते", ""):
+        consumer.commit(offsets=[TopicPartition("orders", 0, 0, metadata)], asynchronous=False)
+        (found,) = consumer.committed([TopicPartition("orders", 0)], PATIENCE_S)
+        assert (found.offset, found.metadata or "") == (0, metadata)
+    consumer.close()
+
+
+def test_an_offset_beyond_the_end_is_committed(
+    host: BrokerHost, admin: Admin, producer: Producer, settings: dict[str, Any]
+):
+    admin.create_topic("orders")
+    produce(producer, "orders", 3)
+    consumer = Consumer({**settings, "group.id": "billing"})
+    for offset in (2, 50, 40, 60):
+        consumer.commit(offsets=[TopicPartition("orders", 0, offset)], asynchronous=False)
+        assert consumer.committed([TopicPartition("orders", 0)], PATIENCE_S)[0].offset == offset
+    consumer.close()
+    (view,) = admin.lag("billing")
+    assert (view.committed, view.lag) == (60, 0)
+    assert host.call(lambda _now: host.broker.fetches.acknowledged) == 3, "what is not there is not acknowledged"
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.9"])
+def test_a_member_is_described_with_the_address_of_its_client(listener: KafkaListener, address: str):
+    with socket.create_connection(("127.0.0.1", listener.port), 30, (address, 0)) as connection:
+        body = {
+            "group_id": "billing",
+            "session_timeout": 6_000,
+            "rebalance_timeout": 60_000,
+            "protocol_type": "consumer",
+            "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
+        }
+        frame = frame_of(join_group.KEY, 3, body)  # of before MEMBER_ID_REQUIRED
+        connection.sendall(struct.pack(">i", len(frame)) + frame)
+        assert connection.recv(4)
+        (group,) = asked(listener.port, describe_groups.KEY, 5, {"groups": ("billing",)}).groups
+    assert [each.client_host for each in group.members] == [f"/{address}"]

@@ -1,0 +1,75 @@
+"""Who reads on a connection, where clients of one id read by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from broker_core import Admin, BrokerHost
+from broker_core.events import reader_by_hand
+from broker_core.listeners.kafka.readers import Fetched, Readers
+
+PLACE = ("orders", 0)
+CLIENT = "rdkafka"
+
+
+class Listener:
+    """Connections of clients that have one client id."""
+
+    def __init__(self, host: BrokerHost) -> None:
+        self.host = host
+        self.readers = Readers()
+
+    def asks_for(self, connection: int, group: str) -> None:
+        self.readers.asks_for(connection, CLIENT, group)
+
+    def fetches(self, connection: int) -> None:
+        fetched = Fetched(PLACE, 0, 3, committed=False)
+        self.host.call(lambda now_ns: self.readers.fetched(now_ns, self.host.broker, connection, CLIENT, fetched))
+
+    def commits(self, group: str) -> str:
+        return str(
+            self.host.call(lambda now_ns: self.readers.committing(now_ns, self.host.broker, CLIENT, group, PLACE, 3))
+        )
+
+    def closes(self, connection: int) -> None:
+        self.host.call(lambda now_ns: self.readers.closed(now_ns, self.host.broker, connection))
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    with BrokerHost() as host:
+        Admin(host).create_topic("orders", partitions=1)
+        yield Listener(host)
+
+
+def test_who_comes_after_another_of_the_same_id_is_not_taken_for_it(listener: Listener) -> None:
+    listener.asks_for(1, "billing")
+    listener.fetches(2)
+    assert listener.commits("billing") == reader_by_hand(2)
+    for connection in (1, 2):
+        listener.closes(connection)
+    listener.fetches(4)  # before it has asked for its coordinator
+    listener.asks_for(3, "audit")
+    assert listener.commits("audit") == reader_by_hand(4)
+
+
+def test_who_reads_beside_another_of_the_same_id_is_not_judged(listener: Listener) -> None:
+    listener.asks_for(1, "billing")
+    listener.fetches(2)
+    listener.fetches(4)
+    listener.asks_for(3, "audit")
+    assert listener.commits("audit") == ""
+
+
+def test_who_has_read_nothing_is_called_by_its_id(listener: Listener) -> None:
+    listener.asks_for(1, "billing")
+    assert listener.commits("billing") == reader_by_hand(CLIENT)
+
+
+def test_who_asked_on_a_connection_that_is_closed_before_the_first_fetch_is_known(listener: Listener) -> None:
+    listener.asks_for(1, "billing")
+    listener.closes(1)
+    listener.fetches(2)
+    assert listener.readers._connections[2].reader == ("billing", CLIENT, reader_by_hand(2))

@@ -1,0 +1,167 @@
+"""The canvas and the panel in front, which stands below it, at most half as high as both, or beside it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QRubberBand, QScrollArea, QSplitter, QStackedWidget, QWidget
+
+from widgets.panels.cell_painter import ROW_HEIGHT
+from widgets.panels.panel import Panel
+from widgets.theme import px
+
+# The panel opens at a height that shows so many rows of a table, with its title, header and scroll bar.
+ROWS_AT_FIRST = 10
+TITLE_AND_HEADER = 92
+LEAST_CANVAS, LEAST_PANEL = (320, 160), (300, 180)
+_NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
+
+
+class PanelArea(QStackedWidget):
+    """The panel in front. Held by its title it is carried: `carried(where)` in global pixels, and `dropped(where)`."""
+
+    carried = Signal(QPoint)
+    dropped = Signal(QPoint)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pressed: QPoint | None = None
+        self._carrying = False
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Taken hold of by the title."""
+        panel = self.currentWidget()
+        on_title = isinstance(panel, Panel) and event.position().y() <= panel.title_height
+        self._pressed = event.globalPosition().toPoint() if on_title else None
+        event.setAccepted(on_title)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Carried, once it has gone far enough to be meant."""
+        at = event.globalPosition().toPoint()
+        if self._pressed is not None:
+            self._carrying |= (at - self._pressed).manhattanLength() > 2 * QApplication.startDragDistance()
+        if self._carrying:
+            self.carried.emit(at)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        carrying, self._carrying, self._pressed = self._carrying, False, None
+        if carrying:
+            self.dropped.emit(event.globalPosition().toPoint())
+
+
+class _PanelFrame(QScrollArea):
+    """Scrolls a panel that has less room than its minimum. Qt's own sizing would ask the labels of all panels."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The panel takes the room, and its minimum at least."""
+        super().resizeEvent(event)
+        if (area := self.widget()) is not None:
+            area.resize(self.viewport().size().expandedTo(area.minimumSize()))
+
+
+class Centre(QSplitter):
+    """Shares its room between canvas and panel. `placeWanted(beside)` when the panel was dragged to another place."""
+
+    placeWanted = Signal(bool)
+
+    def __init__(self, canvas: QWidget, area: PanelArea, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self._area, self._canvas = area, canvas
+        self._maximised = False
+        self._wanted = {False: 0, True: 0}  # pixels of the panel below and beside the canvas; 0 is as designed
+        self._target: QRubberBand | None = None
+        canvas.setMinimumSize(*LEAST_CANVAS)
+        self._frame = _PanelFrame(self)
+        self._frame.setFrameShape(QFrame.Shape.NoFrame)
+        self._frame.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a click on a panel's button leaves it with the table
+        self._frame.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._frame.setWidget(area)
+        self._frame.setMinimumWidth(LEAST_PANEL[0])
+        for part in (canvas, self._frame):
+            self.addWidget(part)
+        self.setChildrenCollapsible(False)
+        self.splitterMoved.connect(lambda _at, _place: self._note())
+        area.carried.connect(self._show_target)
+        area.dropped.connect(self._drop)
+        self._frame.hide()
+
+    @property
+    def room(self) -> QSize:
+        """What the canvas has where no panel is open."""
+        return self.size()
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the panel stands beside the canvas, not below it."""
+        return self.orientation() is Qt.Orientation.Horizontal
+
+    def set_beside(self, on: bool) -> None:
+        """Put the panel beside the canvas, or below it."""
+        self.setOrientation(Qt.Orientation.Horizontal if on else Qt.Orientation.Vertical)
+        self.settle()
+
+    def set_shown(self, on: bool, *, maximised: bool = False) -> None:
+        """Show the panel, or the canvas alone; maximised, the panel alone."""
+        self._maximised = on and maximised
+        self._canvas.setVisible(not self._maximised)
+        self._frame.setVisible(on)
+        self.settle()
+
+    @property
+    def share(self) -> float:
+        """What the panel takes, or will once it opens, of the height, or of the width; 0 as designed."""
+        return self._wanted[self.is_beside] / max(1, self._length)
+
+    def set_share(self, share: float) -> None:
+        """Take so much of it."""
+        self._wanted[self.is_beside] = round(share * self._length)
+        self.settle()
+
+    @property
+    def _length(self) -> int:
+        return self.width() if self.is_beside else self.height()
+
+    def _note(self) -> None:
+        if not self._maximised:
+            self._wanted[self.is_beside] = self._frame.width() if self.is_beside else self._frame.height()
+
+    def settle(self) -> None:
+        """Share the room as it is wanted, within the limits."""
+        whole, beside = self._length - self.handleWidth(), self.is_beside
+        self._frame.setMaximumHeight(_NO_LIMIT if beside or self._maximised else max(px(40), whole // 2))
+        self._frame.setMinimumHeight(min(px(LEAST_PANEL[1]), self._frame.maximumHeight()))
+        self._area.setMinimumSize(LEAST_PANEL[0] // 2, px(LEAST_PANEL[1]))
+        at_first = whole // 2 if beside else px(TITLE_AND_HEADER) + ROWS_AT_FIRST * px(ROW_HEIGHT)
+        wanted = self._wanted[beside] or at_first
+        self.setSizes([max(1, whole - wanted), wanted])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The panel stays as high as it was, while that is not more than half."""
+        super().resizeEvent(event)
+        self.settle()
+
+    # -- the panel is carried by its title
+
+    def _place_at(self, where: QPoint) -> tuple[bool, QRect]:
+        """Whether a drop there is beside the canvas (nearer to the right edge than to the foot), and what it takes."""
+        at, half = self.mapFromGlobal(where), self.rect()
+        beside = (self.width() - at.x()) / max(1, self.width()) < (self.height() - at.y()) / max(1, self.height())
+        if beside:
+            half.setLeft(self.width() // 2)
+        else:
+            half.setTop(self.height() // 2)
+        return beside, half
+
+    def _show_target(self, where: QPoint) -> None:
+        if self._target is None:
+            self._target = QRubberBand(QRubberBand.Shape.Rectangle, self)
+        self._target.setGeometry(self._place_at(where)[1])
+        self._target.show()
+
+    def _drop(self, where: QPoint) -> None:
+        if self._target is not None:
+            self._target.hide()
+        beside = self._place_at(where)[0]
+        if beside is not self.is_beside:
+            self.placeWanted.emit(beside)
