@@ -9,6 +9,7 @@ from app.commands.forms import not_there, open_form
 from app.commands.registry import Command
 from app.sessions.collectors.alerts import AlertCollector, Raised
 from broker_core.broker.occurrences import FIELDS
+from broker_core.events import EventKind
 from broker_core.filters import parse
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from widgets.dialogs.form import Field
@@ -29,7 +30,7 @@ class AlertHandlers(QObject):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context = context
-        self._told = 0
+        self._told = self._told_corrupt = 0
         self._hint = ""  # the sentence that was told last
         self._lasting: Raised | None = None  # that alert, until it is told that it is over
         context.registry.bind("set_alert", self.ask, context.why_ended)
@@ -87,12 +88,13 @@ class AlertHandlers(QObject):
     # -- told
 
     def _opened(self) -> None:
-        self._told, self._hint, self._lasting = 0, "", None
+        self._told, self._told_corrupt, self._hint, self._lasting = 0, 0, "", None
 
     def _refresh(self) -> None:
         """Each alert that was raised since is told once; how many last stands on the tab of the events."""
         context, collector = self._context, self._collector
         context.window.set_tab_count(EventsPanel.info.name, len(collector.lasting))
+        self._tell_corrupt()
         fresh = collector.raised[self._told :]
         self._told += len(fresh)
         if context.controller.stored is not None:
@@ -108,6 +110,30 @@ class AlertHandlers(QObject):
             if context.window.hint.take_back(self._hint):  # nobody has dismissed it
                 words = tr("Alert at {at}, over at {over}: {condition}", at=at, over=over, condition=last.when)
                 self._tell(last, words, look="hint")
+
+    def _tell_corrupt(self) -> None:
+        """What was found corrupt since, in one notice, also in a recorded session."""
+        found = self._collector.corrupt[self._told_corrupt :]
+        self._told_corrupt += len(found)
+        if not found:
+            return
+        first = found[0]
+        what = f"{first.topic}-{first.partition}: {first.cause}" if first.topic else first.cause
+        more = tr(" And {count} more.", count=len(found) - 1) if len(found) > 1 else ""
+        self._context.window.hint.show_notice(
+            Notice(
+                f"{what}.{more}",
+                tr("Show all"),
+                self._show_corrupt,
+                heading=tr("Found corrupt on disk"),
+                look="problem",
+            )
+        )
+
+    def _show_corrupt(self) -> None:
+        window = self._context.window
+        window.show_tab(EventsPanel.info.name)
+        window.tab(EventsPanel).set_filter_text(f"kind = {EventKind.DAMAGE.value}")
 
     def _tell(self, raised: Raised, sentence: str, look: str = "problem") -> None:
         views, self._hint = self._context.views, sentence

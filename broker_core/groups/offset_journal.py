@@ -77,7 +77,8 @@ class OffsetJournal:
         while at + _FRAME.size <= len(data):
             length, checksum = _FRAME.unpack_from(data, at)
             body = data[at + _FRAME.size : at + _FRAME.size + length]
-            if len(body) < length or crc32c.crc32c(body) != checksum:
+            # No frame is empty; zeros would have the checksum of nothing.
+            if not length or len(body) < length or crc32c.crc32c(body) != checksum:
                 return
             yield msgspec.msgpack.decode(body, type=Changes)
             at += _FRAME.size + length

@@ -261,9 +261,13 @@ class OffsetStore:
             table = OffsetTable(self._path, durable=self._durable)
             found = table.read()
             self._apply(found)
-            if not lost and self._is_ahead(found.number):
+            ahead = 0 if lost else self._ahead(found.number)
+            if ahead > 1:
                 why = "lacks the last commits, which its -wal file held"
                 raise CorruptTable(why)
+            if ahead:
+                self._replay(self._journal)
+                table.write(self._everything())
         except CorruptTable:
             if table is not None:
                 table.close()
@@ -288,16 +292,18 @@ class OffsetStore:
         table.write(self._everything())
         return table
 
-    def _is_ahead(self, number: int) -> bool:
-        """Whether the journal, which is written first, has more than the one flush behind `number` that a death of the
-        process explains.
+    def _ahead(self, number: int) -> int:
+        """How many flushes the journal, which is written first, has behind flush `number`.
+
+        A death of the process explains one.
         """
         if self._journal is None or not self._journal.exists():
-            return False
+            return 0
         last = number
         for changes in self._journal.read():
             last = changes.number
-        return 1 < (last - number) % NUMBERS < NUMBERS // 2
+        ahead = (last - number) % NUMBERS
+        return ahead if ahead < NUMBERS // 2 else 0
 
     def _replay(self, journal: OffsetJournal | None) -> bool:
         """Apply the journal; False where there is none. Its first frame replaces the whole state."""

@@ -23,7 +23,8 @@ class StoredProducer(msgspec.Struct, frozen=True, array_like=True):
 class Checkpoint(msgspec.Struct, frozen=True):
     """All messages before `offset` were stored when it was written: missing ones are corruption.
 
-    The log starts at `start_offset`. Below `compacted_to` offsets may have gaps.
+    The log starts at `start_offset`. Below `compacted_to` offsets may have gaps. The active segment was `active_base`;
+    -1 where that is not known.
     """
 
     offset: int
@@ -31,6 +32,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     compacted_to: int
     producers: tuple[StoredProducer, ...] = ()
     lost: tuple[LostRange, ...] = ()
+    active_base: int = -1
 
     def save(self, files: FileSystem, directory: str, *, durable: bool) -> None:
         """Replace the checkpoint of the partition in `directory`."""

@@ -428,7 +428,7 @@ class PartitionLog(PartitionReader):
     def _save_checkpoint(self, *, start_offset: int) -> None:
         offset = self.high_watermark
         producers = self._producers.stored(offset, self._context.epoch_ms)
-        checkpoint = Checkpoint(offset, start_offset, self.compacted_to, producers, self.lost)
+        checkpoint = Checkpoint(offset, start_offset, self.compacted_to, producers, self.lost, self._active.base_offset)
         checkpoint.save(self._context.files, self._context.directory, durable=self._waits_for_sync)
 
     def close(self) -> None:

@@ -146,4 +146,7 @@ class Recovery:
         if end_offset < self.checkpoint.offset:
             self._lose(end_offset, self.checkpoint.offset, f"{self._context.directory!r} ends early")
             end_offset = self.checkpoint.offset
+        elif self._bases and self.checkpoint.active_base > self._bases[-1]:
+            path = segment_path(self._context.directory, self.checkpoint.active_base)
+            self._notes.append(f"{path!r} is missing: what it held from offset {end_offset} on is lost")
         return end_offset

@@ -26,6 +26,10 @@ Wanduhrzeit {wall}</translation>
    <translation> (entzogen)</translation>
   </message>
   <message>
+   <source> And {count} more.</source>
+   <translation> Und {count} weitere.</translation>
+  </message>
+  <message>
    <source> It is read by {groups}.</source>
    <translation> Gelesen wird es von {groups}.</translation>
   </message>
@@ -2564,6 +2568,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Forward in the inspector</source>
    <translation>Vor im Inspektor</translation>
+  </message>
+  <message>
+   <source>Found corrupt on disk</source>
+   <translation>Auf der Platte beschädigt gefunden</translation>
   </message>
   <message>
    <source>Four members of floor work, on two partitions.</source>
@@ -5614,6 +5622,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Shift+F8 goes on past the end, Ctrl+R starts it again.</source>
    <translation>Umschalt+F8 setzt sie über das Ende hinaus fort, Strg+R startet sie neu.</translation>
+  </message>
+  <message>
+   <source>Show all</source>
+   <translation>Alle zeigen</translation>
   </message>
   <message>
    <source>Show folder</source>

@@ -1,4 +1,4 @@
-"""Alerts of a session: which there are, which are raised now, and each time that one was raised."""
+"""Alerts of a session: which there are, which are raised now, and each time that one was raised; and what is corrupt."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class AlertCollector:
         self.alerts: dict[str, Alert] = {alert.name: alert for alert in alerts}
         self.raised: list[Raised] = []
         self.lasting: frozenset[str] = frozenset()
+        self.corrupt: list[Event] = []
         self.over_ns: dict[str, int] = {}  # when each was over for the last time
 
     def __call__(self, event: Event) -> None:
@@ -38,6 +39,8 @@ class AlertCollector:
             case EventKind.ALERT_OVER:
                 self.over_ns[event.cause] = event.time_ns
                 self.lasting -= {event.cause}
+            case EventKind.DAMAGE:
+                self.corrupt.append(event)
             case EventKind.USER_ACTION if detail.get("action") == "set_alert":
                 self.alerts[detail["name"]] = Alert(
                     name=detail["name"], when=detail["when"], for_s=detail.get("for_s", 0.0)

@@ -99,3 +99,18 @@ def test_what_is_there_is_removed_and_undone(hand: Hand) -> None:
     hand.show()
     assert set(alerts(hand).alerts) == {"idle"}
     assert alerts(hand).raised[0].time_ns < 12 * NS_PER_S
+
+
+def test_what_is_corrupt_on_disk_is_told_in_one_notice_that_leads_to_its_events(hand: Hand) -> None:
+    window, corrupt = hand.workbench.window, "offsets 3 to 5 are lost: commits-0/00000000000000000000.log is damaged"
+    causes = ("catalog.json is missing: its copy is used", corrupt)
+    hand.workbench.controller.ask(lambda sim: [sim.broker.corruption.add(sim.loop.now_ns, cause) for cause in causes])
+    hand.show()
+    hint = window.hint
+    assert (hint.isVisible(), hint.heading.text(), hint.property("look")) == (True, "Found corrupt on disk", "problem")
+    assert hint.sentence.text() == f"{causes[0]}. And 1 more."
+    hint.offer.click()
+    hand.show()
+    assert window.shown_tab() == "events" and not hint.isVisible()
+    assert window.tab(EventsPanel).filter_text == "kind = damage"
+    assert window.tab(EventsPanel).table.model().rowCount() == 2

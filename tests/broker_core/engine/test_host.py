@@ -444,6 +444,16 @@ def test_promise_28_a_segment_that_is_gone_is_said(tmp_path: Path, crashed: bool
         assert "jobs-0 has no segment any more" in damage_of(again)
 
 
+def test_promise_28_a_file_of_offsets_that_was_put_aside_is_no_directory_of_a_topic(tmp_path: Path):
+    filled(tmp_path)
+    for name in ("offsets.sqlite", "offsets.sqlite-wal"):
+        (tmp_path / name).write_bytes(b"no database" * 100)
+    for said in (True, False):
+        with BrokerHost(tmp_path) as host:
+            assert ("it is kept as" in damage_of(host)) == said
+    assert (tmp_path / "offsets.sqlite.damaged-1").exists()
+
+
 def test_promise_28_messages_that_were_handed_out_and_are_gone_are_said(tmp_path: Path):
     with BrokerHost(tmp_path) as host:
         host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))

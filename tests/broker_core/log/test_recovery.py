@@ -166,6 +166,20 @@ def test_a_missing_segment_is_named():
     assert readable(log).keys() == expected.keys() - set(range(start, end))
 
 
+def test_the_last_segment_is_missed_after_a_crash_and_not_after_a_closing():
+    for closed in (False, True):
+        files = MemoryFiles()
+        filled(files, closed=closed)
+        *_, last = names(files, ".log")
+        assert not open_log(copy_of(files), **SEALED).recovery.notes
+        files.remove(last)
+        log = open_log(files, **SEALED)
+        if closed:
+            assert log.lost[-1].start_offset == int(last[4:24])
+        else:
+            assert f"{last!r} is missing" in log.recovery.notes[-1]
+
+
 def test_a_log_that_was_closed_is_opened_without_reading_it():
     files = MemoryFiles()
     expected = filled(files, closed=True)
