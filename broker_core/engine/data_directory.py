@@ -165,7 +165,12 @@ class DataDirectory:
         found: dict[str, list[str]] = {}
         for name in self.files.listdir(""):
             match = _PARTITION.fullmatch(name)
-            if match and name not in known and not name.startswith(OFFSETS_FILE) and any(self.files.size(path) for path in self._segments(name)):
+            if (
+                match
+                and name not in known
+                and not name.startswith(OFFSETS_FILE)
+                and any(self.files.size(path) for path in self._segments(name))
+            ):
                 found.setdefault(match[1], []).append(name)
         return found
 

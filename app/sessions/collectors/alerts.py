@@ -1,4 +1,4 @@
-"""Alerts of a session: which there are, which are raised now, and each time that one was raised; and what is corrupt."""
+"""Alerts of a session: which there are, which last, and each time that one was raised; and what was found corrupt."""
 
 from __future__ import annotations
 
