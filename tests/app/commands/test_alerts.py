@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
 from app.sessions.collectors.alerts import AlertCollector
 from broker_core.clock import NS_PER_S
+from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
 from widgets.panel_tabs import DIGIT
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.events import EventsPanel
+
+
+def found_corrupt(simulation: Simulation, *, cause: str) -> None:
+    simulation.broker.corruption.add(simulation.loop.now_ns, cause)
 
 
 def alerts(hand: Hand) -> AlertCollector:
@@ -104,7 +110,8 @@ def test_what_is_there_is_removed_and_undone(hand: Hand) -> None:
 def test_what_is_corrupt_on_disk_is_told_in_one_notice_that_leads_to_its_events(hand: Hand) -> None:
     window, corrupt = hand.workbench.window, "offsets 3 to 5 are lost: commits-0/00000000000000000000.log is damaged"
     causes = ("catalog.json is missing: its copy is used", corrupt)
-    hand.workbench.controller.ask(lambda sim: [sim.broker.corruption.add(sim.loop.now_ns, cause) for cause in causes])
+    for cause in causes:
+        hand.workbench.controller.ask(partial(found_corrupt, cause=cause))
     hand.show()
     hint = window.hint
     assert (hint.isVisible(), hint.heading.text(), hint.property("look")) == (True, "Found corrupt on disk", "problem")
