@@ -126,3 +126,12 @@ class ConfigError(BrokerError, ValueError):
 
     def __init__(self, about: str) -> None:
         super().__init__(ErrorCode.INVALID_CONFIG, about)
+
+
+# Here, and not with what raises them: the command line tells of both, and loads no simulation for that.
+class ScenarioError(Exception):
+    """The scenario cannot be used; one sentence names the file, the line and what to do."""
+
+
+class ArrivalError(Exception):
+    """The file of events cannot be used; the message names the place and the reason."""

@@ -6,15 +6,16 @@ from functools import lru_cache
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 import resources
+from widgets.theme import px
 from widgets.theme_palette import Theme
 
 ICON_FOLDER = Path(resources.__file__).parent / "icons"
-# Device pixels kept for each icon: 14 to 32 units at the usual screen scales.
-PIXEL_SIZES = (14, 16, 18, 20, 24, 28, 32, 36, 40, 48, 64)
+# In units: of small buttons, of menus, and of what grows with the type.
+FIXED_SIZES, SCALED_SIZES = (14, 16), (14, 16, 18)
 
 
 @lru_cache(maxsize=1)
@@ -48,18 +49,25 @@ def icon_pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixma
     return pixmap
 
 
-@lru_cache(maxsize=512)
 def icon(name: str, theme: Theme, token: str = "text", checked_token: str = "") -> QIcon:
     """The icon in a colour token of the theme, greyed where disabled, `checked_token` on a checked button.
 
-    KeyError for an unknown icon or token.
+    It is crisp at the scale of the type of now, on each screen there is. KeyError for an unknown icon or token.
     """
+    sizes = (*FIXED_SIZES, *map(px, SCALED_SIZES))
+    ratios = {screen.devicePixelRatio() for screen in QGuiApplication.screens()}
+    pixels = tuple(sorted({round(size * ratio) for size in sizes for ratio in ratios}))
+    return _icon(name, theme, token, checked_token, pixels)
+
+
+@lru_cache(maxsize=512)
+def _icon(name: str, theme: Theme, token: str, checked_token: str, sizes: tuple[int, ...]) -> QIcon:
     result = QIcon()
     tints = [(QIcon.Mode.Normal, QIcon.State.Off, theme.colour(token))]
     tints.append((QIcon.Mode.Disabled, QIcon.State.Off, theme.disabled))
     if checked_token:
         tints.append((QIcon.Mode.Normal, QIcon.State.On, theme.colour(checked_token)))
     for mode, state, colour in tints:
-        for pixels in PIXEL_SIZES:
+        for pixels in sizes:
             result.addPixmap(icon_pixmap(name, colour, pixels), mode, state)
     return result

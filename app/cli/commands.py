@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from app.cli.verbs import Command
+from app.cli.parser import Command
 
 # Name: module of app.cli, function that makes the command, and one line about it.
 _TABLE: dict[str, tuple[str, str, str]] = {

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import shtab
 
-from app.cli.parser import Parser
-from app.cli.verbs import Command
+from app.cli.parser import Command, Parser
 
 _SCENARIOS = "_brokerscope_scenarios"
 _FOLDERS = ("DIR", "SESSION_DIR", "OUT")

@@ -11,11 +11,10 @@ from app.cli.errors import CommandError
 from app.cli.messages import stored
 from app.cli.numbers import seconds, whole
 from app.cli.output import json_bytes, print_json, text_of
-from app.cli.parser import Parser, with_exits
+from app.cli.parser import Command, Parser, with_exits
 from app.cli.readers import PAGE, Connection, GroupReader, Reset, group_reader, queue_reader
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, add_target, opened
-from app.cli.verbs import Command
 from app.cli.waiting import Quiet, note
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode

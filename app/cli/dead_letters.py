@@ -11,10 +11,11 @@ from app.cli.errors import CommandError
 from app.cli.messages import bytes_pair, edit_of, headers_of
 from app.cli.numbers import whole
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
+from app.cli.parser import Command
 from app.cli.request_options import add_field, given
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker
-from app.cli.verbs import Command, Verbs
+from app.cli.verbs import Verbs
 from app.cli.waiting import PATIENCE_S, note
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode

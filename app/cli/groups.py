@@ -9,8 +9,9 @@ from typing import TypeVar
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
 from app.cli.output import print_facts, print_rows, say
+from app.cli.parser import Command
 from app.cli.target import Broker
-from app.cli.verbs import Command, Verbs
+from app.cli.verbs import Verbs
 from app.environment.exits import Exit
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode

@@ -9,10 +9,9 @@ from typing import Any
 
 from app.cli.errors import CommandError, with_hint
 from app.cli.numbers import seconds, whole
-from app.cli.parser import Parser, with_exits
+from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import ended_by_signals, exit_of_interrupt
 from app.cli.target import add_access, add_url, http_broker
-from app.cli.verbs import Command
 from app.cli.waiting import Quiet
 from app.environment.exits import exit_of
 from broker_core import HttpBroker

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from app.cli import commands
 from app.cli.errors import CommandError
 from app.cli.folders import folder
 from app.cli.numbers import above_zero, integer, or_word, seconds
-from app.cli.parser import Parser, with_exits
+from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant
@@ -26,9 +27,7 @@ from app.environment.display import why_no_drawing, why_no_window
 from app.environment.exits import Exit, exit_of
 from app.environment.extras import why_missing
 from app.environment.paths import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScenario, find_scenario, shipped_scenarios
-from broker_core.errors import BrokerError
-from broker_core.simulation.arrivals import ArrivalError
-from broker_core.simulation.scenario import ScenarioError
+from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.version import program_version
 
 LEAST_SIZE = (960, 640)  # the window's own
@@ -138,9 +137,6 @@ def _drop_output() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
-
-
 def _size(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
     if found is None:
@@ -217,7 +213,7 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
     if why := why_missing("gui") or why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
         return Exit.REFUSED
-    with _ended_by_interrupts():
+    with _ended_by_interrupts(), _without_collections() as collect_again:
         try:
             # Qt is loaded by the commands that draw, and no other; first what is quick, so that something is seen.
             from app.shell.opening import show_opening
@@ -231,7 +227,22 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
                 file=sys.stderr,
             )
             return Exit.REFUSED
-        return call(partial(open_window, shown=opening.close))
+
+        def shown() -> None:
+            opening.close()
+            collect_again()
+
+        return call(partial(open_window, shown=shown))
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[Callable[[], object]]:
+    """No garbage is looked for until what this gives is called: a sixth of the start, for modules that all stay."""
+    gc.disable()
+    try:
+        yield gc.enable
+    finally:
+        gc.enable()
 
 
 @contextlib.contextmanager

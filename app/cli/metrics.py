@@ -9,9 +9,10 @@ import msgspec
 
 from app.cli.numbers import above_zero
 from app.cli.output import print_facts, print_rows
+from app.cli.parser import Command
 from app.cli.request_options import add_field
 from app.cli.target import Broker, is_running
-from app.cli.verbs import Command, Verbs
+from app.cli.verbs import Verbs
 from broker_core.clock import NS_PER_MS
 from broker_core.operations.groups import ListGroups
 from broker_core.operations.observe import DescribeBroker, ListDamage, ListSlowReaders

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from app.environment import exits
@@ -23,6 +23,9 @@ _PLAIN = (
     (r"one of the arguments (.+) is required", r"give one of \1"),
     (r"ambiguous option: (.+) could match (.+)", r"\1 may be \2; write it out"),
 )
+
+
+Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
 
 
 class Parser(argparse.ArgumentParser):

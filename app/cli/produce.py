@@ -15,10 +15,9 @@ import msgspec
 from app.cli.errors import CommandError
 from app.cli.numbers import seconds, whole
 from app.cli.output import say
-from app.cli.parser import Parser, with_exits
+from app.cli.parser import Command, Parser, with_exits
 from app.cli.publishers import publisher
 from app.cli.target import Broker, add_target, opened
-from app.cli.verbs import Command
 from app.cli.waiting import tell_typist
 from broker_core.plurals import counted
 

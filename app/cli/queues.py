@@ -7,10 +7,11 @@ import argparse
 from app.cli.errors import CommandError
 from app.cli.messages import bytes_pair
 from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
+from app.cli.parser import Command
 from app.cli.request_options import add_field, add_group, given
 from app.cli.target import Broker, is_running
 from app.cli.topics import add_flow, add_log, configure, flow_of, limit_facts, struct_facts
-from app.cli.verbs import Command, Verbs
+from app.cli.verbs import Verbs
 from broker_core.operations.queues import (
     CreateQueue,
     CreateSubscription,

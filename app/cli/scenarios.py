@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from app.cli.output import print_facts, print_rows, say
-from app.cli.parser import Parser
-from app.cli.verbs import Command
+from app.cli.parser import Command, Parser
 from app.environment.extras import why_missing
-from app.environment.paths import DataFiles, find_scenario, shipped_scenarios
+from app.environment.paths import find_scenario, shipped_scenarios
 from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, load_scenario
 

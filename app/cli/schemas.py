@@ -10,9 +10,10 @@ from typing import get_args
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
 from app.cli.output import print_facts, print_rows, say
+from app.cli.parser import Command
 from app.cli.request_options import add_field, given
 from app.cli.target import Broker
-from app.cli.verbs import Command, Verbs
+from app.cli.verbs import Verbs
 from app.cli.waiting import tell_typist
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode

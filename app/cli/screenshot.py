@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.simulation.scenario import ScenarioError
+from broker_core.errors import ScenarioError
 
 # Rates, trends and the timeline need history: the window draws the time before in this many frames at most.
 MAX_LOOKS = 1_500

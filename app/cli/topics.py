@@ -10,9 +10,10 @@ import msgspec
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
 from app.cli.output import print_facts, print_rows, say
+from app.cli.parser import Command
 from app.cli.request_options import add_field, add_group, given
 from app.cli.target import Broker, is_running
-from app.cli.verbs import Command, Verbs
+from app.cli.verbs import Verbs
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import (
     AddPartitions,

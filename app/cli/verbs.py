@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from app.cli.parser import Parser, with_exits
+from app.cli.parser import Command, Parser, with_exits
 from app.cli.target import Broker, add_target, opened
 from app.cli.waiting import note
 from app.environment.exits import Exit
@@ -17,7 +17,6 @@ from broker_core.operations.request import Request
 Run = Callable[[argparse.Namespace], int]
 Verb = Callable[[Broker, argparse.Namespace], object]
 Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with its 12 messages"
-Command = tuple[argparse.ArgumentParser, Run]
 
 
 class Verbs:

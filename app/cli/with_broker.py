@@ -13,9 +13,8 @@ import msgspec
 
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
-from app.cli.parser import Parser, with_exits
+from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import ended_by_signals
-from app.cli.verbs import Command
 from app.cli.waiting import note
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit

@@ -17,10 +17,8 @@ from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
 from broker_core.engine.runner import Mode
-from broker_core.errors import BrokerError
+from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.arrivals import ArrivalError
-from broker_core.simulation.scenario import ScenarioError
 from widgets.canvas.canvas import Canvas
 from widgets.i18n import mark, tr
 from widgets.main_window import MainWindow

@@ -15,9 +15,10 @@ from app.presenters.lesson import done_steps, done_texts, lesson_facts
 from app.presenters.panels import PANELS
 from broker_core.clock import s_from_ns
 from broker_core.engine.runner import Mode
+from broker_core.errors import ScenarioError
 from broker_core.simulation.actions.faults import HoldSchedule
 from broker_core.simulation.lesson import Lesson, PointAt, Step, WindowNames
-from broker_core.simulation.scenario import ScenarioError, load_scenario
+from broker_core.simulation.scenario import load_scenario
 from widgets.i18n import tr
 from widgets.panels.table_panel import TablePanel
 from widgets.ring import Place

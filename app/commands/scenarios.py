@@ -12,8 +12,9 @@ from app.commands.context import CommandContext
 from app.commands.lesson import window_names
 from app.commands.registry import Command
 from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
+from broker_core.errors import ScenarioError
 from broker_core.simulation.lesson import WindowNames
-from broker_core.simulation.scenario import Scenario, ScenarioError, load_scenario, parse_scenario
+from broker_core.simulation.scenario import Scenario, load_scenario, parse_scenario
 from broker_core.simulation.scenario_completion import complete
 from broker_core.simulation.strict_yaml import Document
 from widgets.completion_list import Word

@@ -14,9 +14,7 @@ from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.branching import why_no_branch
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.errors import BrokerError
-from broker_core.simulation.arrivals import ArrivalError
-from broker_core.simulation.scenario import ScenarioError
+from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from widgets.bookmark_field import BookmarkField
 from widgets.dialogs.ask_text import AskTextDialog
 from widgets.formats import session_time

@@ -11,9 +11,8 @@ import platformdirs
 
 import resources
 from app.environment.did_you_mean import meant
+from broker_core.errors import ScenarioError
 from broker_core.files import private
-from broker_core.simulation.data_files import DataFiles as DataFiles  # noqa: PLC0414 - here with the other paths
-from broker_core.simulation.scenario import ScenarioError
 
 APP_NAME = "brokerscope"
 FIRST_SCENARIO = "first-session"

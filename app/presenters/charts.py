@@ -14,7 +14,8 @@ from broker_core.snapshots import Snapshot
 from resources.units import KIB
 from widgets.formats import duration
 from widgets.i18n import tr
-from widgets.panels.charts import ChartFacts, ChartsPanel, Curve
+from widgets.panels.charts import ChartsPanel
+from widgets.panels.curves import ChartFacts, Curve
 
 POINTS_MAX = 600
 # Curves are drawn a few times a second at most: they cost more than all other panels together.

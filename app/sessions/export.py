@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from app.environment.paths import DataFiles
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S, s_from_ns
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, ScenarioError
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun
-from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.simulation.scenario_text import text_with
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import Scheduled

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from app.environment.paths import DataFiles, new_session_folder
+from app.environment.paths import new_session_folder
 from app.sessions.branching import branch_of, why_no_branch
 from app.sessions.event_text import event_line
 from app.sessions.reading import KEYFRAMES_MAX, Reading
@@ -22,6 +22,7 @@ from broker_core.engine.runner import BackgroundTask, Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario
 from broker_core.simulation.simulation import Simulation

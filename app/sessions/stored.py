@@ -7,15 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from app.environment.paths import DataFiles
 from broker_core.clock import s_from_ns
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ScenarioError
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import Session, open_session, seal
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.replay import RecordedAction, recorded_action
-from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.simulation.scenario import Scenario, parse_scenario
 from widgets.i18n import tr
 
 SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`

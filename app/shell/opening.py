@@ -6,7 +6,7 @@ import sys
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
-from PySide6.QtWidgets import QApplication, QSplashScreen
+from PySide6.QtWidgets import QApplication, QLabel
 
 from broker_core.version import program_version
 from widgets.theme_palette import DARK, LIGHT
@@ -15,7 +15,7 @@ SIZE = QSize(420, 132)
 PAINT_MS = 200
 
 
-def show_opening() -> QSplashScreen:
+def show_opening() -> QLabel:
     """The program's name in a small window, painted when this returns; makes the application where there is none."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
@@ -38,11 +38,16 @@ def show_opening() -> QSplashScreen:
     painter.setPen(QColor(theme.border_strong))
     painter.drawRect(0, 0, SIZE.width() - 1, SIZE.height() - 1)
     painter.end()
-    splash = QSplashScreen(picture)
-    splash.show()
+    # No QSplashScreen: its show() takes a second where no window manager answers.
+    opening = QLabel()
+    opening.setWindowFlags(Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
+    opening.setPixmap(picture)
+    opening.setFixedSize(SIZE)
+    opening.move(app.primaryScreen().geometry().center() - opening.rect().center())
+    opening.show()
     waited = QElapsedTimer()
     waited.start()
-    while not (splash.windowHandle().isExposed() or waited.hasExpired(PAINT_MS)):
+    while not (opening.windowHandle().isExposed() or waited.hasExpired(PAINT_MS)):
         app.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, PAINT_MS)
     app.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
-    return splash
+    return opening

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from functools import cache
+from types import ModuleType
 from typing import NamedTuple, cast
 
 import crc32c
 import msgspec
-from aiokafka.errors import CorruptRecordException
-from aiokafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
@@ -51,6 +51,14 @@ _CRC, _CRC_AT = struct.Struct(">I"), 17
 _TIMESTAMP, _MAX_TIMESTAMP_AT = struct.Struct(">q"), 35
 _SIZE_LIMIT = (1 << 31) - 1
 _NO_HEADERS: list[tuple[str, bytes | None]] = []
+
+
+@cache
+def _codec() -> ModuleType:
+    """aiokafka's codec of records, which comes with all of its clients: loaded by what first has records."""
+    from aiokafka.record import default_records
+
+    return cast(ModuleType, default_records)
 
 
 class ProducerStamp(NamedTuple):
@@ -117,7 +125,7 @@ def encode_batch(
     alike = records_alike(messages)
     if alike is not None:
         return framed(base_offset, timestamp_ms, alike[0], len(messages), stamp), alike[1]
-    builder = DefaultRecordBatchBuilder(
+    builder = _codec().DefaultRecordBatchBuilder(
         MAGIC, 0, stamp.transactional, stamp.producer_id, stamp.epoch, stamp.sequence, _SIZE_LIMIT
     )
     append = builder.append
@@ -214,7 +222,9 @@ def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> byt
     if producer_id != NO_PRODUCER_ID:
         sequence = (sequence + base_offset - first_offset) % SEQUENCES
     transactional = bool(attributes & TRANSACTIONAL_BIT)
-    builder = DefaultRecordBatchBuilder(MAGIC, 0, transactional, producer_id, producer_epoch, sequence, _SIZE_LIMIT)
+    builder = _codec().DefaultRecordBatchBuilder(
+        MAGIC, 0, transactional, producer_id, producer_epoch, sequence, _SIZE_LIMIT
+    )
     for message in kept:
         delta = message.offset - base_offset
         builder.append(delta, message.timestamp_ms, message.key, message.value, list(message.headers))
@@ -295,7 +305,7 @@ def decode_batch(batch: bytes | memoryview, topic: str, partition: int, publishe
     if batch[_LOW_ATTRIBUTES] & CONTROL_BIT:
         return
     try:
-        for record in DefaultRecordBatch(cast(bytes, batch)):
+        for record in _codec().DefaultRecordBatch(cast(bytes, batch)):
             headers = record.headers
             yield StoredMessage(
                 topic,
@@ -307,5 +317,5 @@ def decode_batch(batch: bytes | memoryview, topic: str, partition: int, publishe
                 record.value,
                 tuple(headers) if headers else (),
             )
-    except (CorruptRecordException, UnicodeDecodeError) as error:
+    except (_codec().CorruptRecordException, UnicodeDecodeError) as error:
         raise BrokerError(ErrorCode.DAMAGED, f"a record in {topic}-{partition} does not parse ({error})") from error

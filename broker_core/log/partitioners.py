@@ -6,8 +6,6 @@ import zlib
 from collections.abc import Sequence
 from typing import Literal
 
-from aiokafka.partitioner import murmur2
-
 from broker_core.errors import ConfigError
 from broker_core.messages import Message
 
@@ -22,6 +20,9 @@ def crc32_partition(key: bytes, partitions: int) -> int:
 
 def murmur2_partition(key: bytes, partitions: int) -> int:
     """Positive murmur2 of the key modulo `partitions`: the Java clients' default partitioner."""
+    # Here, for all of aiokafka's clients come with it.
+    from aiokafka.partitioner import murmur2
+
     return int(murmur2(key) & 0x7FFFFFFF) % partitions
 
 

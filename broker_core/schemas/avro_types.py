@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
-from broker_core.schemas.problem import Problem, distinct, pointer_to, shown
+from broker_core.schemas.json_text import read_schema_text
+from broker_core.schemas.problem import InvalidSchemaError, Problem, distinct, pointer_to, shown
 
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 MAX_FIXED_BYTES = 1_048_576

@@ -5,17 +5,19 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from broker_core.limits import MAX_CHECK_STEPS, MAX_COMPARISON_STEPS
-from broker_core.schemas.avro_compatibility import unresolvable
-from broker_core.schemas.avro_schema import AvroSchema
-from broker_core.schemas.json_compatibility import unreadable
-from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.problem import Problem, Steps
 
-AnySchema = JsonSchema | AvroSchema
+# Both languages take long to load, and most brokers have no schema: they are imported where one is read.
+if TYPE_CHECKING:
+    from broker_core.schemas.avro_schema import AvroSchema
+    from broker_core.schemas.json_schema import JsonSchema
+
+    AnySchema = JsonSchema | AvroSchema
 
 
 class SchemaKind(enum.StrEnum):
@@ -77,11 +79,19 @@ class SchemaProblem(msgspec.Struct, frozen=True):
 
 def read_schema(kind: SchemaKind, text: str, referenced: Mapping[str, str] = MappingProxyType({})) -> AnySchema:
     """Parse a schema; `referenced` are the texts of those that it refers to, by name. Raises InvalidSchemaError."""
+    from broker_core.schemas.avro_schema import AvroSchema
+    from broker_core.schemas.json_schema import JsonSchema
+
     return JsonSchema(text, referenced) if kind is SchemaKind.JSON else AvroSchema(text, referenced.values())
 
 
 def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON_STEPS) -> tuple[list[Problem], int]:
     """(reasons why `reader` may refuse data of `writer`, with pointers into `reader`; steps used)."""
+    from broker_core.schemas.avro_compatibility import unresolvable
+    from broker_core.schemas.avro_schema import AvroSchema
+    from broker_core.schemas.json_compatibility import unreadable
+    from broker_core.schemas.json_schema import JsonSchema
+
     steps = Steps(min(most, MAX_COMPARISON_STEPS))
     allowed = steps.left
     if isinstance(reader, JsonSchema) and isinstance(writer, JsonSchema):

@@ -13,11 +13,10 @@ from urllib.parse import urljoin
 import jsonschema
 import jsonschema_specifications
 
-from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES
 from broker_core.schemas.json_draft import DRAFT_URIS, Draft, local_target, path_of
-from broker_core.schemas.json_text import InvalidJsonError, read_json
+from broker_core.schemas.json_text import read_schema_text
 from broker_core.schemas.pattern import InvalidPatternError, Pattern
-from broker_core.schemas.problem import Problem, distinct, pointer_to, shortened, shown
+from broker_core.schemas.problem import InvalidSchemaError, Problem, distinct, pointer_to, shortened, shown
 
 _META = {Draft.D7: jsonschema.Draft7Validator, Draft.D2020: jsonschema.Draft202012Validator}
 _REFUSED = {
@@ -26,14 +25,6 @@ _REFUSED = {
     "$dynamicRef": "$dynamicRef is not supported; use $ref",
     "$recursiveRef": "$recursiveRef is not supported; use $ref",
 }
-
-
-class InvalidSchemaError(ValueError):
-    """The text is not a valid schema. `problems` is never empty."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("; ".join(str(problem) for problem in problems))
-        self.problems = problems
 
 
 class CheckedText:
@@ -188,13 +179,3 @@ def _bundled(document: dict[str, Any], others: Mapping[str, Any]) -> dict[str, A
             inner = {key: value for key, value in inner.items() if key not in {"$schema", "$id"}}
         definitions[name] = inner
     return {**whole, "$defs": definitions}
-
-
-def read_schema_text(text: str) -> Any:
-    """The JSON value in a schema's text, within the limits for schemas. Raises InvalidSchemaError."""
-    if len(text.encode(errors="replace")) > MAX_SCHEMA_BYTES:
-        raise InvalidSchemaError([Problem("", f"the text has more than {MAX_SCHEMA_BYTES:,} bytes")])
-    try:
-        return read_json(text, max_depth=MAX_SCHEMA_DEPTH, max_values=MAX_SCHEMA_VALUES)
-    except InvalidJsonError as error:
-        raise InvalidSchemaError([Problem("", str(error))]) from None

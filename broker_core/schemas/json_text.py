@@ -6,8 +6,8 @@ import json
 import math
 from typing import Any, NoReturn
 
-from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
-from broker_core.schemas.problem import shown
+from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES, MAX_VALUE_DEPTH, MAX_VALUES
+from broker_core.schemas.problem import InvalidSchemaError, Problem, shown
 
 
 class InvalidJsonError(ValueError):
@@ -113,3 +113,13 @@ def _float(digits: str) -> float:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
+
+
+def read_schema_text(text: str) -> Any:
+    """The JSON value in a schema's text, within the limits for schemas. Raises InvalidSchemaError."""
+    if len(text.encode(errors="replace")) > MAX_SCHEMA_BYTES:
+        raise InvalidSchemaError([Problem("", f"the text has more than {MAX_SCHEMA_BYTES:,} bytes")])
+    try:
+        return read_json(text, max_depth=MAX_SCHEMA_DEPTH, max_values=MAX_SCHEMA_VALUES)
+    except InvalidJsonError as error:
+        raise InvalidSchemaError([Problem("", str(error))]) from None

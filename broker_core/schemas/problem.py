@@ -22,6 +22,14 @@ class Problem(msgspec.Struct, frozen=True, order=True):
         return f"{self.pointer}: {self.message}" if self.pointer else self.message
 
 
+class InvalidSchemaError(ValueError):
+    """The text is not a valid schema. `problems` is never empty."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
 class TooComplexError(Exception):
     """The limit of steps was exceeded."""
 

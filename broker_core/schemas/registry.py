@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -11,7 +11,6 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_SCHEMAS
 from broker_core.names import check_name
 from broker_core.schemas.compatibility import (
-    AnySchema,
     Compatibility,
     SchemaKind,
     SchemaProblem,
@@ -20,11 +19,12 @@ from broker_core.schemas.compatibility import (
 )
 from broker_core.schemas.diff import SchemaChange, changes
 from broker_core.schemas.framing import HEAD_BYTES, framed_id
-from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.json_schema_text import InvalidSchemaError, read_schema_text
-from broker_core.schemas.json_text import write_json
-from broker_core.schemas.problem import Problem, summary
+from broker_core.schemas.json_text import read_schema_text, write_json
+from broker_core.schemas.problem import InvalidSchemaError, Problem, summary
 from broker_core.settings import checked_class
+
+if TYPE_CHECKING:
+    from broker_core.schemas.compatibility import AnySchema
 
 
 class SchemaReference(msgspec.Struct, frozen=True):
@@ -296,6 +296,8 @@ class SchemaRegistry:
         live = self._subjects[subject].live() if subject in self._subjects else {}
         if not live:
             return [Problem("", f"the subject {subject} has no schema")]
+        from broker_core.schemas.json_schema import JsonSchema
+
         schema_id = framed_id(data)
         if schema_id is None:
             latest = self.schema(list(live.values())[-1])

@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 import msgspec
 
 from broker_core.clock import NS_PER_S
+from broker_core.errors import ArrivalError
 from broker_core.limits import MAX_MESSAGE_BYTES
 from broker_core.messages import Message
 
@@ -21,10 +22,6 @@ Arrival = tuple[int, Message]
 _Row = tuple[int, bytes, dict[str, Any]]
 
 _DAY_S = 86_400
-
-
-class ArrivalError(Exception):
-    """The file of events cannot be used; the message names the place and the reason."""
 
 
 class FileArrivals(msgspec.Struct, frozen=True, kw_only=True, tag="file", tag_field="kind", forbid_unknown_fields=True):

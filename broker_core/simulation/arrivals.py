@@ -15,11 +15,10 @@ import msgspec
 from broker_core.clock import ns_from_s
 from broker_core.limits import MAX_TTL_MS
 from broker_core.messages import Message
-from broker_core.simulation.arrival_files import Arrival, ArrivalError, FileArrivals, from_file
+from broker_core.simulation.arrival_files import Arrival, FileArrivals, from_file
 
 __all__ = [
     "Arrival",
-    "ArrivalError",
     "Arrivals",
     "BurstyArrivals",
     "FileArrivals",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import resources
-from broker_core.simulation.scenario import ScenarioError
+from broker_core.errors import ScenarioError
 
 
 class DataFiles:

@@ -9,7 +9,7 @@ from broker_core.limits import MAX_PARTITIONS, MAX_WAIT_MS
 from broker_core.names import check_name
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import read_schema
-from broker_core.schemas.json_schema_text import InvalidSchemaError
+from broker_core.schemas.problem import InvalidSchemaError
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.faults import Fault

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from broker_core.errors import ScenarioError
 from broker_core.simulation.alert import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import check_references
@@ -25,10 +26,6 @@ from broker_core.simulation.specs import (
     WorkerSpec,
 )
 from broker_core.simulation.strict_yaml import Document, YamlError
-
-
-class ScenarioError(Exception):
-    """The scenario cannot be used; one sentence names the file, the line and what to do."""
 
 
 class Scenario(Strict, frozen=True, kw_only=True):

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.errors import ScenarioError
+from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.simulation.specs import Scheduled
 from broker_core.simulation.strict_yaml import Document, YamlError
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.environment.paths import DataFiles
 from app.shell.workbench import Workbench
 from broker_core.recording.live_session import LiveSession
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 BUSY = Path(__file__).with_name("busy.yaml")

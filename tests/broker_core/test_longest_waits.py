@@ -11,7 +11,7 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost
-from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.errors import BrokerError, ConfigError, ErrorCode, ScenarioError
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 from broker_core.log.config import LogConfig
@@ -19,7 +19,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.retry import RetryPolicy
 from broker_core.simulation.actions.queues import ExtendLease
 from broker_core.simulation.actions.topics import Produce
-from broker_core.simulation.scenario import ScenarioError, parse_scenario
+from broker_core.simulation.scenario import parse_scenario
 
 SETTINGS: dict[str, tuple[Callable[[float], object], int]] = {
     "lease_ms": (lambda ms: QueueConfig(lease_ms=ms), MAX_WAIT_MS),

@@ -8,12 +8,13 @@ import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
-from app.environment.paths import DataFiles, shipped_scenarios
+from app.environment.paths import shipped_scenarios
 from broker_core.clock import ns_from_s
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.consumer import ConsumerActor
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from spark_reports.frames import read_frames
 from spark_reports.session import inspect

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.recording import schema
@@ -57,6 +56,8 @@ class Recorded:
             if schema.part_number(path) not in read and self._is_good(path)
         ]
         if paths:
+            import pyarrow.dataset as ds  # of use to nothing else, and no start should wait for it
+
             rows = ds.dataset(paths, schema=schema.EVENT_SCHEMA, format="parquet")
             parts.append(rows.to_table(columns=names, filter=wanted, use_threads=False))
         return pa.concat_tables([part.replace_schema_metadata() for part in parts])

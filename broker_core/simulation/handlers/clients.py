@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from broker_core.clock import NS_PER_S
+from broker_core.errors import ArrivalError
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
@@ -21,7 +22,7 @@ from broker_core.simulation.actions.clients import (
 )
 from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.arrivals import Arrival, ArrivalError, Arrivals, RateArrivals, arrivals
+from broker_core.simulation.arrivals import Arrival, Arrivals, RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Plan, refuse

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.commands.recordings import RecordingHandlers
-from app.environment.paths import DataFiles, find_scenario
+from app.environment.paths import find_scenario
 from app.sessions.export import EffectsDigest, Run, outcome_of, save_scenario, save_test, scenario_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
@@ -22,6 +22,7 @@ from broker_core.simulation import load_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import Crash, Pause, SlowDown
 from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.replay import EventDigest, RecordedAction
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation

@@ -9,13 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.commands.until import UntilHandlers, why_no_condition
-from app.environment.paths import DataFiles, find_scenario
+from app.environment.paths import find_scenario
 from app.sessions.until import RunUntil
 from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse
 from broker_core.simulation import load_scenario
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import said

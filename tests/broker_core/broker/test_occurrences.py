@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.environment.paths import DataFiles, find_scenario
+from app.environment.paths import find_scenario
 from broker_core.broker.occurrences import (
     FIELDS,
     BrokerState,
@@ -19,6 +19,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse
 from broker_core.simulation import load_scenario
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.simulation import Simulation
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.environment.paths import DataFiles, shipped_scenarios
+from app.environment.paths import shipped_scenarios
 from broker_core.clock import ns_from_s
 from broker_core.files import MemoryFiles
 from broker_core.flow.gate import Gate, Obstacle
@@ -22,6 +22,7 @@ from broker_core.recording.checker import Checker
 from broker_core.recording.violation import MAX_HISTORY, Violation
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from broker_core.simulation.simulation import Simulation
 

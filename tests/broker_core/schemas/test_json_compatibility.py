@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from broker_core.limits import MAX_COMPARISON_STEPS
 from broker_core.schemas.compatibility import cannot_read
 from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.json_schema_text import InvalidSchemaError
+from broker_core.schemas.problem import InvalidSchemaError
 from tests.broker_core.schemas.json_strategies import DOCUMENTS, pairs
 from tests.long_form import both, examples, form
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ScenarioError
 from broker_core.events import Event, EventKind
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.replay import RecordedAction, recorded_action, rerun
-from broker_core.simulation.scenario import ScenarioError
 
 SCENARIO = """\
 title: T

@@ -11,8 +11,8 @@ import pytest
 
 import resources
 from broker_core.clock import NS_PER_S
+from broker_core.errors import ArrivalError
 from broker_core.simulation.arrivals import (
-    ArrivalError,
     BurstyArrivals,
     FileArrivals,
     MadeArrivals,

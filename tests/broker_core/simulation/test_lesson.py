@@ -6,8 +6,9 @@ import textwrap
 
 import pytest
 
+from broker_core.errors import ScenarioError
 from broker_core.simulation.lesson import WindowNames
-from broker_core.simulation.scenario import Scenario, ScenarioError, parse_scenario
+from broker_core.simulation.scenario import Scenario, parse_scenario
 
 BASE = """\
 title: T

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.simulation.scenario import ScenarioError, load_scenario, parse_scenario
+from broker_core.errors import ScenarioError
+from broker_core.simulation.scenario import load_scenario, parse_scenario
 
 GOOD = """\
 title: Small

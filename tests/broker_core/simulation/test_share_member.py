@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from broker_core.errors import ScenarioError
 from broker_core.events import Event, EventKind
 from broker_core.recording.checker import Checker
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions.clients import DuplicateClient, RemoveClient
 from broker_core.simulation.actions.faults import Crash, Pause
-from broker_core.simulation.scenario import ScenarioError
 
 TEXT = """\
 title: Share group

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from broker_core.clock import s_from_ns
+from broker_core.errors import ScenarioError
 from broker_core.events import Event, EventKind
 from broker_core.recording.checker import Checker
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions.clients import RemoveClient, SetProducerRate
 from broker_core.simulation.actions.faults import Crash
-from broker_core.simulation.scenario import ScenarioError
 
 TEXT = """\
 title: Transactions

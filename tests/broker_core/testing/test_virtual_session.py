@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ScenarioError
 from broker_core.recording.reader import open_session
-from broker_core.simulation.scenario import ScenarioError
 from broker_core.testing import VirtualSession
 
 SCENARIO = """

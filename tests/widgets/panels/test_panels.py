@@ -11,7 +11,9 @@ from widgets.cards import Move, Party, RebalanceFacts
 from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
-from widgets.panels.charts import RATE_LOOKS, Chart, ChartFacts, ChartsPanel, Curve
+from widgets.panels.chart import Chart
+from widgets.panels.charts import RATE_LOOKS, ChartsPanel
+from widgets.panels.curves import ChartFacts, Curve
 from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
 from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from app.environment.paths import DataFiles, find_scenario
+from app.environment.paths import find_scenario
 from app.sessions.history.history import History
 from app.sessions.history.life import Place, life_of, place_of, touches, touching
 from app.sessions.history.ring import CHUNK, EventRing
@@ -12,6 +12,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 

@@ -2,13 +2,14 @@
 
 from collections import Counter
 
-from app.environment.paths import DataFiles, find_scenario
+from app.environment.paths import find_scenario
 from app.sessions.history.history import History
 from app.sessions.history.redeliveries import redeliveries_of
 from app.sessions.history.ring import EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.live_session import LiveSession
+from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 

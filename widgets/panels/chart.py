@@ -1,0 +1,204 @@
+"""One chart: a plot below its title and its legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
+
+from widgets.facts import plain_label, set_plain_tip
+from widgets.fold_button import FoldButton
+from widgets.i18n import tr
+from widgets.panels.chart_axes import TimeAxis, ValueAxis, short
+from widgets.panels.curves import ChartFacts, Curve, Values
+from widgets.theme import current_theme, qcolour, ui_font
+
+SIDE = 4
+CURVES_MAX = 12
+
+
+class _Plot(pg.PlotWidget):
+    """A plot that tells of double clicks, at a place of its scene."""
+
+    doubleClicked = Signal(QPointF)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Tell the place."""
+        self.doubleClicked.emit(self.mapToScene(event.position().toPoint()))
+        event.accept()
+
+
+class Chart(QWidget):
+    """One plot below its title. `momentChosen(seconds)` on a double click, `pointed(seconds)` as the mouse moves.
+
+    `aloneWanted(on)` when its button asks for all of the room, or gives it back.
+    """
+
+    momentChosen = Signal(float)
+    aloneWanted = Signal(bool)
+    pointed = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.facts: ChartFacts | None = None
+        self._title = plain_label("", "heading", self)
+        self._legend = plain_label("", "muted", self)
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        # What has no room is cut at its right; the tool tip has it whole.
+        self._legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        axes = {"bottom": TimeAxis("bottom"), "left": ValueAxis("left")}
+        self._plot = _Plot(self, axisItems=axes, enableMenu=False)
+        self._plot.setMouseEnabled(x=False, y=False)
+        self._plot.hideButtons()
+        self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._plot.setMinimumSize(80, 72)
+        item = self._plot.getPlotItem()
+        item.setClipToView(True)
+        item.showGrid(x=False, y=True, alpha=0.15)
+        item.setContentsMargins(0, 6, 4, 0)
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._cursor.setVisible(False)
+        item.addItem(self._cursor, ignoreBounds=True)
+        self._lines: list[pg.PlotDataItem] = []
+        grid = QGridLayout(self)
+        grid.setContentsMargins(SIDE, 0, SIDE, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(0)
+        grid.addWidget(self._title, 0, 0)
+        grid.addWidget(self._legend, 1, 0, 1, 2)
+        self.alone_button = FoldButton("maximise", "", self)
+        self.alone_button.clicked.connect(lambda: self.aloneWanted.emit(not self.is_alone))
+        self.set_alone(False)
+        grid.addWidget(self.alone_button, 0, 1)
+        grid.addWidget(self._plot, 2, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+        grid.setRowStretch(2, 1)
+        self._plot.scene().sigMouseMoved.connect(self._on_move)
+        self._plot.doubleClicked.connect(self._on_double_click)
+        self.restyle()
+
+    def set_alone(self, alone: bool) -> None:
+        """Whether it has all of the room, so that its button gives it back."""
+        self.is_alone = alone
+        if alone:
+            self.alone_button.set_sign("restore", tr("All charts"))
+        else:
+            self.alone_button.set_sign("maximise", tr("This chart alone"))
+
+    def set_facts(self, facts: ChartFacts, until_s: float) -> None:
+        """Show curves over 0 to `until_s` seconds."""
+        self.facts = facts
+        unit = f" ({facts.unit})" if facts.unit else ""
+        self._set_text(self._title, facts.title + unit)
+        set_plain_tip(self._title, facts.about)
+        item = self._plot.getPlotItem()
+        item.setLogMode(x=False, y=facts.logarithmic)
+        curves = facts.curves[:CURVES_MAX]
+        while len(self._lines) < len(curves):
+            line = pg.PlotDataItem(connect="finite", antialias=True)
+            item.addItem(line)
+            self._lines.append(line)
+        for place, line in enumerate(self._lines):
+            if place >= len(curves):
+                line.setData([], [])
+            else:
+                line.setData(curves[place].times_s, curves[place].values)
+        item.setXRange(0, max(until_s, 1.0), padding=0)
+        if not facts.logarithmic:
+            # From zero, so that a height is an amount.
+            most = max((_most(curve.values) for curve in curves), default=0.0)
+            item.setYRange(0, most * 1.06 or 1.0, padding=0)
+        self._colour(curves)
+        set_plain_tip(self._legend, "\n".join(curve.name for curve in curves))
+        values = ", ".join(f"{curve.name} {short(_last(curve.values))}" for curve in curves if len(curve.values))
+        self.setAccessibleName(f"{facts.title}{unit}: {values}")
+
+    def _show_legend(self) -> None:
+        """Names in the colours of their lines, as many as there is room for, and how many more there are."""
+        curves = () if self.facts is None else self.facts.curves[:CURVES_MAX]
+        theme, letters, room = current_theme(), self._legend.fontMetrics(), self.width() - 2 * SIDE
+        widths = [letters.horizontalAdvance(f"\u25a0 {curve.name}\u00a0 ") for curve in curves]
+        shown = len(curves)
+        while shown > 1 and sum(widths[:shown]) + (shown < len(curves)) * letters.horizontalAdvance("+99") > room:
+            shown -= 1
+        middle, longest = Qt.TextElideMode.ElideMiddle, room - letters.horizontalAdvance("\u25a0\u00a0 \u00a0 +99")
+        names = []
+        for curve in curves[:shown]:
+            name = _escaped(letters.elidedText(curve.name, middle, longest))
+            names.append(f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {name}')
+        more = [f"+{len(curves) - shown}"] if shown < len(curves) else []
+        self._set_text(self._legend, "&nbsp; ".join(names + more))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, other names."""
+        super().resizeEvent(event)
+        self._show_legend()
+
+    @staticmethod
+    def _set_text(label: QWidget, text: str) -> None:
+        if label.text() != text:  # type: ignore[attr-defined]
+            label.setText(text)  # type: ignore[attr-defined]
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """The shared moment; None for none."""
+        self._cursor.setVisible(time_s is not None)
+        if time_s is not None:
+            self._cursor.setPos(time_s)
+
+    def _time_at(self, scene_pos: QPointF) -> float | None:
+        item = self._plot.getPlotItem()
+        if not item.sceneBoundingRect().contains(scene_pos):
+            return None
+        return max(0.0, float(item.vb.mapSceneToView(scene_pos).x()))
+
+    def _on_move(self, scene_pos: QPointF) -> None:
+        time_s = self._time_at(scene_pos)
+        if time_s is not None:
+            self.pointed.emit(time_s)
+
+    def _on_double_click(self, scene_pos: QPointF) -> None:
+        time_s = self._time_at(scene_pos)
+        if time_s is not None:
+            self.momentChosen.emit(time_s)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme of now."""
+        theme = current_theme()
+        self._plot.setBackground(qcolour(theme.window))
+        item = self._plot.getPlotItem()
+        for side in ("bottom", "left"):
+            axis = item.getAxis(side)
+            axis.setPen(QPen(QColor(theme.border), 0))
+            axis.setTextPen(QPen(QColor(theme.muted), 0))
+            axis.setTickFont(ui_font(11))
+            axis.setStyle(tickLength=3, tickTextOffset=3)
+        item.getAxis("left").setWidth(38)
+        item.getAxis("bottom").setHeight(20)
+        self._cursor.setPen(QPen(QColor(theme.accent), 0, Qt.PenStyle.DashLine))
+        if self.facts is not None:
+            self._colour(self.facts.curves[:CURVES_MAX])
+
+    def _colour(self, curves: Sequence[Curve]) -> None:
+        """Lines and legend in the colours of the theme of now."""
+        theme = current_theme()
+        for line, curve in zip(self._lines, curves, strict=False):
+            line.setPen(QPen(qcolour(theme.owner(curve.hue)), 0))
+        self._show_legend()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _most(values: Values) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.max()) if len(known) else 0.0
+
+
+def _last(values: Values) -> float:
+    known = values[~np.isnan(values)]
+    return float(known[-1]) if len(known) else 0.0
