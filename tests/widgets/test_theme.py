@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -161,8 +162,10 @@ def test_every_icon_takes_its_tint_and_draws_something(qapp: QApplication) -> No
         assert all(colour.red() > 240 and colour.green() < 15 for colour in solid), name
 
 
-def test_icons_are_crisp_on_a_double_density_screen(qapp: QApplication) -> None:
+def test_icons_are_crisp_on_a_double_density_screen(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     assert icon_pixmap("play", LIGHT.text, 16, 2.0).size() == QSize(32, 32)
+    dense = SimpleNamespace(devicePixelRatio=lambda: 2.0)
+    monkeypatch.setattr("widgets.icons.QGuiApplication", SimpleNamespace(screens=lambda: [*qapp.screens(), dense]))
     assert icon("play", LIGHT).pixmap(QSize(16, 16), 2.0).size() == QSize(32, 32)
 
 
