@@ -185,7 +185,7 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
         state = program_state(snapshot.faults, name, rates.of(received(name), snapshot.time_ns))
         sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
     for group, member in seats:
-        owned = [at for at in group.offsets if at.owner == name]
+        owned = [at for at in group.offsets if (at.topic, at.partition) in member.partitions]
         lag = lag_words(total_lag(at.lag for at in owned), sum(at.lag is None for at in owned))
         sections.append(
             (

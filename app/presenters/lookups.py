@@ -317,7 +317,7 @@ class RebalanceLookup:
         group, _, started = name.rpartition("/")
         of_group = sorted((one for one in snapshot.rebalances if one.group == group), key=lambda one: one.started_ns)
         view = next((one for one in of_group if str(one.started_ns) == started), None)
-        return None if view is None else rebalance_facts(view, of_group, self._cards.no_reader(view, snapshot.time_ns))
+        return None if view is None else rebalance_facts(view, of_group, self._cards.no_reader(view, snapshot))
 
 
 def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reader: str) -> InspectorFacts:

@@ -22,7 +22,7 @@ _NOTICED = {
 class _Ended(NamedTuple):
     view: RebalanceView
     gaps: tuple[Gap, ...]
-    settled_ns: int
+    last_seq: int  # of the events that its gaps are known from
     facts: RebalanceFacts
 
 
@@ -42,24 +42,24 @@ class RebalanceCards:
     def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
         """The cards."""
         return tuple(
-            self._card(view, snapshot.time_ns)
+            self._card(view, snapshot.time_ns, snapshot.events)
             for view in sorted(snapshot.rebalances, key=lambda view: view.started_ns, reverse=True)
         )
 
-    def no_reader(self, view: RebalanceView, now_ns: int) -> str:
+    def no_reader(self, view: RebalanceView, at: Snapshot) -> str:
         """The time without a reader because of this rebalance, as its card says it."""
-        return self._card(view, now_ns).no_reader
+        return self._card(view, at.time_ns, at.events).no_reader
 
-    def _card(self, view: RebalanceView, now_ns: int) -> RebalanceFacts:
+    def _card(self, view: RebalanceView, now_ns: int, events: int) -> RebalanceFacts:
         key = (view.group, view.started_ns)
         gaps = self._ownership.gaps(*key)
         known = self._ended.get(key)
-        if known is not None and known.settled_ns <= now_ns and (known.view, known.gaps) == (view, gaps):
+        if known is not None and known.last_seq < events and (known.view, known.gaps) == (view, gaps):
             return known.facts
-        facts = self._facts(view, key, tuple(gap.at(now_ns) for gap in gaps if gap.revoked_ns <= now_ns), now_ns)
-        settled_ns = max((gap.end_ns or now_ns + 1 for gap in gaps), default=0)
-        if view.ended_ns is not None and settled_ns <= now_ns:
-            self._ended[key] = _Ended(view, gaps, settled_ns, facts)
+        facts = self._facts(view, key, tuple(gap.at(events) for gap in gaps if gap.revoked_seq < events), now_ns)
+        last_seq = max((max(gap.revoked_seq, gap.assigned_seq, gap.read_seq) for gap in gaps), default=-1)
+        if view.ended_ns is not None and last_seq < events and all(gap.end_ns is not None for gap in gaps):
+            self._ended[key] = _Ended(view, gaps, last_seq, facts)
         return facts
 
     def _facts(self, view: RebalanceView, key: tuple[str, int], gaps: tuple[Gap, ...], now_ns: int) -> RebalanceFacts:

@@ -178,7 +178,10 @@ class Broker:
         self.share_groups.heard_from_all(now_ns)
 
     def _clean(self, now_ns: int) -> None:
+        """All that is due after the clock was moved: compactions to their end, too."""
         self.cleaning.clean(now_ns)
+        while self.cleaning.compact(now_ns):
+            pass
         self.transactions.expire(now_ns)
 
     def crashed(self, now_ns: int) -> None:

@@ -68,7 +68,8 @@ class Gap(NamedTuple):
     """A partition had no reader from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
 
     `last_ns` is the last delivery to the old owner after the revocation, before its next heartbeat; None without one.
-    `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first.
+    `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first; the
+    numbers of the events that told these are `revoked_seq`, `assigned_seq` and `read_seq`.
     `came_back`: its owner is a static member that was away, and has it again without a rebalance.
     """
 
@@ -82,11 +83,14 @@ class Gap(NamedTuple):
     owner_before: str = ""
     owner_after: str | None = None
     came_back: bool = False
+    revoked_seq: int = 0
+    assigned_seq: int = 0
+    read_seq: int = 0
 
-    def at(self, time_ns: int) -> Gap:
-        """As it was known then."""
-        assigned_ns = self.assigned_ns if self.assigned_ns is not None and self.assigned_ns <= time_ns else None
-        read_ns = self.read_ns if self.read_ns is not None and self.read_ns <= time_ns else None
+    def at(self, events: int) -> Gap:
+        """As it was known after the first `events` of the session."""
+        assigned_ns = self.assigned_ns if self.assigned_seq < events else None
+        read_ns = self.read_ns if self.read_seq < events else None
         return self._replace(assigned_ns=assigned_ns, read_ns=read_ns)
 
     @property
@@ -153,10 +157,9 @@ class Ownership:
         self._keeps_all = keeps_all
         self._spans: dict[Place, deque[_OwnedSpan]] = {}
         self._rebalance: dict[str, Rebalance] = {}  # the last of each group
-        self._gaps: dict[Rebalance, dict[Place, Gap]] = {}
+        self._gaps: dict[Rebalance, dict[tuple[Place, int], Gap]] = {}  # by place and number of the revocation
         self._gaps_count = 0
-        self._earlier: list[tuple[Rebalance, Gap]] = []  # of partitions that one rebalance took more than once
-        self._newest: dict[Place, Rebalance] = {}  # that of its newest gap
+        self._newest: dict[Place, tuple[Rebalance, int]] = {}  # where its newest gap is
         self._members: dict[tuple[str, str], str] = {}  # clients by group and member id
         self._ids: dict[tuple[str, str], str] = {}  # the last member id by group and client
         self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id, until its partitions are revoked
@@ -226,6 +229,7 @@ class Ownership:
             if lost is not None:
                 gap = Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns, came_back=True)
                 gap = gap._replace(assigned_ns=event.time_ns, owner_before=event.client, owner_after=event.client)
+                gap = gap._replace(revoked_seq=event.seq, assigned_seq=event.seq)
                 self._open(gap, (event.group, -1 - event.seq))  # of no rebalance
         if lost is not None:
             self._given.add((event.group, _member_id(event)), had, had)
@@ -275,22 +279,22 @@ class Ownership:
             gap = self._gap(place)
             if gap is None or gap.assigned_ns is not None:
                 lost_ns = max(lost.time_ns, since_ns)
-                self._open(Gap(place, lost.cause, lost_ns, event.time_ns, owner_before=event.client))
+                gap = Gap(place, lost.cause, lost_ns, event.time_ns, owner_before=event.client, revoked_seq=event.seq)
+                self._open(gap)
                 opened.append(place)
         if lost.cause not in _STOPS:  # a client that stands still does not read what it is given
             self._taken.add(key, places, opened)
 
     def _gap(self, place: Place) -> Gap | None:
         """The newest of a partition."""
-        return self._gaps.get(self._newest.get(place, ("", 0)), {}).get(place)
+        rebalance, seq = self._newest.get(place, (("", 0), 0))
+        return self._gaps.get(rebalance, {}).get((place, seq))
 
     def _open(self, gap: Gap, of: Rebalance | None = None) -> None:
         group = gap.place[0]
-        rebalance = self._newest[gap.place] = of or self._rebalance.get(group, (group, gap.revoked_ns))
-        gaps = self._gaps.setdefault(rebalance, {})
-        if self._keeps_all and gap.place in gaps:
-            self._earlier.append((rebalance, gaps[gap.place]))
-        gaps[gap.place] = gap
+        rebalance = of or self._rebalance.get(group, (group, gap.revoked_ns))
+        self._newest[gap.place] = (rebalance, gap.revoked_seq)
+        self._gaps.setdefault(rebalance, {})[gap.place, gap.revoked_seq] = gap
         self._gaps_count += 1
         while self._gaps_count > GAPS_KEPT and len(self._gaps) > 1 and not self._keeps_all:
             self._gaps_count -= len(self._gaps.pop(next(iter(self._gaps))))
@@ -303,7 +307,7 @@ class Ownership:
             self._taken.settled(place)
             gap = self._gap(place)
             if gap is not None and gap.assigned_ns is None:
-                self._replace(gap, assigned_ns=event.time_ns, owner_after=event.client)
+                self._replace(gap, assigned_ns=event.time_ns, assigned_seq=event.seq, owner_after=event.client)
                 ended.append(place)
         self._given.add((event.group, _member_id(event)), places, ended)
 
@@ -332,10 +336,11 @@ class Ownership:
         gap = self._gap(place)
         if gap is not None and gap.assigned_ns is not None:
             waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
-            self._replace(gap, read_ns=event.time_ns if waited else gap.assigned_ns)
+            self._replace(gap, read_ns=event.time_ns if waited else gap.assigned_ns, read_seq=event.seq)
 
     def _replace(self, gap: Gap, **values: Any) -> None:
-        self._gaps[self._newest[gap.place]][gap.place] = gap._replace(**values)
+        rebalance, seq = self._newest[gap.place]
+        self._gaps[rebalance][gap.place, seq] = gap._replace(**values)
 
     # -- queries
 
@@ -364,8 +369,7 @@ class Ownership:
 
     def all_gaps(self) -> Iterator[tuple[Rebalance, Gap]]:
         """Those of all rebalances and returns that are kept."""
-        yield from self._earlier
-        yield from ((rebalance, gap) for rebalance, gaps in self._gaps.items() for gap in gaps.values())
+        return ((rebalance, gap) for rebalance, gaps in self._gaps.items() for gap in gaps.values())
 
     def owned(self) -> Iterator[tuple[Place, _OwnedSpan]]:
         """Each time that somebody had a partition."""

@@ -122,6 +122,8 @@ class EmbeddedBroker(Closable):
                 port=self._ports["kafka"],
                 connections=self.connections,
                 create_topics=self._create_topics,
+                min_session_timeout_ms=self._config.groups.min_session_timeout_ms,
+                max_session_timeout_ms=self._config.groups.max_session_timeout_ms,
             ).start()
             self._ports["kafka"] = self._kafka.port
             if self._ports["http"]:

@@ -188,7 +188,8 @@ class Faults:
     def bench(self, group: str, client: str = "") -> ActiveFault:
         """Hold the members called `client`, or all, outside `group`; when it ends, they may join again.
 
-        A program sees a rebalance that takes long. Raises UNKNOWN_MEMBER_ID.
+        A program sees a rebalance that takes long. Until its next heartbeat tells it, it reads on, as with Kafka, which
+        turns away commits of who is no member, not fetches. Raises UNKNOWN_MEMBER_ID.
         """
         host, members = self._broker.host, self._members(group, client)
         for each in members:

@@ -18,11 +18,11 @@ from tests.figures.visits import Plan, Visit
 from tests.long_form import TELLING, some
 
 HERE = Path(__file__).parent
-SHAPES = [HERE / "shapes" / f"{name}.yaml" for name in ("aborted-transactions", "compaction-and-retention")]
+SHAPES = sorted(HERE.glob("shapes/*.yaml"))
 SCENARIOS = [HERE / "upheaval.yaml", *sorted(resources.path("scenarios").glob("*.yaml"))]
 # With the shape of aborted transactions, these have every kind of figure.
 IN_EVERY_WAY = {"upheaval", "schema-evolution"}
-TWO_WAYS = [path for path in SCENARIOS if path.stem not in IN_EVERY_WAY]
+TWO_WAYS = [path for path in (*SCENARIOS, *SHAPES) if path.stem not in IN_EVERY_WAY]
 SHORT = Plan(live=2, past=2, until_s=30)
 TWO_LOOKS = Plan(live=1, past=1, until_s=30)
 WHOLE = Plan(live=3, past=2, until_s=60)
@@ -44,7 +44,7 @@ def test_what_is_shown_is_what_the_events_say(workbench: Workbench, qtbot: QtBot
     hold(Visit(workbench, qtbot, scenario, SHORT).verdict(), scenario.stem)
 
 
-@pytest.mark.parametrize("scenario", some(TWO_WAYS, {"first-session", "static-members", "transactions"}))
+@pytest.mark.parametrize("scenario", some(TWO_WAYS, {"first-session", "rolling-deploy", "share-group-redrive"}))
 def test_live_and_opened_what_is_shown_is_what_the_events_say(
     workbench: Workbench, qtbot: QtBot, scenario: Path
 ) -> None:

@@ -55,7 +55,7 @@ def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int, un
         wanted = (
             pc.field("kind").isin([kind.value for kind in FATES])
             & pc.field("topic").isin(list({event.to_topic for event in older}))
-            & (pc.field("seq") > older[0].seq)
+            & (pc.field("time_ns") >= older[0].time_ns)  # readers that wait are served before its event
             & before
         )
         later = recorded.events(wanted)
@@ -63,7 +63,9 @@ def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int, un
 
 
 def redriven_of(moves: Sequence[Event], events: Iterable[Event]) -> list[RedrivenMessage]:
-    """Each move with its fate; `events` in their order."""
+    """Each move with its fate; `events` in their order. Of a subscription's message, only what its own readers did
+    counts: others read the topic, too.
+    """
     by_partition: dict[tuple[str, int | None], dict[int, int]] = {}
     for number, move in enumerate(moves):
         if move.to_offset is not None:
@@ -79,9 +81,9 @@ def redriven_of(moves: Sequence[Event], events: Iterable[Event]) -> list[Redrive
         at = bisect_left(there, event.offset)
         while at < len(there) and there[at] < event.offset + event.count:
             number = by_partition[place][there[at]]
-            fates[number] = event
-            if event.kind is EventKind.DELIVERED:
-                deliveries[number] = deliveries.get(number, 0) + 1
+            if moves[number].group in {event.group, event.topic}:
+                fates[number] = event
+                deliveries[number] = deliveries.get(number, 0) + (event.kind is EventKind.DELIVERED)
             at += 1
     found = [RedrivenMessage(move, fates.get(number), deliveries.get(number, 0)) for number, move in enumerate(moves)]
     return found[::-1]

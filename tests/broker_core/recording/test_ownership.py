@@ -112,7 +112,7 @@ def test_a_gap_ends_with_the_first_fetch_where_messages_waited_for_it() -> None:
     told.read(9, "b", 5.5)
     assert told.gap(5) == ("", 5, 8)
     # At that moment nobody knew yet.
-    (then,) = [gap.at(7 * NS_PER_S) for gap in told.ownership.gaps("g", 5 * NS_PER_S)]
+    (then,) = [gap.at(gap.read_seq) for gap in told.ownership.gaps("g", 5 * NS_PER_S)]
     assert (then.end_ns, then.lasted_ns(7 * NS_PER_S)) == (6 * NS_PER_S, NS_PER_S)
 
 

@@ -116,6 +116,13 @@ def test_retention_and_retry_delays_go_by_it(broker: EmbeddedBroker):
     assert broker.messages("orders")[-1].value == b"new"
 
 
+def test_what_is_due_for_compaction_is_compacted_when_it_returns(broker: EmbeddedBroker):
+    broker.create_topic("prices", log=LogConfig(cleanup="compact", segment_bytes=100))
+    broker.publish("prices", *range(100), key="ACME")
+    broker.clock.advance(HOUR_S)
+    assert len(broker.messages("prices")) < 5
+
+
 def test_a_jump_goes_to_a_date_and_never_back(broker: EmbeddedBroker):
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     with broker.clock.stopped():

@@ -141,7 +141,7 @@ def test_pause_and_resume_around_slow_work(broker: EmbeddedBroker):
 
 def test_a_seek_back_to_what_failed(broker: EmbeddedBroker):
     broker.publish("t", *range(6))
-    reader = consumer(broker)
+    reader = consumer(broker, **{"session.timeout.ms": 5_000})  # less than Kafka takes, unless it is told to
     reader.subscribe(["t"])
     take(reader, 3)
     (failed,) = take(reader, 1, commit=False)

@@ -21,6 +21,7 @@ class Gap:
     assigned_ns: int | None
     read_ns: int | None
     read_on_ns: tuple[int, ...] = ()  # when its owner, not yet told, was given something
+    number: int = 0  # of the event that took it
     came_back: bool = False  # its owner is a static member that was away, in no rebalance
 
     def lasted_ns(self, now_ns: int) -> int:
@@ -53,7 +54,7 @@ def gaps_of(rows: list[Row], group: str) -> list[Gap]:
                 cause, lost_ns = _lost(rows, at, row["detail"]["replaces"])
                 read_ns = _read_ns(rows, at, place, set(mine))
                 times = (max(lost_ns, since_ns), row["time_ns"], row["time_ns"], read_ns)
-                found.append(Gap(group, place, cause, *times, came_back=True))
+                found.append(Gap(group, place, cause, *times, number=row["seq"], came_back=True))
     return found
 
 
@@ -79,7 +80,8 @@ def _gap(rows: list[Row], at: int, group: str, place: Place, since_ns: int) -> t
         and (row["topic"], row["partition"]) in taken
     )
     if until is None:
-        return Gap(group, place, cause, lost_ns, revoked["time_ns"], None, None, read_on_ns), len(rows)
+        times = (lost_ns, revoked["time_ns"], None, None)
+        return Gap(group, place, cause, *times, read_on_ns, revoked["seq"]), len(rows)
     assigned = rows[until]
     gap = Gap(
         group,
@@ -90,6 +92,7 @@ def _gap(rows: list[Row], at: int, group: str, place: Place, since_ns: int) -> t
         assigned["time_ns"],
         _read_ns(rows, until, place, set(places_of(assigned))),
         read_on_ns,
+        revoked["seq"],
     )
     return gap, until
 

@@ -19,10 +19,11 @@ class Member:
 
 @dataclass
 class Rebalance:
-    """`before` and `after` hold who owned what; `after` is None while it runs."""
+    """`before` and `after` hold who owned what; `after` is None while it runs. `number` is that of its first event."""
 
     group: str
     cause: str
+    number: int
     started_ns: int
     generation_before: int
     before: dict[Place, str]

@@ -161,11 +161,11 @@ class Recount(Flows):
 
     def gaps(self, group: str, started_ns: int) -> list[Gap]:
         """For how long nobody read each partition that was revoked in the rebalance of `group` that began then."""
-        starts = [card.started_ns for card in self.rebalances if card.group == group]
+        starts = [card for card in self.rebalances if card.group == group]
         return [
             gap
             for gap in self.all_gaps(group)
-            if max((start for start in starts if start <= gap.revoked_ns), default=None) == started_ns
+            if [card.started_ns for card in starts if card.number < gap.number][-1:] == [started_ns]
             and not gap.came_back
         ]
 
@@ -389,7 +389,7 @@ class Recount(Flows):
         before = {(topic, partition): client for topic, partition, client in row["detail"]["before"]}
         generation = self._group(row).generation
         self._begin(("rebalance", row["group"]), row["time_ns"], "rebalances")
-        self.rebalances.append(Rebalance(row["group"], row["cause"], row["time_ns"], generation, before))
+        self.rebalances.append(Rebalance(row["group"], row["cause"], row["seq"], row["time_ns"], generation, before))
 
     def _rebalance_completed(self, row: Row) -> None:
         self._group(row)
