@@ -119,7 +119,7 @@ def card(told: Written, now_s: float, started_s: float, ended_s: float | None) -
     cards.attach(told.ownership)
     ended_ns = None if ended_s is None or ended_s > now_s else ns_from_s(ended_s)
     view = RebalanceView("g", "why", ns_from_s(started_s), ended_ns, 1, 2, (), ())
-    (facts,) = cards.of(Snapshot(ns_from_s(now_s), 0, rebalances=(view,)))
+    (facts,) = cards.of(Snapshot(ns_from_s(now_s), told.events_by(now_s), rebalances=(view,)))
     return facts
 
 
@@ -156,9 +156,15 @@ def test_a_card_is_put_into_words_anew_when_somebody_reads_again_long_after() ->
     cards = RebalanceCards(Owners(), Times())
     cards.attach(told.ownership)
     view = RebalanceView("g", "why", 5 * NS_PER_S, 6 * NS_PER_S, 1, 2, (), ())
-    assert cards.of(Snapshot(10 * NS_PER_S, 0, rebalances=(view,)))[0].no_reader == "no reader for 5.0 s so far"
+    assert (
+        cards.of(Snapshot(10 * NS_PER_S, told.events_by(10), rebalances=(view,)))[0].no_reader
+        == "no reader for 5.0 s so far"
+    )
     told.rebalance(40, 41, "", "b")
-    later = cards.of(Snapshot(50 * NS_PER_S, 0, rebalances=(view,)))[0]
+    later = cards.of(Snapshot(50 * NS_PER_S, told.events_by(50), rebalances=(view,)))[0]
     assert later.no_reader == "no reader 36.0 s"
-    assert cards.of(Snapshot(51 * NS_PER_S, 0, rebalances=(view,)))[0] is later
-    assert cards.of(Snapshot(10 * NS_PER_S, 0, rebalances=(view,)))[0].no_reader == "no reader for 5.0 s so far"
+    assert cards.of(Snapshot(51 * NS_PER_S, told.events_by(51), rebalances=(view,)))[0] is later
+    assert (
+        cards.of(Snapshot(10 * NS_PER_S, told.events_by(10), rebalances=(view,)))[0].no_reader
+        == "no reader for 5.0 s so far"
+    )

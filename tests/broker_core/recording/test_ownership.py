@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 
 import pytest
@@ -38,6 +39,12 @@ class Written:
         self.ownership = Ownership()
         self._events = EventStream()
         self._events.attach(self.ownership)
+        self._told_ns: list[int] = []
+        self._events.attach(lambda event: self._told_ns.append(event.time_ns))
+
+    def events_by(self, at_s: float) -> int:
+        """How many have happened up to then."""
+        return bisect_right(self._told_ns, ns_from_s(at_s))
 
     def tell(self, at_s: float, kind: EventKind, client: str = "", member: str = "", **fields: object) -> None:
         detail = {"partitions": [["orders", 3]], "member_id": member or client, **fields.pop("detail", {})}  # type: ignore[dict-item]

@@ -107,6 +107,7 @@ class Group:
     def rows(self) -> list[dict[str, Any]]:
         return [
             {
+                "seq": event.seq,
                 "kind": event.kind.value,
                 "time_ns": event.time_ns,
                 "client": event.client,
