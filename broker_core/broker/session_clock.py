@@ -42,7 +42,7 @@ class SessionClock:
         heard_from_all: Callable[[int], object],
         clean: Callable[[int], object],
     ) -> None:
-        """`heard_from_all(now_ns)` restarts the timeouts of all members; `clean(now_ns)` applies retention and compacts."""
+        """`heard_from_all(now_ns)` restarts all timeouts of members; `clean(now_ns)` applies retention and compacts."""
         self.movable: MovableClock | None = None
         self._timers = timers
         self._events = events
