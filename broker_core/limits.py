@@ -24,6 +24,7 @@ MAX_ABOUT_CHARS = 1_000  # of an error's details, which may contain names from o
 MAX_OWN_HEADER_BYTES = 65_536  # that the broker may add to a message, mostly to a dead letter, on top of its size limit
 MAX_PRIORITIES = 256  # levels of a queue; each is a partition, and a take visits all
 MAX_SCHEMA_BYTES = 262_144  # of a schema's text
+MAX_PROTOBUF_BYTES = 65_536  # of a schema's text in Protobuf's language; reading one this large takes about a second
 MAX_SCHEMA_VALUES = 5_000  # objects, lists and scalars in a schema; checking one this large takes about two seconds
 MAX_SCHEMA_DEPTH = 64  # of nesting in a schema's text; checking a deeper one would exceed the recursion limit
 MAX_SCHEMAS = 10_000  # in one registry; each is kept parsed

@@ -84,7 +84,7 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
 
 def _add_text(parser: argparse.ArgumentParser) -> None:
     _add_subject(parser)
-    parser.add_argument("file", metavar="FILE", help="JSON Schema or Avro; - is standard input")
+    parser.add_argument("file", metavar="FILE", help="JSON Schema, Avro or Protobuf; - is standard input")
     add_field(parser, SchemaText, "kind", type=str.upper)
 
 

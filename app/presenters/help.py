@@ -26,6 +26,8 @@ PARTS = (
     "rich",
     "jsonschema",
     "fastavro",
+    "protobuf",
+    "proto-schema-parser",
     "google-re2",
     "starlette",
     "uvicorn",

@@ -13,6 +13,7 @@ from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.messages import StoredMessage
 from broker_core.queues.states import LeaseState
+from broker_core.schemas.compatibility import SchemaKind
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
@@ -37,11 +38,12 @@ class Held(NamedTuple):
 
 
 class Present(NamedTuple):
-    """What the broker has of a message now; `why` it has none of it."""
+    """What the broker has of a message now; `why` it has none of it. `readable` as `SchemaRegistry.readable`."""
 
     message: StoredMessage | None
     held: tuple[Held, ...] = ()
     why: str = ""
+    readable: tuple[int, SchemaKind, bytes] | None = None
 
 
 def query_message(simulation: Simulation, place: Place) -> Present:
@@ -59,7 +61,9 @@ def query_message(simulation: Simulation, place: Place) -> Present:
             elif place.offset >= table.next_offset:
                 held.append(Held(name, "Ready"))
     try:
-        return Present(broker.logs.partition(place.topic, place.partition).message(place.offset), tuple(held))
+        message = broker.logs.partition(place.topic, place.partition).message(place.offset)
+        readable = None if message.value is None else broker.schemas.registry.readable(message.value)
+        return Present(message, tuple(held), readable=readable)
     except BrokerError as error:
         return Present(None, tuple(held), str(error))
 
@@ -69,6 +73,7 @@ def message_facts(
 ) -> InspectorFacts:
     """What is known so far; None where it is still being looked for."""
     message = None if present is None else present.message
+    readable = None if present is None else present.readable
     notes = []
     if life is None:
         notes.append(tr("Looking for its life..."))
@@ -78,7 +83,7 @@ def message_facts(
         notes.append(tr("Nothing is known about a message there up to now."))
     if present is not None and message is None:
         notes.append(tr("The message itself is not here. {why}", why=present.why))
-    sections: list[Section] = [("", _where(place, message, life, times))]
+    sections: list[Section] = [("", _where(place, message, life, times, readable))]
     if present is not None and present.held:
         sections.append((tr("Now"), tuple(_held(one, snapshot) for one in present.held)))
     readers = _readers(place, snapshot)
@@ -97,12 +102,18 @@ def message_facts(
         tuple(sections),
         " ".join(notes),
         () if life is None else steps_of(life, snapshot, times),
-        None if message is None else message.value,
+        None if message is None else message.value if readable is None else readable[2],
         message is not None,
     )
 
 
-def _where(place: Place, message: StoredMessage | None, life: Life | None, times: Times) -> tuple[Fact, ...]:
+def _where(
+    place: Place,
+    message: StoredMessage | None,
+    life: Life | None,
+    times: Times,
+    readable: tuple[int, SchemaKind, bytes] | None,
+) -> tuple[Fact, ...]:
     published = next((event for event in (life.events if life else ()) if event.kind is EventKind.PUBLISHED), None)
     published_ns = message.published_ns if message is not None else published.published_ns if published else None
     key = message.key if message is not None else published.key if published else None
@@ -118,6 +129,10 @@ def _where(place: Place, message: StoredMessage | None, life: Life | None, times
     if message is not None:
         size = len(message.value) if message.value is not None else None
         facts.append((tr("Size"), tr("no value") if size is None else exact_size(size)))
+    if readable is not None:
+        facts.append(
+            (tr("Schema"), tr("{language}, id {id}; shown as JSON", language=readable[1].value, id=readable[0]))
+        )
     if life is not None:
         facts += [(tr("Also"), str(other), other.id) for other in life.places if other != place]
     return tuple(facts)

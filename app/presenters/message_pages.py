@@ -9,6 +9,7 @@ from typing import NamedTuple
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import StoredMessage
+from broker_core.schemas.registry import SchemaRegistry
 from broker_core.simulation.simulation import Simulation
 
 BUDGET_S = 0.0015
@@ -18,7 +19,9 @@ CHUNK = 100
 
 
 class MessageRow(NamedTuple):
-    """A message as a table shows it. `preview` is how its value begins; `gap` says why there is none at this offset."""
+    """A message as a table shows it. `preview` is how its value begins, as JSON where it names a schema; `gap` says why
+    there is none at this offset.
+    """
 
     topic: str
     partition: int
@@ -58,9 +61,12 @@ class MergeStep(NamedTuple):
     done: bool
 
 
-def row_of(message: StoredMessage) -> MessageRow:
+def row_of(message: StoredMessage, schemas: SchemaRegistry) -> MessageRow:
     """The row of a message."""
     value = message.value
+    readable = None if value is None else schemas.readable(value)
+    if readable is not None:
+        value = readable[2]
     preview = value if value is None or len(value) <= PREVIEW_BYTES else value[:PREVIEW_BYTES]
     return MessageRow(
         message.topic,
@@ -69,7 +75,7 @@ def row_of(message: StoredMessage) -> MessageRow:
         message.published_ns,
         message.key,
         preview,
-        len(value or b""),
+        len(message.value or b""),
         message.headers,
     )
 
@@ -116,31 +122,31 @@ def page(simulation: Simulation, topic: str, partition: int, first: int, end: in
     rows: list[MessageRow] = []
     at, began = first, time.perf_counter()
     while at < end and (at == first or time.perf_counter() - began < BUDGET_S):
-        found, at = _read(log, at, end, CHUNK)
+        found, at = _read(log, at, end, simulation.broker.schemas.registry)
         rows += found
     return Page(first, at, tuple(rows))
 
 
-def _read(log: PartitionLog, at: int, end: int, most: int) -> tuple[list[MessageRow], int]:
+def _read(log: PartitionLog, at: int, end: int, schemas: SchemaRegistry) -> tuple[list[MessageRow], int]:
     """Rows for every offset from `at` on, gaps included, and where to go on."""
     try:
-        messages = log.read(at, max_messages=min(most, end - at), max_bytes=READ_BYTES)
+        messages = log.read(at, max_messages=min(CHUNK, end - at), max_bytes=READ_BYTES)
     except BrokerError as error:
         if error.code is not ErrorCode.DAMAGED:
             raise
         lost = next((one for one in log.lost if one.start_offset <= at < one.end_offset), None)
-        stop = min(end, at + most, lost.end_offset if lost is not None else at + 1)
+        stop = min(end, at + CHUNK, lost.end_offset if lost is not None else at + 1)
         return [_gap(log, offset, "lost: " + (lost.cause if lost else str(error))) for offset in range(at, stop)], stop
     rows: list[MessageRow] = []
     for message in messages:
         if message.offset >= end:
             break
         rows += [_gap(log, offset, "compacted") for offset in range(at, message.offset)]
-        rows.append(row_of(message))
+        rows.append(row_of(message, schemas))
         at = message.offset + 1
     if not messages:
         # Nothing more up to the end: compaction has left no message there.
-        stop = min(end, at + most)
+        stop = min(end, at + CHUNK)
         rows += [_gap(log, offset, "compacted") for offset in range(at, stop)]
         at = stop
     return rows, at
@@ -178,7 +184,7 @@ def step(
             if isinstance(message, StoredMessage):
                 looked += 1
                 if test is None or test(message):
-                    rows.append(row_of(message))
+                    rows.append(row_of(message, simulation.broker.schemas.registry))
                 at[message.partition] = message.offset if back else message.offset + 1
             else:
                 at[message.partition] = message.first if back else message.offset + 1

@@ -56,7 +56,8 @@ class Schemas:
         revision = self.registry.revision
         found = self.registry.register(subject, text, kind, references)
         if self.registry.revision != revision:
-            detail = {"subject": subject, "version": found.version, "id": found.id, "kind": kind.value, "text": text}
+            detail = {"subject": subject, "version": found.version, "id": found.id, "kind": kind.value}
+            detail["text"] = found.text
             if references:
                 detail["references"] = msgspec.to_builtins(references)
             cause = f"registered {subject} version {found.version}"

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_MESSAGE_BYTES, MAX_VALUE_DEPTH, MAX_VALUES
-from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.framing import HEAD_BYTES, frame, framed_id
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_text import InvalidJsonError, dump_json, read_json
-from broker_core.schemas.problem import Problem, summary
+from broker_core.schemas.problem import InvalidDataError, Problem, summary
 from broker_core.schemas.registry import SchemaRegistry
 from broker_core.settings import checked
+
+if TYPE_CHECKING:
+    from broker_core.schemas.compatibility import AnySchema
 
 
 class BytesSerializer:
@@ -122,7 +125,7 @@ class JsonSchemaSerializer:
         """The value, validated against the schema that it was written with. Raises UNREADABLE."""
         schema = _schema_of(self._registry, data)
         if not isinstance(schema, JsonSchema):
-            raise _unreadable("it was written with an Avro schema")
+            raise _unreadable("it was not written with a JSON Schema")
         value = self._json.deserialize(data[HEAD_BYTES:])
         _refuse(schema.problems(value), _unreadable)
         return value
@@ -156,14 +159,14 @@ class AvroSerializer:
         """The value, resolved to this version of the schema. Raises UNREADABLE with the pointer of the field."""
         writer = _schema_of(self._registry, data)
         if not isinstance(writer, AvroSchema):
-            raise _unreadable("it was written with a JSON Schema")
+            raise _unreadable("it was not written with an Avro schema")
         try:
             return writer.decode(data, HEAD_BYTES, None if writer is self._schema else self._schema)
         except InvalidDataError as error:
             raise _unreadable(summary(error.problems)) from None
 
 
-def _schema_of(registry: SchemaRegistry, data: bytes) -> JsonSchema | AvroSchema:
+def _schema_of(registry: SchemaRegistry, data: bytes) -> AnySchema:
     schema_id = framed_id(data)
     if schema_id is None:
         raise _unreadable("it does not begin with a zero byte and the id of its schema")

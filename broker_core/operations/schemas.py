@@ -14,14 +14,14 @@ from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
 
-SchemaLanguage = Literal["JSON", "AVRO"]
+SchemaLanguage = Literal["JSON", "AVRO", "PROTOBUF"]
 CompatibilityMode = Literal[
     "NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE"
 ]
 
 
 class SchemaText(Input, frozen=True, kw_only=True):
-    """A schema: a JSON value, or a string that holds one."""
+    """A schema: a JSON value, or a string that holds one or is in Protobuf's language."""
 
     schema: JsonValue
     kind: Annotated[SchemaLanguage, about("the schema's language")] = "JSON"

@@ -12,15 +12,7 @@ from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
 from broker_core.schemas.avro_binary import binary_problems
 from broker_core.schemas.avro_types import read_avro
 from broker_core.schemas.avro_unions import labelled
-from broker_core.schemas.problem import Problem, shortened
-
-
-class InvalidDataError(ValueError):
-    """The value or the bytes do not match the schema. `problems` is never empty."""
-
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__("; ".join(str(problem) for problem in problems))
-        self.problems = problems
+from broker_core.schemas.problem import InvalidDataError, Problem, shortened
 
 
 class AvroSchema:

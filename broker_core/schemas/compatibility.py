@@ -5,19 +5,21 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from broker_core.limits import MAX_CHECK_STEPS, MAX_COMPARISON_STEPS
+from broker_core.schemas.json_text import read_schema_text, write_json
 from broker_core.schemas.problem import Problem, Steps
 
-# Both languages take long to load, and most brokers have no schema: they are imported where one is read.
+# The languages take long to load, and most brokers have no schema: they are imported where one is read.
 if TYPE_CHECKING:
     from broker_core.schemas.avro_schema import AvroSchema
     from broker_core.schemas.json_schema import JsonSchema
+    from broker_core.schemas.protobuf_schema import ProtobufSchema
 
-    AnySchema = JsonSchema | AvroSchema
+    AnySchema = JsonSchema | AvroSchema | ProtobufSchema
 
 
 class SchemaKind(enum.StrEnum):
@@ -25,6 +27,7 @@ class SchemaKind(enum.StrEnum):
 
     JSON = "JSON"
     AVRO = "AVRO"
+    PROTOBUF = "PROTOBUF"
 
 
 class Compatibility(enum.StrEnum):
@@ -79,10 +82,28 @@ class SchemaProblem(msgspec.Struct, frozen=True):
 
 def read_schema(kind: SchemaKind, text: str, referenced: Mapping[str, str] = MappingProxyType({})) -> AnySchema:
     """Parse a schema; `referenced` are the texts of those that it refers to, by name. Raises InvalidSchemaError."""
+    if kind is SchemaKind.PROTOBUF:
+        from broker_core.schemas.protobuf_schema import ProtobufSchema
+
+        return ProtobufSchema(text, referenced)
     from broker_core.schemas.avro_schema import AvroSchema
     from broker_core.schemas.json_schema import JsonSchema
 
     return JsonSchema(text, referenced) if kind is SchemaKind.JSON else AvroSchema(text, referenced.values())
+
+
+def document_of(kind: SchemaKind, text: str, referenced: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """The schema as a JSON value. Raises InvalidSchemaError."""
+    if kind is not SchemaKind.PROTOBUF:
+        return read_schema_text(text)
+    from broker_core.schemas.protobuf_schema import ProtobufSchema
+
+    return ProtobufSchema(text, referenced).document
+
+
+def form_of(schema: AnySchema) -> str:
+    """The same text for equal schemas."""
+    return getattr(schema, "form", "") or write_json(read_schema_text(schema.text))
 
 
 def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON_STEPS) -> tuple[list[Problem], int]:
@@ -98,7 +119,12 @@ def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON
         return unreadable(reader, writer, steps), allowed - steps.left
     if isinstance(reader, AvroSchema) and isinstance(writer, AvroSchema):
         return unresolvable(reader.type, writer.type, steps), allowed - steps.left
-    return [Problem("", "one is JSON Schema, the other Avro")], 0
+    from broker_core.schemas.protobuf_compatibility import unreadable_by
+    from broker_core.schemas.protobuf_schema import ProtobufSchema
+
+    if isinstance(reader, ProtobufSchema) and isinstance(writer, ProtobufSchema):
+        return unreadable_by(reader, writer, steps), allowed - steps.left
+    return [Problem("", "they are in different languages")], 0
 
 
 def incompatibilities(mode: Compatibility, new: AnySchema, versions: dict[int, AnySchema]) -> list[SchemaProblem]:

@@ -30,6 +30,14 @@ class InvalidSchemaError(ValueError):
         self.problems = problems
 
 
+class InvalidDataError(ValueError):
+    """The value or the bytes do not match the schema. `problems` is never empty."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
 class TooComplexError(Exception):
     """The limit of steps was exceeded."""
 

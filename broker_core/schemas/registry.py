@@ -14,13 +14,15 @@ from broker_core.schemas.compatibility import (
     Compatibility,
     SchemaKind,
     SchemaProblem,
+    document_of,
+    form_of,
     incompatibilities,
     read_schema,
 )
 from broker_core.schemas.diff import SchemaChange, changes
 from broker_core.schemas.framing import HEAD_BYTES, framed_id
-from broker_core.schemas.json_text import read_schema_text, write_json
-from broker_core.schemas.problem import InvalidSchemaError, Problem, summary
+from broker_core.schemas.json_text import InvalidJsonError, read_json, write_json
+from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError, Problem, summary
 from broker_core.settings import checked_class
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ class RegistryState(msgspec.Struct, frozen=True):
 
 
 _GONE = 0
+_MOST_READABLE_BYTES = 65_536
 
 
 class _Subject:
@@ -284,14 +287,15 @@ class SchemaRegistry:
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """The differences between two versions. Raises as `version` does."""
-        texts = [self.version(subject, version).text for version in (before, after)]
-        return changes(*(read_schema_text(text) for text in texts))
+        versions = [self.version(subject, version) for version in (before, after)]
+        return changes(*(document_of(each.kind, each.text, self._referenced(each.references)) for each in versions))
 
     def problems_of(self, subject: str, data: bytes) -> list[Problem]:
         """The problems of a message's value under `subject`; [] where it is valid.
 
         A value in Confluent's wire format names its schema, which must be a live version of the subject; Avro values
-        must be in that format. Plain JSON is validated with the latest version.
+        and Protobuf
+        values must be in that format. Plain JSON is validated with the latest version.
         """
         live = self._subjects[subject].live() if subject in self._subjects else {}
         if not live:
@@ -303,13 +307,33 @@ class SchemaRegistry:
             latest = self.schema(list(live.values())[-1])
             if isinstance(latest, JsonSchema):
                 return latest.problems_of_text(data)
-            return [Problem("", "an Avro value begins with a zero byte and the id of its schema")]
+            return [Problem("", "an Avro or Protobuf value begins with a zero byte and the id of its schema")]
         if schema_id not in live.values():
             return [Problem("", f"schema id {schema_id} is not a version of {subject}")]
         schema = self.schema(schema_id)
         if isinstance(schema, JsonSchema):
             return schema.problems_of_text(data[HEAD_BYTES:])
         return schema.problems_of_binary(data, HEAD_BYTES)
+
+    def readable(self, data: bytes) -> tuple[int, SchemaKind, bytes] | None:
+        """The id and language of the schema that a value names, and the value as JSON text.
+
+        None where it names none or does not match it, and for values above 64 KiB.
+        """
+        schema_id = framed_id(data) if len(data) <= _MOST_READABLE_BYTES else None
+        if schema_id is None:
+            return None
+        from broker_core.schemas.json_schema import JsonSchema
+
+        try:
+            schema = self.schema(schema_id)
+            if isinstance(schema, JsonSchema):
+                text = write_json(read_json(data[HEAD_BYTES:])).encode()
+            else:
+                text = msgspec.json.encode(schema.decode(data, HEAD_BYTES), enc_hook=str)
+        except (BrokerError, InvalidDataError, InvalidJsonError):
+            return None
+        return schema_id, self._kinds[schema_id - 1], text
 
     # -- restart
 
@@ -354,9 +378,10 @@ class SchemaRegistry:
     # -- inside
 
     def _read(self, text: str, kind: SchemaKind, references: References) -> tuple[AnySchema, str]:
-        """(schema, canonical JSON text by which equal schemas are recognized)."""
+        """(schema, the form by which equal schemas are recognized)."""
         try:
-            return read_schema(kind, text, self._referenced(references)), write_json(read_schema_text(text))
+            schema = read_schema(kind, text, self._referenced(references))
+            return schema, form_of(schema)
         except InvalidSchemaError as error:
             raise BrokerError(ErrorCode.INVALID_SCHEMA, summary(error.problems)) from None
 

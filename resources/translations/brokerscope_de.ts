@@ -9152,6 +9152,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{label}, und {count:,} weitere</translation>
   </message>
   <message>
+   <source>{language}, id {id}; shown as JSON</source>
+   <translation>{language}, Id {id}; als JSON gezeigt</translation>
+  </message>
+  <message>
    <source>{listed:,} of {whole:,} {what} are listed; every count is of all.</source>
    <translation>{listed:,} von {whole:,} {what} sind aufgelistet; jede Zahl gilt für alle.</translation>
   </message>

@@ -5,13 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.presenters import message_pages as pages
+from app.presenters.message_facts import message_facts, query_message
 from app.presenters.messages import message_key, message_test
 from app.sessions.history.life import Place
 from broker_core.filters import parse
 from broker_core.messages import Message
+from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.framing import frame
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
 from tests.long_form import examples
+from widgets.formats import Times
 
 S = 1_000_000_000
 
@@ -99,6 +104,22 @@ def test_large_payloads_come_a_few_at_a_time_and_are_previewed():
     rows, looked = walk(simulation, {0: 8}, back=True)
     assert [row.offset for row in rows] == [7, 6, 5, 4, 3, 2, 1, 0]
     assert looked == 8
+
+
+def test_values_that_name_a_schema_are_shown_as_json():
+    simulation = topic(1)
+    text = 'syntax = "proto3"; message Order { string book = 1; repeated int32 copies = 2; }'
+    known = simulation.broker.schemas.registry.register("orders", text, SchemaKind.PROTOBUF)
+    publish(simulation, 1, 0, frame(known.id, b"\0\x0a\x04Emma\x12\x02\x01\x02"))
+    publish(simulation, 2, 0, frame(known.id, b"\0\xff"))
+    first, second = pages.page(simulation, "t", 0, 0, 2).rows
+    assert (first.preview, first.size_bytes) == (b'{"book":"Emma","copies":[1,2]}', 16)
+    assert second.preview == frame(known.id, b"\0\xff"), "as it is, where it does not match"
+    assert walk(simulation, {0: 2}, back=True)[0] == [second, first]
+    present = query_message(simulation, Place("t", 0, 0))
+    facts = message_facts(Place("t", 0, 0), Snapshot(3, 0), Times(), None, present)
+    assert facts.payload == first.preview
+    assert ("Schema", "PROTOBUF, id 1; shown as JSON") in facts.sections[0][1]
 
 
 def test_in_the_past_nothing_is_seen_that_came_later():

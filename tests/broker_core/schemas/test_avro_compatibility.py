@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 
-from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.avro_types import PRIMITIVES
 from broker_core.schemas.compatibility import cannot_read
-from broker_core.schemas.problem import InvalidSchemaError
+from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError
 from tests.broker_core.schemas.avro_strategies import evolutions
 from tests.long_form import examples
 

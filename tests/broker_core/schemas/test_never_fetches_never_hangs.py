@@ -10,11 +10,11 @@ import pytest
 
 from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_VALUES, MAX_VALIDATION_STEPS
 from broker_core.schemas import json_keywords
-from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.json_keywords import WORK, Work
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.pattern import Pattern
-from broker_core.schemas.problem import InvalidSchemaError, TooComplexError
+from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError, TooComplexError
 
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 TOO_MANY_STEPS = "checking this against the schema takes more steps than are allowed"

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from broker_core.schemas import json_keywords
-from broker_core.schemas.avro_schema import AvroSchema, InvalidDataError
+from broker_core.schemas.avro_schema import AvroSchema
 from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.problem import InvalidSchemaError
+from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError
 from tests.broker_core.schemas.json_strategies import DOCUMENTS, schemas
 from tests.long_form import examples
 

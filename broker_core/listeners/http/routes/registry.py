@@ -1,11 +1,12 @@
 """The API of Confluent's schema registry, at the root, for Confluent's serializers and tools.
 
-Paths, bodies, errors, their numbers and sentences are Confluent's. Left out, and refused in a sentence: Protobuf,
-contexts, and modes other than READWRITE.
+Paths, bodies, errors, their numbers and sentences are Confluent's. Left out, and refused in a sentence: contexts, and
+modes other than READWRITE.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -29,6 +30,7 @@ from broker_core.operations.schemas import (
     SetDefaultCompatibility,
 )
 from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.problem import InvalidSchemaError
 from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
 
 routes = Routes("Schema registry")
@@ -152,7 +154,7 @@ async def subjects(call: HttpCall) -> list[str]:
 async def find(call: HttpCall) -> Mapping[str, Any]:
     """The version of the subject that has this schema."""
     name = _subject(call, READ)
-    return _described(_registry(call).find(name, *_candidate(await call.body(Candidate))))
+    return _described(call, _registry(call).find(name, *await _candidate(call)))
 
 
 @_serve("DELETE", "/subjects/{subject}")
@@ -177,15 +179,15 @@ async def versions(call: HttpCall) -> list[int]:
 async def register(call: HttpCall) -> Mapping[str, Any]:
     """Register a schema; the same one again keeps its id."""
     name = _subject(call, WRITE)
-    text = SchemaText.of(*_candidate(await call.body(Candidate)))
+    text = SchemaText.of(*await _candidate(call))
     registered = await call.ask(RegisterSchema(subject=name, text=text))
-    return _described(registered)
+    return _described(call, registered)
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
 async def version(call: HttpCall) -> Mapping[str, Any]:
     """One version, or the latest."""
-    return _described(_version(call, _subject(call, READ), deleted=_deleted(call)))
+    return _described(call, _version(call, _subject(call, READ), deleted=_deleted(call)))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/schema")
@@ -229,7 +231,12 @@ async def schema_types(call: HttpCall) -> list[str]:
 async def schema(call: HttpCall) -> Mapping[str, Any]:
     """The schema with this id, of a deleted version too."""
     number, kind, text = _by_id(call)
-    return {"schema": text, "id": number, **_type_of(kind), **_references(_registry(call).references(number))}
+    return {
+        "schema": _formatted(call, number, text),
+        "id": number,
+        **_type_of(kind),
+        **_references(_registry(call).references(number)),
+    }
 
 
 @_serve("GET", "/schemas/ids/{id}/schema")
@@ -268,7 +275,7 @@ async def check_version(call: HttpCall) -> Mapping[str, Any]:
 
 
 async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
-    candidate = _candidate(await call.body(Candidate))
+    candidate = await _candidate(call)
     registry = _registry(call)
     problems = await call.slow(lambda: call.host.call(lambda _now: registry.check(name, *candidate)))
     found: dict[str, Any] = {"is_compatible": not problems}
@@ -360,9 +367,14 @@ def _version(call: HttpCall, name: str, *, deleted: bool = False) -> SchemaVersi
     return _registry(call).version(name, int(text), deleted=deleted)
 
 
-def _candidate(body: Candidate) -> tuple[str, SchemaKind, References]:
-    if body.schema_type == "PROTOBUF":
-        raise BrokerError(ErrorCode.INVALID_SCHEMA, "Protobuf is not served; AVRO and JSON are")
+async def _candidate(call: HttpCall) -> tuple[str, SchemaKind, References]:
+    body = await call.body(Candidate)
+    if body.schema_type == SchemaKind.PROTOBUF:
+        # Read here, so that it is known where the broker's lock is held; what is wrong is said there.
+        from broker_core.schemas.protobuf_text import file_of
+
+        with contextlib.suppress(InvalidSchemaError):
+            await call.slow(lambda: file_of(body.schema))
     return body.schema, SchemaKind(body.schema_type), body.references
 
 
@@ -374,9 +386,17 @@ def _deleted(call: HttpCall) -> bool:
     return _flag(call, "deleted")
 
 
-def _described(found: SchemaVersion) -> Mapping[str, Any]:
-    named = {"subject": found.subject, "version": found.version, "id": found.id, "schema": found.text}
+def _described(call: HttpCall, found: SchemaVersion) -> Mapping[str, Any]:
+    text = _formatted(call, found.id, found.text)
+    named = {"subject": found.subject, "version": found.version, "id": found.id, "schema": text}
     return {**named, **_type_of(found.kind), **_references(found.references)}
+
+
+def _formatted(call: HttpCall, schema_id: int, text: str) -> str:
+    """The text, or what the client reads instead where it asks for it."""
+    if call.request.query_params.get("format") != "serialized":
+        return text
+    return getattr(_registry(call).schema(schema_id), "serialized", text)
 
 
 def _type_of(kind: SchemaKind) -> Mapping[str, str]:

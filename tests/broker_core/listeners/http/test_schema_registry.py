@@ -9,12 +9,17 @@ from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegis
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
 
-from broker_core import Admin, BrokerHost, Producer, SchemaRule
+from broker_core import Admin, BrokerError, BrokerHost, Producer, SchemaRule
 from broker_core import AvroSerializer as OwnAvroSerializer
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.operations.rights import Operation
+from broker_core.schemas.protobuf_text import file_of
 from broker_core.schemas.registry import SchemaRegistry
 
 AVRO = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "book", "type": "int"}]})
@@ -132,8 +137,49 @@ def test_errors_have_confluents_numbers(client: SchemaRegistryClient):
         error = refused(action)
         assert error.error_code == number
         assert error.error_message.startswith(sentence)
-    protobuf = refused(lambda: client.register_schema("p-value", Schema('syntax = "proto3";', "PROTOBUF")))
+    protobuf = refused(lambda: client.register_schema("p-value", Schema("message {", "PROTOBUF")))
     assert (protobuf.http_status_code, protobuf.error_code) == (422, 42201)
+    assert "line 1, column 9" in protobuf.error_message
+
+
+MONEY_PROTO = 'syntax = "proto3"; package shop; message Money { int64 cents = 1; }'
+ORDER_PROTO = """
+syntax = "proto3";
+package shop;
+import "money.proto";
+message Order { int32 book = 1; Money price = 2; }
+"""
+
+
+def test_protobuf_with_references_goes_by_confluents_serializer_and_back(host, client: SchemaRegistryClient, listener):
+    pool = DescriptorPool()
+    for text, name in ((MONEY_PROTO, "money.proto"), (ORDER_PROTO, "order.proto")):
+        file = FileDescriptorProto.FromString(file_of(text).SerializeToString())
+        file.name = name
+        pool.AddSerializedFile(file.SerializeToString())
+    order_class = GetMessageClass(pool.FindMessageTypeByName("shop.Order"))
+    order = order_class(book=7, price={"cents": 150})
+    data = ProtobufSerializer(order_class, client)(order, VALUE)  # it registers descriptors, and references with them
+    assert client.get_subjects() == ["money.proto", "orders-value"]
+    latest = client.get_latest_version("orders-value")
+    assert latest.schema.schema_type == "PROTOBUF"
+    assert "message Order {" in latest.schema.schema_str, "others read a text"
+    assert latest.schema.references == [SchemaReference("money.proto", "money.proto", 1)]
+    other = SchemaRegistryClient({"url": listener.url})
+    reference = [SchemaReference("money.proto", "money.proto", 1)]
+    assert other.lookup_schema("orders-value", Schema(ORDER_PROTO, "PROTOBUF", reference)).version == 1
+    reading = SchemaRegistryClient({"url": listener.url})
+    assert ProtobufDeserializer(order_class, {}, reading)(data, VALUE) == order
+    wider = ORDER_PROTO.replace("= 2;", "= 2; string note = 3;")
+    assert client.test_compatibility("orders-value", Schema(wider, "PROTOBUF", reference))
+    narrow = Schema(ORDER_PROTO.replace("int32 book", "string book"), "PROTOBUF", reference)
+    assert refused(lambda: client.register_schema("orders-value", narrow)).error_code == 409
+    admin = Admin(host)
+    admin.create_topic("orders", schema=SchemaRule("orders-value"))
+    with Producer(host) as producer:
+        producer.publish("orders", data)
+        with pytest.raises(BrokerError, match="the schema of orders"):
+            producer.publish("orders", data[:6] + b"\xff")
 
 
 def test_avro_goes_from_confluents_serializer_to_ours_and_back(host, client: SchemaRegistryClient):
