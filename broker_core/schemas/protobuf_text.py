@@ -5,12 +5,16 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import threading
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from antlr4.atn.LexerATNSimulator import LexerATNSimulator
+from antlr4.atn.ParserATNSimulator import ParserATNSimulator
+from antlr4.dfa.DFA import DFA
 from antlr4.error.ErrorListener import ErrorListener
+from antlr4.Lexer import Lexer
+from antlr4.PredictionContext import PredictionContextCache
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     Edition,
@@ -28,8 +32,6 @@ from broker_core.schemas.problem import InvalidSchemaError, Problem, shortened
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
 _MOST_NUMBER = (1 << 29) - 1  # of a field
 _MOST_ENUM_NUMBER = (1 << 31) - 1
-# The parser shares tables between its calls.
-_lock = threading.Lock()
 _TYPES = {name.removeprefix("TYPE_").lower(): value for name, value in FieldDescriptorProto.Type.items()}
 _SCALARS = {name: value for name, value in _TYPES.items() if name not in {"message", "enum", "group"}}
 _LABELS = {None: 1, "OPTIONAL": 1, "REQUIRED": 2, "REPEATED": 3}
@@ -43,8 +45,7 @@ def file_of(text: str) -> FileDescriptorProto:
     try:
         if _BASE64.fullmatch(text):
             return FileDescriptorProto.FromString(base64.b64decode(text, validate=False))
-        with _lock:
-            return _file(Parser(setup_lexer=_strict, setup_parser=_strict).parse(text))
+        return _file(Parser(setup_lexer=_strict, setup_parser=_strict).parse(text))
     except (binascii.Error, DecodeError):
         raise _invalid("it is neither a text in Protobuf's language nor the base64 of a descriptor") from None
     except RecursionError:
@@ -67,6 +68,10 @@ class _Raising(ErrorListener):  # type: ignore[misc]
 def _strict(part: Any) -> None:
     part.removeErrorListeners()
     part.addErrorListener(_Raising())
+    # Tables of its own: those that the library shares between calls grow, and are not made for several threads.
+    simulator = LexerATNSimulator if isinstance(part, Lexer) else ParserATNSimulator
+    tables = [DFA(state, number) for number, state in enumerate(part.atn.decisionToState)]
+    part._interp = simulator(part, part.atn, tables, PredictionContextCache())
 
 
 # -- of the parsed text
