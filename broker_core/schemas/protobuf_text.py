@@ -71,7 +71,7 @@ def _strict(part: Any) -> None:
     # Tables of its own: those that the library shares between calls grow, and are not made for several threads.
     simulator = LexerATNSimulator if isinstance(part, Lexer) else ParserATNSimulator
     tables = [DFA(state, number) for number, state in enumerate(part.atn.decisionToState)]
-    part._interp = simulator(part, part.atn, tables, PredictionContextCache())
+    part._interp = simulator(part, part.atn, tables, PredictionContextCache())  # noqa: SLF001 - as its documentation says
 
 
 # -- of the parsed text
