@@ -43,12 +43,12 @@ _NUMBERS = frozenset(_Kind) - {_Kind.TEXT, _Kind.MESSAGE, _Kind.MAP}
 def unreadable_by(reader: ProtobufSchema, writer: ProtobufSchema, steps: Steps) -> list[Problem]:
     """The reasons why `reader` may misread data of `writer`, with the messages and field numbers as pointers."""
     try:
-        return distinct(_Comparison(reader, writer, steps).problems())
+        return distinct(_ProtobufComparison(reader, writer, steps).problems())
     except (TooComplexError, RecursionError):
         return [Problem("", "the two schemas are too complex to be compared")]
 
 
-class _Comparison:
+class _ProtobufComparison:
     def __init__(self, reader: ProtobufSchema, writer: ProtobufSchema, steps: Steps) -> None:
         self._reader, self._writer = reader, writer
         self._steps = steps
