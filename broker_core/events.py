@@ -163,7 +163,7 @@ Sink = Callable[[Event], object]
 
 
 class EventStream:
-    """Numbers events and passes each to all sinks, in order.
+    """Numbers events and passes each to all sinks, in order; to a sink that has `kinds`, only events of these.
 
     Where a sink raises, `on_failure(error)` is called and the other sinks get the event; without `on_failure` the error
     propagates.
@@ -171,6 +171,7 @@ class EventStream:
 
     def __init__(self, on_failure: Callable[[Exception], object] | None = None) -> None:
         self._sinks: list[Sink] = []
+        self._of_kind: dict[EventKind, tuple[Sink, ...]] = {}
         self._on_failure = on_failure
         self.count = 0
         self.acting = ""  # who acts now, where that is not the user
@@ -178,11 +179,13 @@ class EventStream:
     def attach(self, sink: Sink) -> None:
         """Pass all later events to `sink`."""
         self._sinks.append(sink)
+        self._of_kind.clear()
 
     def detach(self, sink: Sink) -> None:
         """Stop passing events to `sink`, if it is attached."""
         if sink in self._sinks:
             self._sinks.remove(sink)
+            self._of_kind.clear()
 
     def emit_action(self, time_ns: int, *, detail: dict[str, Any] | None = None, **fields: Any) -> None:
         """Emit a `user_action`; its detail says who acts, where that is not the user."""
@@ -194,7 +197,11 @@ class EventStream:
         """Emit one event; `fields` are those of `Event`."""
         event = Event(self.count, time_ns, kind, **fields)
         self.count += 1
-        for sink in self._sinks:
+        sinks = self._of_kind.get(kind)
+        if sinks is None:
+            sinks = tuple(sink for sink in self._sinks if kind in getattr(sink, "kinds", (kind,)))
+            self._of_kind[kind] = sinks
+        for sink in sinks:
             try:
                 sink(event)
             except Exception as error:

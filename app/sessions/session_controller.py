@@ -412,7 +412,7 @@ class SessionController(ShownSession):
         return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
 
     def _report_step(self, done: Future[None]) -> None:
-        error, event = done.exception(), self.collectors.timeline.last
+        error, event = done.exception(), self.collectors.events.newest
         if error is not None:
             # The simulation broke at this step; nothing can go on from here.
             self.failed.emit(str(error))

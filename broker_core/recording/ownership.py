@@ -167,6 +167,19 @@ class Ownership:
         self._taken = _Together()  # by revocations, until there is another owner
         self._given = _Together()  # by assignments, until the new owner reads
 
+    kinds = frozenset(
+        {
+            EventKind.DELIVERED,
+            EventKind.PARTITIONS_ASSIGNED,
+            EventKind.PARTITIONS_REVOKED,
+            EventKind.REBALANCE_STARTED,
+            EventKind.REBALANCE_COMPLETED,
+            EventKind.FAULT,
+            EventKind.MEMBER_JOINED,
+            EventKind.MEMBER_LEFT,
+        }
+    )
+
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if event.offset is not None:  # of messages, which are most

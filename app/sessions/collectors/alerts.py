@@ -28,6 +28,8 @@ class AlertCollector:
         self.corrupt: list[Event] = []
         self.over_ns: dict[str, int] = {}  # when each was over for the last time
 
+    kinds = frozenset({EventKind.ALERT_RAISED, EventKind.ALERT_OVER, EventKind.DAMAGE, EventKind.USER_ACTION})
+
     def __call__(self, event: Event) -> None:
         """Take one event."""
         detail = event.detail or {}

@@ -6,7 +6,7 @@ from threading import Lock
 
 from broker_core.events import Event, EventKind
 
-_FLOWS = {EventKind.TOPIC_CREATED, EventKind.QUEUE_CREATED}
+_FLOWS = frozenset({EventKind.TOPIC_CREATED, EventKind.QUEUE_CREATED})
 
 
 class Numbers:
@@ -31,14 +31,14 @@ class Numbers:
 class HueCollector:
     """A sink of the event stream; a name without an event gets its number when it is asked for."""
 
+    kinds = _FLOWS | {EventKind.MEMBER_JOINED, EventKind.CLIENT_STARTED}
+
     def __init__(self) -> None:
         self.flows = Numbers()
         self.readers = Numbers()
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
-        if event.offset is not None:  # of messages, which are most
-            return
         if event.kind in _FLOWS:
             self.flows.of(event.topic)
         elif event.kind is EventKind.MEMBER_JOINED:

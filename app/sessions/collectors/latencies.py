@@ -48,9 +48,11 @@ class LatencyCollector:
         # Both change at once, for a reader in another thread.
         self._series: tuple[int, list[Bin]] = (FIRST_BIN_NS, [])
 
+    kinds = frozenset({EventKind.DELIVERED})
+
     def __call__(self, event: Event) -> None:
         """Take one event."""
-        if event.kind is EventKind.DELIVERED and event.attempt == 1 and event.published_ns is not None:
+        if event.attempt == 1 and event.published_ns is not None:
             bucket = bucket_of(event.time_ns - event.published_ns)
             found = self._bin(event.time_ns)
             found[bucket] = found.get(bucket, 0) + event.count

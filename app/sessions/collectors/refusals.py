@@ -46,6 +46,8 @@ class RefusalCollector:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str, str], _RunningCount] = {}
 
+    kinds = frozenset(_KINDS)
+
     def __call__(self, event: Event) -> None:
         """Take one event."""
         became = _KINDS.get(event.kind)

@@ -33,9 +33,11 @@ class SchemaCollector:
         self._changes: list[Event] = []
         self._found: tuple[int, Registered] | None = None
 
+    kinds = frozenset({EventKind.USER_ACTION})
+
     def __call__(self, event: Event) -> None:
         """Take one event."""
-        if event.kind is EventKind.USER_ACTION and event.detail and not event.detail.keys().isdisjoint(_DETAILS):
+        if event.detail and not event.detail.keys().isdisjoint(_DETAILS):
             self._changes.append(event)
 
     def at(self, time_ns: int) -> Registered:

@@ -38,8 +38,9 @@ class _Mark:
 class TimelineCollector:
     """A sink of the event stream. It is called by the engine's thread and read by the window's, and only grows."""
 
+    kinds = frozenset({kind for kind, info in KINDS.items() if info.lane} | TimelineSpans.kinds)
+
     def __init__(self) -> None:
-        self.last: Event | None = None
         self._marks: list[_Mark] = []
         self._newest: dict[EventKind, _Mark] = {}
         self._gap_ns = 0
@@ -47,7 +48,6 @@ class TimelineCollector:
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
-        self.last = event
         info = KINDS.get(event.kind)
         if info is not None and info.lane:
             self._mark(event)

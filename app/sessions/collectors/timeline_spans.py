@@ -82,6 +82,15 @@ class TimelineSpans:
         self._rebalances = Spans("rebalances", tr("{count:,} rebalances"))
         self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times"))
 
+    kinds = frozenset(
+        {
+            EventKind.REBALANCE_STARTED,
+            EventKind.REBALANCE_COMPLETED,
+            EventKind.PRODUCER_BLOCKED,
+            EventKind.PRODUCER_UNBLOCKED,
+        }
+    )
+
     def __call__(self, event: Event) -> None:
         """Take one event."""
         kind = event.kind

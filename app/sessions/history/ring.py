@@ -34,6 +34,12 @@ class EventRing:
             chunks[-1].append(event)
 
     @property
+    def newest(self) -> Event | None:
+        """The last one; None before the first."""
+        _first, chunks = self._kept
+        return chunks[-1][-1] if chunks else None
+
+    @property
     def first_seq(self) -> int:
         """The number of the oldest event that is kept; `end_seq` where none is."""
         return self._kept[0]

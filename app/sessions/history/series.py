@@ -137,6 +137,9 @@ class SessionSeries:
         self._blocked: dict[tuple[str, str], int] = {}
         self._blocked_ns = 0
         self._line = 0  # the last one that is settled; events since are behind it
+        # Messages and bytes since then: added up by what they have in common, and to the series before these are read.
+        self._published: dict[tuple[str, str], tuple[int, int]] = {}
+        self._delivered: dict[tuple[str, str, str], int] = {}
         self._changed = False
         self._is_read = False
         self._ended_ns: int | None = None
@@ -147,7 +150,7 @@ class SessionSeries:
             line = event.time_ns // self.grid_ns
             if line > self._line:
                 self._settle(line)
-            self._count(event, event.time_ns // self.grid_ns + 1)
+            self._count(event)
             self._broker.add(event)
             self._changed = True
             # A session that goes on after its end has none yet.
@@ -165,7 +168,9 @@ class SessionSeries:
 
     def names(self, kind: str) -> list[str]:
         """Names with a series of this kind, in order."""
-        return sorted(key[1] for key in list(self._points) if key[0] == kind and len(key) == 2)
+        with self._lock:
+            self._add_up()
+            return sorted(key[1] for key in self._points if key[0] == kind and len(key) == 2)
 
     def line(self, time_ns: int) -> int:
         """The last line of the grid at a moment."""
@@ -196,6 +201,7 @@ class SessionSeries:
         with self._lock:
             if lines and lines[-1] > self._line and not self._is_read:
                 self._settle(lines[-1])
+            self._add_up()
             points = self._points.get(key)
             known = self._line if self._is_read else math.inf
             return [
@@ -220,6 +226,7 @@ class SessionSeries:
         with self._lock:
             if self._is_read and end > self._line:
                 return {}
+            self._add_up()
             for client, topics in self._others.items():
                 points = ((topic, self._points[sent(client, topic)]) for topic in topics)
                 if recent := tuple(topic for topic, each in points if each.at(end, 0) > each.at(start, 0)):
@@ -231,40 +238,52 @@ class SessionSeries:
     def _window(self) -> int:
         return max(1, WINDOW_NS // self.grid_ns)
 
-    def _count(self, event: Event, line: int) -> None:
+    def _count(self, event: Event) -> None:
         kind = event.kind
         if kind is EventKind.PUBLISHED:
-            self._add(ALL_PUBLISHED, line, event.count)
-            self._add(published(event.topic), line, event.count)
-            self._add(stored_bytes(event.topic), line, event.size_bytes)
-            self._add(sent(event.client), line, event.count)
-            if event.client not in self._own:
-                key = sent(event.client, event.topic)
-                if key not in self._points:
-                    self._others.setdefault(event.client, []).append(event.topic)
-                self._add(key, line, event.count)
+            place = (event.topic, event.client)
+            count, size = self._published.get(place, (0, 0))
+            self._published[place] = (count + event.count, size + event.size_bytes)
+        elif kind is EventKind.DELIVERED:
+            way = (event.group, event.topic, event.client)
+            self._delivered[way] = self._delivered.get(way, 0) + event.count
         elif kind is EventKind.CLIENT_STARTED:
             if (event.detail or {}).get("role") == "producer":
+                self._add_up()
                 self._own.add(event.client)
-        elif kind is EventKind.DELIVERED:
-            self._add(delivered(event.group), line, event.count)
-            self._add(delivered(event.group, event.topic), line, event.count)
-            self._add(received(event.client), line, event.count)
         elif kind is EventKind.DEAD_LETTERED:
-            self._add(dead_lettered(event.group), line, event.count)
+            self._add(dead_lettered(event.group), event.count)
         elif kind is EventKind.PRODUCER_BLOCKED:
             self._blocked[event.topic, event.client] = event.time_ns
         elif kind is EventKind.PRODUCER_UNBLOCKED:
             self._blocked_ns += event.time_ns - self._blocked.pop((event.topic, event.client), event.time_ns)
 
-    def _add(self, key: Key, line: int, by: float) -> None:
+    def _add_up(self) -> None:
+        for (topic, client), (count, size) in self._published.items():
+            self._add(ALL_PUBLISHED, count)
+            self._add(published(topic), count)
+            self._add(stored_bytes(topic), size)
+            self._add(sent(client), count)
+            if client not in self._own:
+                key = sent(client, topic)
+                if key not in self._points:
+                    self._others.setdefault(client, []).append(topic)
+                self._add(key, count)
+        for (group, topic, client), count in self._delivered.items():
+            self._add(delivered(group), count)
+            self._add(delivered(group, topic), count)
+            self._add(received(client), count)
+        self._published, self._delivered = {}, {}
+
+    def _add(self, key: Key, by: float) -> None:
         points = self._points.get(key)
         if points is None:
             points = self._points[key] = _Points()
-        points.add(line, by)
+        points.add(self._line + 1, by)
 
     def _settle(self, line: int) -> None:
         """Nothing comes before `line` any more."""
+        self._add_up()
         if self._changed:
             self._changed = False
             levels = self._read_levels()
