@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 DARK_INK = "#10141B"
 LIGHT_INK = "#FFFFFF"
 
@@ -51,6 +53,7 @@ def mix(base: str, over: str, share: float) -> str:
     return "#" + "".join(f"{round(low + (high - low) * share):02X}" for low, high in pairs)
 
 
+@lru_cache(maxsize=512)
 def ink_on(fill: str) -> str:
     """The ink, dark or light, that reads better on `fill`."""
     return max(DARK_INK, LIGHT_INK, key=lambda ink: contrast(ink, fill))

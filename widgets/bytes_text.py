@@ -43,7 +43,8 @@ def contained(text: str) -> str:
 
     Line ends, tabs, and what joins letters stay.
     """
-    if text.isprintable():
+    # Lines are the only thing that is not printable in nearly all texts.
+    if text.isprintable() or text.replace("\n", "").isprintable():
         return text
     return "".join(
         escaped(char) if unicodedata.category(char) in _UNSEEN and char not in _KEPT else char for char in text

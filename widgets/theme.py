@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from string import Template
@@ -85,11 +85,20 @@ def qcolour(colour: str, alpha: int = 255) -> QColor:
     return result
 
 
+@dataclass
+class _Applied:
+    """What was applied last. Every frame asks hundreds of times: a property of the application would cost it 1 ms."""
+
+    theme: Theme = LIGHT
+    scale: float = 1.0
+
+
+_applied = _Applied()
+
+
 def scale() -> float:
     """How much larger than designed everything is written; 1 until a theme was applied with another."""
-    app = QApplication.instance()
-    value = app.property("brokerscopeScale") if app is not None else None
-    return float(value) if value else 1.0
+    return _applied.scale
 
 
 def px(length: float) -> int:
@@ -164,7 +173,7 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     `factor` says how much larger than designed everything is written from now on; None leaves it as it is.
     """
     if factor is not None:
-        app.setProperty("brokerscopeScale", factor)
+        _applied.scale = factor
     # Qt needs four times as long to replace a style sheet as to take it off and put another on.
     app.setStyleSheet("")
     if app.style().objectName().lower() != "fusion":
@@ -172,7 +181,7 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     app.setFont(ui_font())
     app.setPalette(_palette(theme))
     # Before the style sheet, whose change makes widgets ask for the theme of now.
-    app.setProperty("brokerscopeTheme", theme.name)
+    _applied.theme = theme
     app.setStyleSheet(style_sheet(theme, scale()))
 
 
@@ -189,6 +198,4 @@ def styled_at_end(app: QApplication) -> Iterator[None]:
 
 def current_theme() -> Theme:
     """The theme last applied to the running application, light where none was."""
-    app = QApplication.instance()
-    name = app.property("brokerscopeTheme") if app is not None else None
-    return THEMES.get(str(name), LIGHT)
+    return _applied.theme

@@ -15,8 +15,8 @@ from app.presenters.status import FrameFigures
 FRAME_MS = 33
 # What a slot may take at least, so that the broker goes on however slow the window is, ...
 MIN_SLOT_S = 0.006
-# ... and what is kept free of it, so that a mouse event never waits for the next frame.
-MARGIN_S = 0.004
+# ... and what is kept free of it: the engine looks at the clock only every few steps.
+MARGIN_S = 0.0015
 REMEMBERED = 300
 
 

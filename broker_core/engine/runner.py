@@ -109,7 +109,7 @@ class Engine:
         self._budget_s = 0.0
         self._closing = False
         self._flushed_s = 0.0
-        self._next_snapshot_s = 0.0
+        self._next_snapshot_s = self._snapshot_cost_s = 0.0
         self.latest = driven.snapshot()
         self._thread = threading.Thread(target=self._work, name="engine", daemon=True)
         self._thread.start()
@@ -277,7 +277,8 @@ class Engine:
         try:
             self._run_commands()
             if self._mode in {Mode.RUNNING, Mode.EXPRESS}:
-                self._advance(end_s)
+                # What the snapshot will cost is part of the slot, as long as it leaves half of it.
+                self._advance(end_s - min(self._snapshot_cost_s, (end_s - time.perf_counter()) / 2))
             elif self._mode is Mode.BACKGROUND:
                 self._advance_background(end_s)
             if time.perf_counter() - self._flushed_s >= FLUSH_S:
@@ -294,7 +295,7 @@ class Engine:
         started_s = time.perf_counter()
         self.latest = self._driven.snapshot()
         ended_s = time.perf_counter()
-        cost_s = ended_s - started_s
+        self._snapshot_cost_s = cost_s = ended_s - started_s
         self._next_snapshot_s = ended_s + (SNAPSHOT_RESTS * cost_s if cost_s > CHEAP_SNAPSHOT_S else 0.0)
 
     def _advance_background(self, end_s: float) -> None:

@@ -19,14 +19,14 @@ from widgets.canvas.zoom_view import FIT_MOST
 from widgets.dialogs.settings import SettingsDialog
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel, Gauge
-from widgets.theme import SCALES, current_theme, scale
+from widgets.theme import LIGHT, SCALES, apply_theme, current_theme, scale
 from widgets.window_layout import SHIPPED, WindowLayout
 
 
 @pytest.fixture(autouse=True)
 def as_designed(qapp: QApplication) -> Iterator[None]:
     yield
-    qapp.setProperty("brokerscopeScale", 1.0)
+    apply_theme(qapp, LIGHT, 1.0)
 
 
 def shown_sides(hand: Hand) -> tuple[bool, bool, bool]:
