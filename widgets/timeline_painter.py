@@ -94,15 +94,18 @@ class TimelinePainter:
             return
         floor, room = px(TOP) + self._area_height, self._area_height - 3
         line = QPainterPath()
+        first_ns = samples[0][0]
+        left, right = self._strip.x_of(first_ns), self._strip.x_of(samples[-1][0])
+        per_ns = (right - left) / max(1, samples[-1][0] - first_ns)
         for place, (time_ns, value) in enumerate(samples):
-            point = QPointF(self._strip.x_of(time_ns), floor - room * value / peak)
+            point = QPointF(left + (time_ns - first_ns) * per_ns, floor - room * value / peak)
             if place:
                 line.lineTo(point)
             else:
                 line.moveTo(point)
         area = QPainterPath(line)
-        area.lineTo(self._strip.x_of(samples[-1][0]), floor)
-        area.lineTo(self._strip.x_of(samples[0][0]), floor)
+        area.lineTo(right, floor)
+        area.lineTo(left, floor)
         area.closeSubpath()
         painter = self._painter
         painter.fillPath(area, qcolour(self._theme.accent, 46))
