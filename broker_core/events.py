@@ -197,6 +197,11 @@ class EventStream:
         """Emit one event; `fields` are those of `Event`."""
         event = Event(self.count, time_ns, kind, **fields)
         self.count += 1
+        self.pass_on(event)
+
+    def pass_on(self, event: Event) -> None:
+        """Give the sinks an event that has its number already."""
+        kind = event.kind
         sinks = self._of_kind.get(kind)
         if sinks is None:
             sinks = tuple(sink for sink in self._sinks if kind in getattr(sink, "kinds", (kind,)))

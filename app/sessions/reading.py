@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from broker_core.events import Sink
+from broker_core.events import EventStream, Sink
 from broker_core.recording.event_index import EventIndex
 from broker_core.snapshots import Snapshot
 
@@ -37,7 +37,9 @@ class Reading:
         `on_keyframe` gets each of `keyframes` after the events before it.
         """
         self._folder = folder
-        self._sinks = tuple(sinks)
+        self._stream = EventStream()
+        for sink in sinks:
+            self._stream.attach(sink)
         self._expected = max(1, expected)
         self._done = done
         self._keyframes = iter(keyframes)
@@ -73,8 +75,7 @@ class Reading:
                 while due is not None and due.events <= event.seq:
                     self._on_keyframe(due)
                     due = next(self._keyframes, None)
-                for sink in self._sinks:
-                    sink(event)
+                self._stream.pass_on(event)
                 self._read += 1
                 if self._read % BUNCH == 0:
                     time.sleep(PAUSE_S)

@@ -131,7 +131,7 @@ def test_a_recorded_session_opens_in_its_past_and_branches(controller: SessionCo
     controller.open_session(folder, 7 * NS_PER_S)
     arrive(controller, qtbot)
     assert not controller.live and controller.snapshot.time_ns == 7 * NS_PER_S and controller.end_ns == 20 * NS_PER_S
-    qtbot.waitUntil(lambda: controller.collectors.events.newest is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: bool(controller.collectors.series.names("published")), timeout=10_000)
     controller.branch()
     catch_up(controller, qtbot)
     assert controller.live and controller.end_ns == 7 * NS_PER_S
