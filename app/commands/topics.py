@@ -27,6 +27,8 @@ PARTITIONERS = {"crc32": "CRC-32", "murmur2": mark("Murmur2, as Kafka's own clie
 CLEANUPS = {
     "delete": mark("age and size: delete old segments"),
     "compact": mark("key: keep the last message of each"),
+    "delete,compact": mark("age, size and key: both"),
+    "none": mark("nothing: keep everything"),
 }
 TIMESTAMP_TYPES = {
     "CreateTime": mark("of the producer (CreateTime)"),
@@ -240,7 +242,7 @@ class TopicHandlers(QObject):
 
 
 def _limit(name: str, label: str, field: str, unit: int, suffix: str, for_cleanup: str = "") -> Field:
-    shown_for = ("cleanup", (for_cleanup,)) if for_cleanup else None
+    shown_for = ("cleanup", (for_cleanup, "delete,compact")) if for_cleanup else None
     return request_field(
         LogSettings, name, label, field=field, unit=unit, suffix=suffix, none=tr("no limit"), shown_for=shown_for
     )

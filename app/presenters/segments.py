@@ -192,10 +192,10 @@ def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
         (tr("Kept"), kept),
         (
             tr("Cleaned by"),
-            tr("compaction: the latest of each key") if config.cleanup == "compact" else _retention(config),
+            tr("compaction: the latest of each key") if not config.deletes and config.compacts else _retention(config),
         ),
     ]
-    if config.cleanup == "compact":
+    if config.compacts:
         facts.append((tr("Compacted"), tr("up to offset {offset}", offset=f"{state.compacted_to:,}")))
         facts.append((tr("Tombstones"), tr("kept for {time}", time=duration(config.tombstone_ms * 1_000_000))))
     roll = [byte_size(config.segment_bytes)]

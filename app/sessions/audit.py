@@ -61,7 +61,7 @@ def audit(
         if found.events > CHECKED_EVENTS and checker is not None:
             checker, found.checked = None, False
         accounts(event)
-    compacted = {topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"}
+    compacted = {topic.name for topic in scenario.topics if topic.log and "compact" in str(topic.log.cleanup)}
     found.accounts = accounts.compared(snapshot, compacted)
     return found
 

@@ -25,7 +25,7 @@ VERSION: Literal[1] = 1
 class TopicEntry(msgspec.Struct, frozen=True):
     """A topic. `has_bin`: it has a dead-letter queue, whether or not its schema still dead-letters what it refuses.
 
-    `id` is in hexadecimal digits, see `topic_ids`.
+    `id` is in hexadecimal digits, see `topic_ids`; `kafka_settings` as in `Topic`.
     """
 
     name: str
@@ -36,6 +36,7 @@ class TopicEntry(msgspec.Struct, frozen=True):
     schema: SchemaRule | None = None
     has_bin: bool = False
     id: str = ""
+    kafka_settings: dict[str, str] = {}
 
 
 class QueueEntry(msgspec.Struct, frozen=True):

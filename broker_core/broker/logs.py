@@ -34,6 +34,7 @@ class Topic:
         self.log = log
         self.owner = owner
         self.id = own_id
+        self.kafka_settings: dict[str, str] = {}  # that do nothing here, by Kafka's names: kept for those who read them
         # Backpressure
         self.gate: Gate | None = None
         self.is_limited = False  # by the gate itself, and not only by subscriptions

@@ -96,7 +96,7 @@ class Topics:
             self._backpressure.limit(now_ns, topic, flow)
         self._schemas.apply(topic, schema)
         # An audit of the recording must know that messages may vanish from the middle of this topic.
-        detail = {"cleanup": "compact"} if topic.log.config.cleanup == "compact" else None
+        detail = {"cleanup": "compact"} if topic.log.config.compacts else None
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
         self._groups.topic_changed(now_ns, name)
 
@@ -186,6 +186,7 @@ class Topics:
                 topic.schema,
                 topic.dead_letters is not None,
                 topic.id.hex(),
+                topic.kafka_settings,
             )
             for topic in self._logs
             if topic.queue is None and not topic.owner
@@ -203,6 +204,7 @@ class Topics:
             kept_id=bytes.fromhex(entry.id),
         )
         topic = self._logs.topic(entry.name)
+        topic.kafka_settings = entry.kafka_settings
         # The subject may have been deleted since.
         self._schemas.apply(topic, entry.schema)
         if entry.has_bin:

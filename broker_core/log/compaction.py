@@ -33,7 +33,7 @@ def is_due(log: PartitionLog, now_ns: int) -> bool:
     A pass also reads what the last pass left. Waiting for half bounds the reading to about three times the writing,
     independent of the size of the log.
     """
-    if log.config.cleanup != "compact":
+    if not log.config.compacts:
         return False
     sealed = log.compactable()
     fresh = [segment for segment in sealed if segment.end_offset > log.cleaned_to]

@@ -9,7 +9,7 @@ from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, MAX_TTL_
 from broker_core.settings import NotNegative, Positive, Settings
 
 Durability = Literal["memory", "file", "fsync"]
-Cleanup = Literal["delete", "compact"]
+Cleanup = Literal["delete", "compact", "delete,compact", "none"]
 TimestampType = Literal["CreateTime", "LogAppendTime"]
 CompressionType = Literal["producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"]
 
@@ -24,7 +24,8 @@ class LogConfig(Settings, frozen=True, kw_only=True):
 
     `durability`: messages in `memory` are lost with the process, in `file` they survive it, and with `fsync` they
     survive a power cut once they are acknowledged. A segment is rolled at `segment_bytes`, or when its first batch is
-    `segment_ms` old. `retention_*` remove whole segments where `cleanup` is `delete`. `tombstone_ms` is the time for
+    `segment_ms` old. `retention_*` remove whole segments where `cleanup` names
+    `delete`; where it names `compact`, the latest message of each key is kept. `tombstone_ms` is the time for
     which compaction keeps tombstones. `message_ttl_ms` limits the time to live of all messages. `timestamp_type` is
     whose time messages have: the Kafka client's (CreateTime), or the broker's when it appends them (LogAppendTime).
     Messages of the broker's own clients have its time in both cases. `compression_type` is what batches are compressed
@@ -43,3 +44,13 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     message_ttl_ms: Annotated[int, Range(0, MAX_TTL_MS)] | None = None
     timestamp_type: TimestampType = "CreateTime"
     compression_type: CompressionType = "producer"
+
+    @property
+    def deletes(self) -> bool:
+        """Whether old segments are deleted."""
+        return self.cleanup.startswith("delete")
+
+    @property
+    def compacts(self) -> bool:
+        """Whether the latest message of each key is kept, and others go."""
+        return self.cleanup.endswith("compact")

@@ -136,7 +136,7 @@ class PartitionLog(PartitionReader):
 
     def _settle_limits(self) -> None:
         config = self.config
-        self._needs_keys = config.cleanup == "compact"
+        self._needs_keys = config.compacts
         self._ttl_ms = config.message_ttl_ms
         self._sets_time = config.timestamp_type == "LogAppendTime"
         self._compression_type = config.compression_type
@@ -326,8 +326,8 @@ class PartitionLog(PartitionReader):
         self._unindexed = [segment for segment in self._unindexed if segment not in gone]
 
     def apply_retention(self, now_ns: int) -> int:
-        """With `cleanup` `delete`, delete the segments beyond retention. Returns the start offset."""
-        if self.config.cleanup == "delete":
+        """Delete the segments beyond retention, unless `cleanup` keeps them. Returns the start offset."""
+        if self.config.deletes:
             active_ns = self._active.max_published_ns
             if active_ns is not None and is_too_old(active_ns, self.config, now_ns):
                 self._roll(now_ns)

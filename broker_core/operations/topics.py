@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.flow.config import FlowConfig
-from broker_core.log.config import CompressionType, Durability, LogConfig, TimestampType
+from broker_core.log.config import Cleanup, CompressionType, Durability, LogConfig, TimestampType
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import (
@@ -43,8 +43,8 @@ class LogSettings(Input, frozen=True, kw_only=True):
     segment_ms: Annotated[Positive | UnsetType | None, about("age at which a segment file is closed")] = UNSET
     max_message_bytes: Annotated[SegmentBytes | UnsetType, about("largest message")] = UNSET
     cleanup: Annotated[
-        Literal["delete", "compact"] | UnsetType,
-        about("delete old segments, or compact: keep the latest value of each key"),
+        Cleanup | UnsetType,
+        about("delete old segments, or compact: keep the latest value of each key; both, or none"),
     ] = UNSET
     retention_ms: Annotated[Limit | UnsetType | None, about("age after which messages are deleted")] = UNSET
     retention_bytes: Annotated[

@@ -112,7 +112,7 @@ class Checker(QueueRules):
             max_depth={
                 each.name: each.flow.max_messages for each in scenario.queues if each.flow and each.flow.max_messages
             },
-            compacted={topic.name for topic in scenario.topics if topic.log and topic.log.cleanup == "compact"},
+            compacted={topic.name for topic in scenario.topics if topic.log and "compact" in str(topic.log.cleanup)},
             committed_readers={each.name for each in scenario.groups if each.isolation_level == "read_committed"},
             unseen_seeks=unseen_seeks,
         )

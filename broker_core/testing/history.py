@@ -74,7 +74,7 @@ class History:
             tuple(self._events),
             Snapshot(now_ns, len(self._events), topics, groups, queues, totals=broker.views.totals()),
             max_attempts={name: config.max_attempts for name, config in configs.items() if config.max_attempts},
-            compacted={topic.name for topic in broker.logs if topic.log.config.cleanup == "compact"},
+            compacted={topic.name for topic in broker.logs if topic.log.config.compacts},
             keys=_keys(broker),
             denied=self._deny,
         )

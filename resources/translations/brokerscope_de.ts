@@ -7592,6 +7592,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Alter, bei dem eine Segmentdatei geschlossen wird</translation>
   </message>
   <message>
+   <source>age, size and key: both</source>
+   <translation>Alter, Größe und Schlüssel: beides</translation>
+  </message>
+  <message>
    <source>all</source>
    <translation>alle</translation>
   </message>
@@ -7840,8 +7844,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>endgültig löschen, was schon gelöscht ist (alte Daten brauchen es vielleicht)</translation>
   </message>
   <message>
-   <source>delete old segments, or compact: keep the latest value of each key</source>
-   <translation>alte Segmente löschen oder kompaktieren: den neuesten Wert je Schlüssel behalten</translation>
+   <source>delete old segments, or compact: keep the latest value of each key; both, or none</source>
+   <translation>alte Segmente löschen, oder verdichten: den letzten Wert jedes Schlüssels behalten; beides, oder keins</translation>
   </message>
   <message>
    <source>deleting segments {limits}</source>
@@ -8322,6 +8326,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>nothing: all segments are kept</source>
    <translation>nichts: alles bleibt</translation>
+  </message>
+  <message>
+   <source>nothing: keep everything</source>
+   <translation>nichts: alles behalten</translation>
   </message>
   <message>
    <source>number of partitions</source>

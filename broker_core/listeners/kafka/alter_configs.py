@@ -13,7 +13,10 @@ from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.incremental_alter_configs import GROUP, TOPIC, altered
 
 KEY = 33
-_NAMES = {TOPIC: [each.name for each in topic_configs.SETTINGS], GROUP: list(group_configs.NAMES)}
+_NAMES = {
+    TOPIC: [*(each.name for each in topic_configs.SETTINGS), *topic_configs.KEPT],
+    GROUP: list(group_configs.NAMES),
+}
 
 
 def handle(call: Call, request: Any) -> Answer:

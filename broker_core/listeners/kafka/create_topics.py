@@ -10,7 +10,7 @@ from typing import Any
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
 from broker_core.listeners.kafka.codec import Body
-from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_settings
+from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
 
 KEY = 19
@@ -38,12 +38,14 @@ def _create(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
                 ErrorCode.INVALID_REPLICATION_FACTOR, f"{asked.replication_factor}, and there is one broker; take 1"
             )
         partitions = _DEFAULT_PARTITIONS if asked.num_partitions == -1 else asked.num_partitions
-        log = with_settings(host.config.log, ((each.name, each.value) for each in asked.configs))
+        settings = [(each.name, each.value) for each in asked.configs]
+        log, kept = with_settings(host.config.log, settings), with_kept({}, settings)
         check_name(name, "topic")
 
         def create(now_ns: int) -> None:
             if not validate_only:
                 call.broker.topics.create(now_ns, name, partitions, log=log)
+                call.broker.logs.topic(name).kafka_settings = kept
             else:
                 call.broker.logs.check_new(name)
 

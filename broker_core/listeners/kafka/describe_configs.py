@@ -13,7 +13,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import NODE_ID, READ, Answer, Call, failed, sliced
 from broker_core.listeners.kafka.describe_log_dirs import directory
 from broker_core.listeners.kafka.group_configs import NAMES
-from broker_core.listeners.kafka.topic_configs import FIXED, SETTINGS, text_of
+from broker_core.listeners.kafka.topic_configs import FIXED, KEPT, SETTINGS, text_of
 from broker_core.log.config import LogConfig
 from broker_core.transactions.config import TransactionConfig
 
@@ -69,6 +69,10 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
         if value == text_of(each, brokers):
             source = _SOURCE_DEFAULT if value == text_of(each, usual_log) else _SOURCE_STATIC
         yield _row(each.name, value, each.kafka_type, source, each.about if documented else None, can_change=True)
+    kept = call.broker.logs.topic(name).kafka_settings
+    for known, default in KEPT.items():
+        source = _SOURCE_TOPIC if kept.get(known, default) != default else _SOURCE_DEFAULT
+        yield _row(known, kept.get(known, default), _STRING, source, can_change=True)
     for fixed, value in FIXED.items():
         yield _row(fixed, value, _STRING, _SOURCE_DEFAULT, can_change=False)
 

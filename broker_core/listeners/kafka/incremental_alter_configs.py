@@ -1,18 +1,20 @@
 """IncrementalAlterConfigs: settings of topics and of share groups by Kafka's names, set or set back to their default.
 
-Settings of a group hold for the subscriptions that it makes later. Left out: appending to lists and subtracting from
-them, since no setting here is one; settings of brokers.
+What `cleanup.policy` lists is appended to and subtracted from. Settings of a group hold for the subscriptions that it
+makes later. Left out: settings of brokers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka import group_configs, topic_configs
 from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
 from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.topic_configs import APPEND, SUBTRACT
 
 KEY = 44
 TOPIC, GROUP = 2, 32  # Kafka's numbers of resource types
@@ -29,11 +31,26 @@ def _all(call: Call, request: Any) -> Body:
 
 
 def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
-    if any(each.config_operation not in {_SET, _DELETE} for each in asked.configs):
-        error = BrokerError(ErrorCode.INVALID_REQUEST, "settings can be set and set back, and no more")
+    changes: list[tuple[str, str | None]] = []
+    try:
+        for each in asked.configs:
+            text: str | None = each.value
+            if each.config_operation in {APPEND, SUBTRACT}:
+                text = call.shared.host.call(partial(_listed, call, asked, each))
+            elif each.config_operation not in {_SET, _DELETE}:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no operation {each.config_operation}")
+            changes.append((each.name, None if each.config_operation == _DELETE else text))
+    except BrokerError as error:
         return {"resource_type": asked.resource_type, "resource_name": asked.resource_name, **failed(error)}
-    changes = [(each.name, None if each.config_operation == _DELETE else each.value) for each in asked.configs]
     return altered(call, asked, changes, validate_only=validate_only)
+
+
+def _listed(call: Call, asked: Any, change: Any, _now_ns: int) -> str:
+    if asked.resource_type != TOPIC:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, f"{change.name} is not a list")
+    call.must_topic(ADMIN, asked.resource_name)
+    config = call.broker.topics.config(asked.resource_name)
+    return topic_configs.listed(config, change.config_operation, change.name, change.value)
 
 
 def altered(
@@ -46,7 +63,10 @@ def altered(
     def alter_topic(now_ns: int) -> None:
         call.must_topic(ADMIN, name)
         log = topic_configs.with_settings(call.broker.topics.config(name), changes)
+        topic = call.broker.logs.topic(name)
+        kept = topic_configs.with_kept(topic.kafka_settings, changes)
         if not validate_only:
+            topic.kafka_settings = kept
             call.broker.topics.configure(now_ns, name, log=log)
 
     def alter_group(_now_ns: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from broker_core.errors import ConfigError
 from broker_core.log.config import LogConfig
 
+APPEND, SUBTRACT = 2, 3  # Kafka's numbers of operations
 _UNLIMITED = "-1"
 _INT, _LONG, _LIST, _STRING = 3, 5, 7, 2  # Kafka's numbers of configuration types
 
@@ -46,13 +47,72 @@ _BY_NAME = {each.name: each for each in SETTINGS}
 FIXED = {
     "min.insync.replicas": "1",
     "unclean.leader.election.enable": "false",
+    "remote.storage.enable": "false",
 }
+_NEVER = str((1 << 63) - 1)
+# What has no effect here, with Kafka's default: it is kept, and told to those who ask.
+KEPT = {
+    "file.delete.delay.ms": "60000",
+    "flush.messages": _NEVER,
+    "flush.ms": _NEVER,
+    "follower.replication.throttled.replicas": "",
+    "index.interval.bytes": "4096",
+    "leader.replication.throttled.replicas": "",
+    "local.retention.bytes": "-2",
+    "local.retention.ms": "-2",
+    "max.compaction.lag.ms": _NEVER,
+    "message.timestamp.after.max.ms": "3600000",
+    "message.timestamp.before.max.ms": _NEVER,
+    "min.cleanable.dirty.ratio": "0.5",
+    "min.compaction.lag.ms": "0",
+    "preallocate": "false",
+    "segment.index.bytes": "10485760",
+    "segment.jitter.ms": "0",
+}
+_CLEANUPS = ("delete", "compact")
+
+
+def with_kept(base: Mapping[str, str], given: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """`base` with what is `KEPT` only; None takes a setting back. Raises INVALID_CONFIG."""
+    kept = dict(base)
+    for name, text in given:
+        if name in KEPT:
+            kept.pop(name, None)
+            if text is not None:
+                kept[name] = _like(name, text, KEPT[name])
+    return kept
+
+
+def _like(name: str, text: str, usual: str) -> str:
+    """`text`, where it is of the kind of the default."""
+    try:
+        if usual in {"true", "false"}:
+            good = text in {"true", "false"}
+        else:
+            good = not usual or (float(text) >= -2 and ("." in usual or int(text) is not None))
+    except ValueError:
+        good = False
+    if not good:
+        raise ConfigError(f"{name} is {text[:60]!r}, which is not of the kind of {usual}")
+    return text
+
+
+def listed(config: LogConfig, operation: int, name: str, text: str | None) -> str:
+    """The list `name` of `config` with (APPEND) or without (SUBTRACT) what `text` names. Raises INVALID_CONFIG."""
+    if name != "cleanup.policy":
+        raise ConfigError(f"{name} is not a list, so nothing can be appended to it or taken from it")
+    named = (text or "").split(",")
+    there = text_of(_BY_NAME[name], config).split(",")
+    wanted = [each for each in there if each not in named] + (named if operation == APPEND else [])
+    return ",".join(each for each in wanted if each)
 
 
 def with_settings(base: LogConfig, given: Iterable[tuple[str, str | None]]) -> LogConfig:
     """`base` with settings by Kafka's names; a value of None is that of `LogConfig()`. Raises INVALID_CONFIG."""
     changes: dict[str, Any] = {}
     for name, text in given:
+        if name in KEPT:
+            continue
         if name in FIXED:
             if text not in {None, FIXED[name]}:
                 raise ConfigError(f"{name} is {FIXED[name]} here, and {text} cannot be chosen")
@@ -67,7 +127,9 @@ def with_settings(base: LogConfig, given: Iterable[tuple[str, str | None]]) -> L
 def _value(setting: TopicSetting, text: str | None) -> Any:
     if text is None:
         return getattr(LogConfig(), setting.field)
-    if setting.kafka_type in {_LIST, _STRING}:
+    if setting.kafka_type == _LIST:
+        return _cleanup(text)
+    if setting.kafka_type == _STRING:
         return text
     if setting.nullable and text == _UNLIMITED:
         return None
@@ -76,7 +138,16 @@ def _value(setting: TopicSetting, text: str | None) -> Any:
     return int(text)
 
 
+def _cleanup(text: str) -> str:
+    named = {each.strip() for each in text.split(",")} - {""}
+    if not named.issubset(_CLEANUPS):
+        raise ConfigError(f"cleanup.policy is {text[:60]!r}; it is delete, compact, both, or nothing")
+    return ",".join(each for each in _CLEANUPS if each in named) or "none"
+
+
 def text_of(setting: TopicSetting, config: LogConfig) -> str:
     """The setting's value as Kafka writes it."""
     value = getattr(config, setting.field)
+    if setting.kafka_type == _LIST and value == "none":
+        return ""
     return _UNLIMITED if value is None else str(value)

@@ -55,6 +55,25 @@ def test_without_limits_nothing_goes_and_a_compacted_log_keeps_its_age():
         assert log.apply_retention(1 << 60) == 0
 
 
+def test_a_log_can_be_compacted_and_lose_what_is_old_too():
+    files = MemoryFiles()
+    log = open_log(files, **{**COMPACT, "cleanup": "delete,compact"}, retention_ms=10)
+    for n in range(9):
+        log.append_batch(n * 5 * MS, keyed(("a", str(n)), ("b" * 40, str(n))))
+    assert log.apply_retention(20 * MS) == 4
+    Compaction(log, 41 * MS).run()
+    assert readable(log).keys() < set(range(4, 18))
+    assert {16, 17} <= readable(log).keys()
+    assert readable(open_log(copy_of(files), **COMPACT)) == readable(log)
+    assert log.apply_retention(100 * MS) == 18
+    with pytest.raises(BrokerError):
+        log.append_batch(150 * MS, [Message(b"without a key")])
+    nothing = open_log(MemoryFiles(), cleanup="none", segment_bytes=1, retention_ms=1, retention_bytes=1)
+    nothing.append_batch(0, batch("kept"))
+    nothing.append_batch(0, batch("kept"))
+    assert nothing.apply_retention(1 << 60) == 0
+
+
 def test_what_retention_has_deleted_is_not_lost_but_gone_after_a_restart():
     files = MemoryFiles()
     log = open_log(files, durability="file", segment_bytes=1, retention_bytes=100)

@@ -24,7 +24,7 @@ from confluent_kafka.admin import (
 from kafka.admin import KafkaAdminClient
 
 from broker_core import Admin, BrokerHost
-from broker_core.listeners.kafka import describe_log_dirs
+from broker_core.listeners.kafka import alter_configs, describe_log_dirs
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
 from tests.broker_core.listeners.kafka.raw import asked
@@ -92,6 +92,46 @@ def test_topics_grow_change_and_go(admin: Admin, kafka_admin: AdminClient):
     outcome(kafka_admin.delete_topics(["orders"]))
     assert admin.topics() == ()
     assert code_of(kafka_admin.delete_topics(["orders"])) == KafkaError.UNKNOWN_TOPIC_OR_PART
+
+
+def test_settings_are_appended_subtracted_and_kept_as_kafka_keeps_them(tmp_path: Path):
+    def alter(admin: AdminClient, name: str, value: str, operation: AlterConfigOpType) -> None:
+        entry = ConfigEntry(name, value, incremental_operation=operation)
+        outcome(
+            admin.incremental_alter_configs([ConfigResource(ResourceType.TOPIC, "orders", incremental_configs=[entry])])
+        )
+
+    def described(admin: AdminClient, *names: str) -> list[tuple[str, bool]]:
+        (found,) = outcome(admin.describe_configs([ConfigResource(ResourceType.TOPIC, "orders")]))
+        return [(found[name].value, found[name].is_default) for name in names]
+
+    delay, ratio, policy = "file.delete.delay.ms", "min.cleanable.dirty.ratio", "cleanup.policy"
+    append, subtract = AlterConfigOpType.APPEND, AlterConfigOpType.SUBTRACT
+    with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
+        admin = AdminClient({"bootstrap.servers": listener.bootstrap_servers})
+        outcome(admin.create_topics([NewTopic("orders", 1, 1, config={delay: "12345"})]))
+        alter(admin, policy, "compact", append)
+        alter(admin, policy, "compact", append)
+        alter(admin, ratio, "0.1", AlterConfigOpType.SET)
+        assert described(admin, policy, delay) == [("delete,compact", False), ("12345", False)]
+        assert (Admin(host).topic_config("orders").deletes, Admin(host).topic_config("orders").compacts) == (True, True)
+        alter(admin, policy, "delete,compact", subtract)
+        assert described(admin, policy) == [("", False)]
+        for name, value, operation in (
+            (policy, "shred", append),
+            ("retention.ms", "5", append),
+            (delay, "soon", AlterConfigOpType.SET),
+            ("preallocate", "maybe", AlterConfigOpType.SET),
+        ):
+            with pytest.raises(KafkaException) as refused:
+                alter(admin, name, value, operation)
+            assert refused.value.args[0].code() == KafkaError.INVALID_CONFIG
+    with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
+        admin = AdminClient({"bootstrap.servers": listener.bootstrap_servers})
+        assert described(admin, policy, delay, ratio) == [("", False), ("12345", False), ("0.1", False)]
+        replaced = {"resource_type": 2, "resource_name": "orders", "configs": [{"name": ratio, "value": "0.2"}]}
+        assert asked(listener.port, alter_configs.KEY, 2, {"resources": [replaced]}).responses[0].error_code == 0
+        assert described(admin, policy, delay, ratio) == [("delete", True), ("60000", True), ("0.2", False)]
 
 
 def test_records_are_deleted(admin: Admin, kafka_admin: AdminClient, producer: Producer):
