@@ -10,6 +10,7 @@ from broker_core.limits import MAX_NAME_CHARS
 
 T = TypeVar("T")
 
+SUBJECT_PATTERN = r"^[^\x00-\x1f\x7f]{1,249}$"
 _ALLOWED = re.compile(r"[a-zA-Z0-9._-]+")
 # Device names on Windows, with any extension.
 _RESERVED = frozenset(
@@ -30,6 +31,19 @@ def check_name(name: str, what: str = "topic") -> str:
         )
     if name in {".", ".."} or name.partition(".")[0].lower() in _RESERVED or name.endswith("."):
         raise BrokerError(ErrorCode.INVALID_TOPIC, f"{what} {name!r} is reserved by the file system")
+    return name
+
+
+def check_subject(name: str) -> str:
+    """Return `name` where it can be the subject of a schema: files that a schema imports are called by their paths.
+
+    Raises `BrokerError` (INVALID_TOPIC) for anything but 1 to 249 characters without control characters.
+    """
+    if not re.fullmatch(SUBJECT_PATTERN, name):
+        raise BrokerError(
+            ErrorCode.INVALID_TOPIC,
+            f"subject {name[:60]!r} may have 1 to {MAX_NAME_CHARS} characters, none of them a control character",
+        )
     return name
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
+from broker_core.names import SUBJECT_PATTERN
 
 MAX_INT = (1 << 53) - 1  # the largest whole number that every JSON reader keeps exact
 
@@ -15,6 +16,7 @@ _DEVICES = "[cC][oO][nN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[cC][oO][mM][1-9
 NAME_PATTERN = rf"^(?!({_DEVICES})(\.|$))[a-zA-Z0-9._-]{{0,248}}[a-zA-Z0-9_-]$"
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, max_length=249, examples=["orders"])]
+Subject = Annotated[str, Meta(pattern=SUBJECT_PATTERN, max_length=249, examples=["orders-value"])]
 # Room for the ending of a dead-letter queue's name.
 NewName = Annotated[str, Meta(pattern=NAME_PATTERN.replace("248", "240"), max_length=241, examples=["orders"])]
 Version = Annotated[int, Meta(ge=1, le=1_000_000)]

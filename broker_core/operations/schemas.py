@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated, Literal, Self
 
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import JsonValue, Name, Version, about
+from broker_core.operations.fields import JsonValue, Subject, Version, about
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
 from broker_core.operations.values import json_of
@@ -91,41 +91,41 @@ class SetDefaultCompatibility(Request[None], frozen=True, kw_only=True):
 class DescribeSubject(Request[SubjectAnswer], frozen=True, kw_only=True):
     """A subject as it is now."""
 
-    subject: Name
+    subject: Subject
 
 
 class DeleteSubject(Request[Versions], frozen=True, kw_only=True):
     """A subject with all its versions."""
 
-    subject: Name
+    subject: Subject
     permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
 
 class SetCompatibility(Request[None], frozen=True, kw_only=True):
     """The mode of a subject; null is the default mode."""
 
-    subject: Name
+    subject: Subject
     mode: CompatibilityMode | None
 
 
 class RegisterSchema(Request[SchemaVersion], frozen=True, kw_only=True):
     """A new version of a subject."""
 
-    subject: Name
+    subject: Subject
     text: SchemaText
 
 
 class DescribeVersion(Request[SchemaVersion], frozen=True, kw_only=True):
     """One version of a subject."""
 
-    subject: Name
+    subject: Subject
     version: Version
 
 
 class DeleteVersion(Request[None], frozen=True, kw_only=True):
     """One version of a subject."""
 
-    subject: Name
+    subject: Subject
     version: Version
     permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
@@ -133,14 +133,14 @@ class DeleteVersion(Request[None], frozen=True, kw_only=True):
 class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):
     """A candidate for the next version of a subject."""
 
-    subject: Name
+    subject: Subject
     text: SchemaText
 
 
 class DiffSchemas(Request[DiffAnswer], frozen=True, kw_only=True):
     """Two versions; without `after`, the latest."""
 
-    subject: Name
+    subject: Subject
     before: Version
     after: Version | None = None
 

@@ -21,6 +21,7 @@ from broker_core.operations.fields import (
     Positive,
     Rate,
     SegmentBytes,
+    Subject,
     WaitMs,
     about,
 )
@@ -117,7 +118,7 @@ class FlowSettings(Input, frozen=True, kw_only=True):
 class Rule(Input, frozen=True, kw_only=True):
     """Values must match the subject's schema; `mode` says what happens to those that do not."""
 
-    subject: Annotated[Name, about("values must be accepted by the schema of this subject")]
+    subject: Annotated[Subject, about("values must be accepted by the schema of this subject")]
     mode: Annotated[
         Literal["refuse", "dead_letter"], about("what becomes of other values: they are refused, or dead letters")
     ] = "refuse"

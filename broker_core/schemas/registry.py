@@ -9,7 +9,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_SCHEMAS
-from broker_core.names import check_name
+from broker_core.names import check_subject
 from broker_core.schemas.compatibility import (
     Compatibility,
     SchemaKind,
@@ -120,7 +120,7 @@ class SchemaRegistry:
 
         Raises INVALID_SCHEMA, INCOMPATIBLE_SCHEMA (both with the first problem), INVALID_TOPIC for the subject's name.
         """
-        check_name(subject, "subject")
+        check_subject(subject)
         schema, form = self._read(text, kind, references)
         found = self._subjects.get(subject) or _Subject()
         schema_id = self._ids.get((kind, form, references))
@@ -151,7 +151,7 @@ class SchemaRegistry:
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
         """Set the mode of `subject` (it need not exist; None is the registry's mode), or with "" of the registry."""
         if subject:
-            check_name(subject, "subject")
+            check_subject(subject)
             self._subjects.setdefault(subject, _Subject()).compatibility = mode
         else:
             self.compatibility = mode or Compatibility.BACKWARD

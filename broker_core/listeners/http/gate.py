@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.requests import Request
 
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.origin import OriginGuard
-from broker_core.listeners.http.context import HttpContext
+from broker_core.listeners.http.context import SLASH, HttpContext
 from broker_core.listeners.http.problems import Answer, problem_of, problem_with
 from broker_core.listeners.http.reading import Held
 
@@ -20,6 +22,13 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def _path(scope: Scope) -> str:
+    """The path, with what keeps a slash in a name apart from those between the parts."""
+    raw = scope.get("raw_path", b"").decode("latin-1")
+    path: str = scope["path"]
+    return unquote(re.sub("%2f", SLASH, raw, flags=re.IGNORECASE)) if "%2f" in raw.lower() else path
 
 
 class Gate:
@@ -68,6 +77,7 @@ class Gate:
                 await answer(ends, noting)
                 return
             self._origin.check(_header(scope, b"host"), _header(scope, b"origin"))
+            scope["path"] = _path(scope)
             await self._inner(scope, receive, noting)
         except BrokerError as error:
             if connection is not None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta
 from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import HttpCall
+from broker_core.listeners.http.context import SLASH, HttpCall
 from broker_core.listeners.http.problems import STATUSES
 from broker_core.listeners.http.route import RouteHandler, Routes
+from broker_core.operations.fields import Subject
 from broker_core.operations.rights import ADMIN, READ, WRITE
 from broker_core.operations.schemas import (
     CompatibilityMode,
@@ -74,7 +74,6 @@ class _Refused(Exception):
 
 SchemaType = Literal["AVRO", "JSON", "PROTOBUF"]
 RegistryMode = Literal["READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD"]
-SubjectName = Annotated[str, Meta(max_length=249)]
 
 
 class Candidate(msgspec.Struct, frozen=True, rename="camel"):
@@ -118,7 +117,8 @@ def _confluent(handler: _Answer) -> RouteHandler:
             call.failed(error)
             usual = STATUSES.get(error.code, 500)
             status, number = _NUMBERS.get(error.code, (usual, error.code.code))
-            names = {**call.request.path_params, "about": error.about}
+            names = {name: text.replace(SLASH, "/") for name, text in call.request.path_params.items()}
+            names["about"] = error.about
             names["id"] = f"{names['id']} " if "id" in names else ""
             message = _SENTENCES[error.code].format(**names) if error.code in _SENTENCES else str(error)
             found = {"error_code": number if number >= usual else usual, "message": message}
@@ -352,7 +352,7 @@ def _registry(call: HttpCall) -> SchemaRegistry:
 
 
 def _subject(call: HttpCall, use: Any) -> str:
-    name: str = call.path("subject", SubjectName)
+    name: str = call.path("subject", Subject)
     call.must(use, "subject", name)
     return name
 

@@ -146,31 +146,33 @@ MONEY_PROTO = 'syntax = "proto3"; package shop; message Money { int64 cents = 1;
 ORDER_PROTO = """
 syntax = "proto3";
 package shop;
-import "money.proto";
+import "acme/money.proto";
 message Order { int32 book = 1; Money price = 2; }
 """
 
 
 def test_protobuf_with_references_goes_by_confluents_serializer_and_back(host, client: SchemaRegistryClient, listener):
     pool = DescriptorPool()
-    for text, name in ((MONEY_PROTO, "money.proto"), (ORDER_PROTO, "order.proto")):
+    for text, name in ((MONEY_PROTO, "acme/money.proto"), (ORDER_PROTO, "acme/order.proto")):
         file = FileDescriptorProto.FromString(file_of(text).SerializeToString())
         file.name = name
         pool.AddSerializedFile(file.SerializeToString())
     order_class = GetMessageClass(pool.FindMessageTypeByName("shop.Order"))
     order = order_class(book=7, price={"cents": 150})
     data = ProtobufSerializer(order_class, client)(order, VALUE)  # it registers descriptors, and references with them
-    assert client.get_subjects() == ["money.proto", "orders-value"]
+    assert client.get_subjects() == ["acme/money.proto", "orders-value"]
     latest = client.get_latest_version("orders-value")
     assert latest.schema.schema_type == "PROTOBUF"
     assert "message Order {" in latest.schema.schema_str, "others read a text"
-    assert latest.schema.references == [SchemaReference("money.proto", "money.proto", 1)]
+    assert latest.schema.references == [SchemaReference("acme/money.proto", "acme/money.proto", 1)]
     other = SchemaRegistryClient({"url": listener.url})
-    reference = [SchemaReference("money.proto", "money.proto", 1)]
+    reference = [SchemaReference("acme/money.proto", "acme/money.proto", 1)]
     assert other.lookup_schema("orders-value", Schema(ORDER_PROTO, "PROTOBUF", reference)).version == 1
     reading = SchemaRegistryClient({"url": listener.url})
     assert ProtobufDeserializer(order_class, {}, reading)(data, VALUE) == order
     wider = ORDER_PROTO.replace("= 2;", "= 2; string note = 3;")
+    assert client.get_versions("acme/money.proto") == [1]
+    assert refused(lambda: client.get_versions("acme/none")).error_message.startswith("Subject 'acme/none' not found.")
     assert client.test_compatibility("orders-value", Schema(wider, "PROTOBUF", reference))
     narrow = Schema(ORDER_PROTO.replace("int32 book", "string book"), "PROTOBUF", reference)
     assert refused(lambda: client.register_schema("orders-value", narrow)).error_code == 409
