@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,6 +94,14 @@ def no_process_is_left() -> Iterator[None]:
     """Whatever became of the test that started it."""
     yield
     processes.end_all()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_garbage_is_left() -> Iterator[None]:
+    """Whoever changes the theme pays for each widget there is, also for those that wait for the collector."""
+    yield
+    if "PySide6.QtWidgets" in sys.modules:
+        gc.collect()
 
 
 @pytest.fixture

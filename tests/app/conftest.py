@@ -77,9 +77,9 @@ class Hand:
         return next(one.generation for one in self.workbench.controller.snapshot.groups if one.name == group)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def one_window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OneWindow]:
-    """The window that tests of a module share."""
+    """The window that tests share."""
     shared = OneWindow(qapp, tmp_path_factory.mktemp("window") / "sessions")
     yield shared
     shared.end()

@@ -1,4 +1,4 @@
-"""One window for the tests of a module, put back between them."""
+"""One window for all tests of the program, put back between them."""
 
 from __future__ import annotations
 

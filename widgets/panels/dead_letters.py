@@ -116,7 +116,7 @@ class DeadLettersPanel(TablePanel):
         self.redriven = None if redriven is None else RowTable(redriven, REDRIVEN_LOOKS)
         self.redriven_button = QToolButton()
         self.more = QToolButton()
-        self._menu = QMenu()
+        self._menu = QMenu(self.more)
         self._forbidden = ""
         self._why_selected = ""
         self._why_all = ""

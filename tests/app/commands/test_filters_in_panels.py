@@ -37,9 +37,14 @@ MODELS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def views(qapp):
+    return Views(SessionController(record=False), History())
+
+
 @pytest.mark.parametrize(("presenter", "name"), MODELS)
-def test_every_column_of_a_table_has_a_field_of_its_own(qapp, presenter, name):
-    model = getattr(Views(SessionController(record=False), History()).presenter(presenter), name)
+def test_every_column_of_a_table_has_a_field_of_its_own(views, presenter, name):
+    model = getattr(views.presenter(presenter), name)
     names = [column.asked()[0].name for column in model.columns]
     assert len(set(names)) == len(names)
     assert len(list(model.fields)) >= len(names)
