@@ -202,6 +202,11 @@ class InFlightModel(TableModel[Row]):
         if moved:
             self.touch_live()
 
+    def restart(self) -> None:
+        """Another session may hold the same leases."""
+        self._sources = ()
+        self.set_rows(())
+
 
 class InFlightPresenter(TablePresenter):
     """Messages in flight, as many as are listed."""
@@ -213,6 +218,10 @@ class InFlightPresenter(TablePresenter):
         self.panel: InFlightPanel = InFlightPanel(self.model)
         super().__init__(self.panel, self.model, parent)
         self.model.setParent(self)
+
+    def restart(self) -> None:
+        """Rows of another session hold no place."""
+        self.model.restart()
 
     def show_around(self, snapshot: Snapshot) -> None:
         """How many there are, and how many of them are listed."""

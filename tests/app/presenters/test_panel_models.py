@@ -172,6 +172,15 @@ def test_leases_run_out_by_the_clock_alone(qapp, owners):
     assert cell(model, 0, "Time left (s)", Role.COUNTDOWN) == 0.0
 
 
+def test_a_session_that_begins_as_the_one_before_was_shows_the_same_leases(qapp, owners):
+    model = InFlightModel(owners, Times())
+    for _ in range(2):
+        model.set_snapshot(made_up.living())
+        assert model.rowCount() == 7
+        model.restart()
+        assert model.rowCount() == 0
+
+
 def test_a_last_attempt_warns(qapp, owners):
     model = InFlightModel(owners, Times())
     model.set_snapshot(made_up.living())
