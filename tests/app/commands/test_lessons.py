@@ -193,7 +193,12 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     assert shown(hand).steps[1].current, "open In flight"
     assert lessons._held_at_s == 0, "nothing runs by itself"
     controller.run()
-    hand.qtbot.waitUntil(lambda: hand.workbench.draw() or lessons._held_at_s > 0)
+
+    def held() -> bool:
+        hand.workbench.draw()
+        return lessons._held_at_s > 0
+
+    hand.qtbot.waitUntil(held)
     assert 16 <= lessons._held_at_s < 20
     controller.pause()
     hand.pass_time(8)
