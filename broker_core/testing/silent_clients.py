@@ -9,7 +9,10 @@ from broker_core.snapshots import ConnectionView
 
 SILENT_S = 3.0
 _KAFKA_PYTHON_3 = "kafka-python 3"
-_KNOWN = "; kafka-python 3 stops like this by itself at times, kafka-python 2.3 does not"
+_KNOWN = (
+    "; kafka-python 3 forgets a rebalance that outlasts the time-out of its poll: poll(timeout_ms=5_000), or iterate"
+    " over the consumer"
+)
 
 
 def silent_clients(views: Iterable[ConnectionView], now_ns: int) -> list[str]:

@@ -32,7 +32,7 @@ def test_no_books_are_no_order(broker, client):
 
 
 def test_an_order_that_is_not_stored_is_answered_with_503(broker, client):
-    broker.admin.delete_topic("orders")
-    answer = client.post("/orders", json={"customer": "Ada", "books": 1})
+    with broker.faults.full_topic("orders"):
+        answer = client.post("/orders", json={"customer": "Ada", "books": 1})
     assert answer.status_code == 503
     assert "not stored" in answer.json()["detail"]

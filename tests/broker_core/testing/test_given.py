@@ -100,7 +100,7 @@ def test_the_smallest_schedule_is_of_the_kinds_that_are_asked_for():
     assert len(kinds) == 1
 
 
-def test_fixtures_and_parameters_reach_the_test(pytester):
+def test_fixtures_and_parameters_reach_the_test(pytester, run_pytest):
     pytester.makepyfile(
         """
         import pytest
@@ -119,7 +119,7 @@ def test_fixtures_and_parameters_reach_the_test(pytester):
                 assert len(broker.messages(topic)) == count
         """
     )
-    pytester.runpytest_inprocess().assert_outcomes(passed=2)
+    run_pytest().assert_outcomes(passed=2)
 
 
 @pytest.mark.parametrize("schedules", [0, -1])

@@ -1,16 +1,11 @@
 """The recipes of the guide, each run as it stands."""
 
-import os
 import re
-import subprocess
-import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import pytest
+from tests import long_form
 
-ROOT = Path(__file__).parents[3]
-GUIDES = ROOT / "resources" / "guides"
+GUIDES = Path(__file__).parents[3] / "resources" / "guides"
 RECIPE = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -24,51 +19,16 @@ def recipes(name: str = "testing.md") -> dict[str, str]:
     return found
 
 
-TITLES = list(recipes())
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory) -> dict[str, list[str]]:
-    """By file, the outcome of each of its tests."""
-    folder = tmp_path_factory.mktemp("guide")
-    for number, code in enumerate(recipes().values()):
-        (folder / f"test_recipe_{number}.py").write_text(code, encoding="utf-8")
-    plugin = ("-p", "no:brokerscope", "-p", "broker_core.testing.plugin", "-p", "anyio.pytest_plugin")
-    subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, "-q", "--rootdir", ".", "--junitxml", "outcomes.xml"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        check=False,
-    )
-    found: dict[str, list[str]] = {}
-    for case in ET.parse(folder / "outcomes.xml").iter("testcase"):
-        problems = [part.get("message") or part.tag for part in case if part.tag in {"failure", "error", "skipped"}]
-        found.setdefault(case.attrib["classname"], []).append(problems[0] if problems else "passed")
-    return found
-
-
-def test_there_are_ten():
-    assert len(TITLES) >= 10
-
-
-@pytest.mark.parametrize("number", range(len(TITLES)), ids=lambda number: re.sub(r"\W+", "-", TITLES[number]))
-def test_a_recipe_passes_as_it_stands(outcomes, number):
-    assert set(outcomes[f"test_recipe_{number}"]) == {"passed"}
-
-
-def test_the_recipe_of_xdist_passes_in_several_processes(tmp_path):
-    (code,) = (code for title, code in recipes().items() if "xdist" in title)
-    (tmp_path / "test_recipe.py").write_text(code, encoding="utf-8")
-    plugin = ("-p", "no:brokerscope", "-p", "broker_core.testing.plugin")
-    ran = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, "-n", "2", "-q", "--rootdir", "."],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert "4 passed" in ran.stdout, ran.stdout
+@long_form.both
+def test_the_recipes_pass_as_they_stand(pytester, run_pytest, fewer_schedules):
+    found = recipes()
+    files = {f"test_{re.sub('[^a-z]+', '_', title.lower())}": code for title, code in found.items()}
+    pytester.makepyfile(**files)
+    done = run_pytest("-rA", "-oasyncio_default_fixture_loop_scope=function", plugins=("pytest_asyncio.plugin",))
+    passed = {name for name in files if re.search(rf"^PASSED {name}\.py", done.stdout.str(), re.MULTILINE)}
+    assert passed == {*files}
+    assert set(done.parseoutcomes()) == {"passed"}
+    assert len(found) >= 10
 
 
 def test_the_german_guide_has_the_same_recipes():

@@ -10,10 +10,9 @@ import pytest
 
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session
-from broker_core.testing import (
-    item_brokers,  # noqa: F401 - numpy cannot be loaded again in a run in this process
-    plugin,
-)
+from broker_core.testing import plugin
+from tests import long_form
+from tests.broker_core.testing.test_guide import recipes
 
 ROOT = Path(__file__).parents[3]
 # By its module: the environment may have installed another tree's.
@@ -27,15 +26,11 @@ FAILS = """
 """
 
 
-def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest_inprocess(*PLUGIN, *arguments)
-
-
 def output(result: pytest.RunResult) -> str:
     return result.stdout.str()
 
 
-def test_a_test_gets_a_fresh_broker_that_is_closed_after_it(pytester):
+def test_a_test_gets_a_fresh_broker_that_is_closed_after_it(pytester, run_pytest):
     pytester.makepyfile(
         """
         from pathlib import Path
@@ -49,7 +44,7 @@ def test_a_test_gets_a_fresh_broker_that_is_closed_after_it(pytester):
             Path(f"port-{number}").write_text(broker.bootstrap_servers)
         """
     )
-    run(pytester).assert_outcomes(passed=2)
+    run_pytest().assert_outcomes(passed=2)
     assert not (pytester.path / ".brokerscope").exists()
     for number in (1, 2):
         host, port = (pytester.path / f"port-{number}").read_text().split(":")
@@ -57,7 +52,7 @@ def test_a_test_gets_a_fresh_broker_that_is_closed_after_it(pytester):
             socket.create_connection((host, int(port)), timeout=5)
 
 
-def test_a_test_makes_brokers_with_settings(pytester):
+def test_a_test_makes_brokers_with_settings(pytester, run_pytest):
     pytester.makepyfile(
         """
         def test_two(make_broker, tmp_path):
@@ -68,10 +63,10 @@ def test_a_test_makes_brokers_with_settings(pytester):
             assert (tmp_path / "data").is_dir()
         """
     )
-    run(pytester).assert_outcomes(passed=1)
+    run_pytest().assert_outcomes(passed=1)
 
 
-def test_the_broker_of_the_run_begins_anew_for_each_test(pytester):
+def test_the_broker_of_the_run_begins_anew_for_each_test(pytester, run_pytest):
     pytester.makepyfile(
         """
         import pytest
@@ -93,16 +88,16 @@ def test_the_broker_of_the_run_begins_anew_for_each_test(pytester):
             assert len(servers) == 1
         """
     )
-    result = run(pytester)
+    result = run_pytest()
     result.assert_outcomes(passed=4, failed=1)
     assert output(result).count("topic_created orders") == 1
     (kept,) = (pytester.path / ".brokerscope").glob("*/session.json")
     assert open_session(kept.parent).event_count == 2
 
 
-def test_a_failure_tells_what_happened_and_how_to_open_it(pytester):
+def test_a_failure_tells_what_happened_and_how_to_open_it(pytester, run_pytest):
     pytester.makepyfile(test_shop=FAILS)
-    result = run(pytester)
+    result = run_pytest()
     result.assert_outcomes(failed=1)
     result.stdout.re_match_lines(
         [
@@ -122,27 +117,27 @@ def test_a_failure_tells_what_happened_and_how_to_open_it(pytester):
     assert (pytester.path / ".brokerscope" / ".gitignore").read_text() == "*\n"
 
 
-def test_the_recording_of_a_failure_goes_when_the_test_passes(pytester):
+def test_the_recording_of_a_failure_goes_when_the_test_passes(pytester, run_pytest):
     pytester.makepyfile(test_shop=FAILS)
-    run(pytester)
+    run_pytest()
     pytester.makepyfile(test_shop=FAILS.replace("customer-2", "customer-1"))
-    run(pytester).assert_outcomes(passed=1)
+    run_pytest().assert_outcomes(passed=1)
     assert [path.name for path in (pytester.path / ".brokerscope").iterdir()] == [".gitignore"]
 
 
-def test_a_folder_that_is_no_recording_is_left_alone_and_told(pytester):
+def test_a_folder_that_is_no_recording_is_left_alone_and_told(pytester, run_pytest):
     pytester.makepyfile(test_shop=FAILS)
     mine = pytester.path / ".brokerscope" / "test_shop.test_orders" / "mine.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
-    result = run(pytester)
+    result = run_pytest()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["The recording was not written: *"])
     assert "brokerscope open" not in output(result)
     assert mine.read_text() == "mine"
 
 
-def test_tests_with_like_names_have_recordings_of_their_own(pytester):
+def test_tests_with_like_names_have_recordings_of_their_own(pytester, run_pytest):
     pytester.makepyfile(
         """
         import pytest
@@ -153,13 +148,13 @@ def test_tests_with_like_names_have_recordings_of_their_own(pytester):
             assert False
         """
     )
-    run(pytester).assert_outcomes(failed=4)
+    run_pytest().assert_outcomes(failed=4)
     kept = [path.name for path in (pytester.path / ".brokerscope").iterdir() if path.is_dir()]
     assert len(kept) == len(set(kept)) == 8
     assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,120}", name) for name in kept)
 
 
-def test_a_failing_fixture_and_a_failing_end_are_told_too(pytester):
+def test_a_failing_fixture_and_a_failing_end_are_told_too(pytester, run_pytest):
     pytester.makepyfile(
         """
         import pytest
@@ -179,7 +174,7 @@ def test_a_failing_fixture_and_a_failing_end_are_told_too(pytester):
             broker.create_topic("payments")
         """
     )
-    result = run(pytester)
+    result = run_pytest()
     result.assert_outcomes(passed=1, errors=2)
     assert output(result).count("What happened in the broker") == 2
     assert {path.name for path in (pytester.path / ".brokerscope").iterdir() if path.is_dir()} == {
@@ -189,21 +184,23 @@ def test_a_failing_fixture_and_a_failing_end_are_told_too(pytester):
 
 
 @pytest.mark.parametrize(("record", "kept"), [("all", 2), ("failed", 1), ("none", 0)])
-def test_what_is_recorded_is_said_by_an_option(pytester, record, kept):
+def test_what_is_recorded_is_said_by_an_option(pytester, run_pytest, record, kept):
     pytester.makepyfile(test_shop=FAILS + "\n    def test_nothing(broker): ...\n")
-    result = run(pytester, f"--brokerscope-record={record}", "--brokerscope-dir=kept")
+    result = run_pytest(f"--brokerscope-record={record}", "--brokerscope-dir=kept")
     result.assert_outcomes(passed=1, failed=1)
     assert len(list((pytester.path / "kept").glob("*/session.json"))) == kept
     assert ("brokerscope open" in output(result)) == (record != "none")
     assert "published orders/0 @0" in output(result)
 
 
-def test_failures_in_a_process_of_xdist_are_told(pytester, monkeypatch):
+@long_form.both
+def test_processes_of_xdist_have_brokers_of_their_own_and_tell_failures(pytester, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makepyfile(test_shop=FAILS + FAILS.replace("test_orders", "test_more"))
-    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist.plugin", "-n", "1")
-    result.assert_outcomes(failed=2)
+    (recipe,) = (code for title, code in recipes().items() if "xdist" in title)
+    pytester.makepyfile(test_recipe=recipe, test_shop=FAILS + FAILS.replace("test_orders", "test_more"))
+    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "xdist.plugin", "-n", long_form.form("1", "2"))
+    result.assert_outcomes(passed=4, failed=2)
     found = re.findall(r"brokerscope open (\S+) --at", output(result))
     kept = pytester.path / ".brokerscope"
     assert sorted(found) == [str(kept / "test_shop.test_more"), str(kept / "test_shop.test_orders")]
@@ -218,7 +215,7 @@ def test_a_run_without_brokers_loads_nothing_of_the_broker(pytester):
 
         def test_nothing():
             loaded = {name.split(".")[0] for name in sys.modules}
-            assert not loaded & {"PySide6", "pyspark", "fastapi", "pyarrow", "kio", "msgspec", "numpy"}
+            assert not loaded & {"PySide6", "pyspark", "starlette", "pyarrow", "kio", "msgspec", "numpy"}
             assert {name for name in sys.modules if name.startswith("broker_core")} == {
                 "broker_core", "broker_core.testing", "broker_core.testing.plugin"
             }
@@ -249,12 +246,12 @@ out.mkdir()
     ("tests", "program"),
     [(1, WRITES_THEM), (2, WRITES_THEM), pytest.param(2, None, marks=[pytest.mark.spark, pytest.mark.long])],
 )
-def test_the_report_of_a_run_is_made(pytester, monkeypatch, tests, program):
+def test_the_report_of_a_run_is_made(pytester, run_pytest, monkeypatch, tests, program):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     if program is not None:
         monkeypatch.setattr(plugin, "_PROGRAM", program)
     pytester.makepyfile(test_shop="".join(FAILS.replace("test_orders", f"test_{number}") for number in range(tests)))
-    result = run(pytester, "--brokerscope-report")
+    result = run_pytest("--brokerscope-report")
     told = "1 recording" if tests == 1 else "2 recordings"
     result.stdout.fnmatch_lines([f"The report of {told} is .brokerscope/report/report.html."])
     page = (pytester.path / ".brokerscope" / "report" / "report.html").read_text(encoding="utf-8")
@@ -267,23 +264,23 @@ def test_the_report_of_a_run_is_made(pytester, monkeypatch, tests, program):
         assert out == str(pytester.path / ".brokerscope" / "report")
 
 
-def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytester, monkeypatch):
+def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytester, run_pytest, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(test_shop=FAILS)
     (pytester.path / ".brokerscope").mkdir()
     (pytester.path / ".brokerscope" / "report").write_text("mine")
-    result = run(pytester, "--brokerscope-report")
+    result = run_pytest("--brokerscope-report")
     result.stdout.fnmatch_lines(["brokerscope: *.brokerscope/report is not a folder*"])
     result.assert_outcomes(failed=1)
 
 
-def test_a_report_of_nothing_is_said_to_be_none(pytester):
+def test_a_report_of_nothing_is_said_to_be_none(pytester, run_pytest):
     pytester.makepyfile("def test_nothing(broker): ...")
-    result = run(pytester, "--brokerscope-report")
+    result = run_pytest("--brokerscope-report")
     result.stdout.fnmatch_lines(["No recording was kept, so there is no report; --brokerscope-record=all keeps all."])
 
 
-def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester):
+def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester, run_pytest):
     pytester.makepyfile(
         test_shop="""
         from broker_core.testing import given_schedule
@@ -307,7 +304,7 @@ def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester):
             assert len({*orders}) == 30
         """
     )
-    result = run(pytester)
+    result = run_pytest()
     result.assert_outcomes(failed=1)
     result.stdout.re_match_lines(
         [
@@ -324,7 +321,7 @@ def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester):
     assert FolderPlayback(kept.folder).end().totals.published == 30
 
 
-def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester):
+def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester, run_pytest):
     """No frame of this package, and no error behind the one that says what to do."""
     pytester.makepyfile(
         """
@@ -355,7 +352,7 @@ def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester):
             broker.faults.error("Prodce", "NOT_LEADER_OR_FOLLOWER")
         """
     )
-    result = run(pytester)
+    result = run_pytest()
     result.assert_outcomes(failed=8)
     told = output(result)
     assert "broker_core" not in told.replace("broker_core.errors.", "").replace("broker_core.testing.embedded_bro", "")
@@ -369,10 +366,10 @@ def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester):
         "api 'Prodce' is none of Kafka's here; did you mean Produce?",
     ):
         assert line in told
-    assert "settings.py" in output(run(pytester, "--full-trace", "-k", "test_setting"))
+    assert "settings.py" in output(run_pytest("--full-trace", "-k", "test_setting"))
 
 
-def test_a_bug_of_the_broker_shows_its_frames(pytester):
+def test_a_bug_of_the_broker_shows_its_frames(pytester, run_pytest):
     pytester.makepyfile(
         """
         def test_bug(broker, monkeypatch):
@@ -380,11 +377,11 @@ def test_a_bug_of_the_broker_shows_its_frames(pytester):
             broker.create_topic("orders")
         """
     )
-    told = output(run(pytester))
+    told = output(run_pytest())
     assert "topics.py" in told and "AttributeError" in told
 
 
-def test_nothing_of_the_brokers_of_earlier_tests_is_kept(pytester):
+def test_nothing_of_the_brokers_of_earlier_tests_is_kept(pytester, run_pytest):
     pytester.makepyfile(
         """
         import gc
@@ -403,4 +400,4 @@ def test_nothing_of_the_brokers_of_earlier_tests_is_kept(pytester):
             assert alive[-1] <= alive[0]
         """
     )
-    run(pytester).assert_outcomes(passed=6)
+    run_pytest().assert_outcomes(passed=6)
