@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.protocol import encode_assignment
+from broker_core.groups.protocol import MemberSubscription, encode_assignment, encode_subscription
+from broker_core.groups.states import GroupState
 from broker_core.listeners.kafka.call import READ, Answer, Call, kafka_code, sliced
 
 KEY = 15
@@ -33,7 +34,8 @@ def _group(call: Call, name: str) -> dict[str, Any]:
         if missing and call.version < _FIRST_TO_MISS:
             return {**empty, "error_code": 0, "error_message": None}
         return {**empty, "error_code": kafka_code(error), "error_message": str(error)}
-    readable = call.readable(topic for member in view.members for topic, _ in member.partitions)
+    named = {topic for member in view.members for topic in (*member.topics, *(each for each, _ in member.partitions))}
+    readable = call.readable(named)
     return {
         "group_id": name,
         "error_code": 0,
@@ -47,7 +49,11 @@ def _group(call: Call, name: str) -> dict[str, Any]:
                 "group_instance_id": member.instance_id or None,
                 "client_id": member.client,
                 "client_host": hosts.get(member.member_id, IN_PROCESS),
-                "member_metadata": b"",
+                "member_metadata": encode_subscription(
+                    MemberSubscription(tuple(topic for topic in member.topics if topic in readable))
+                )
+                if view.state == GroupState.STABLE
+                else b"",
                 "member_assignment": encode_assignment(tuple(at for at in member.partitions if at[0] in readable)),
             }
             for member in view.members

@@ -24,6 +24,7 @@ from confluent_kafka.admin import (
 from kafka.admin import KafkaAdminClient
 
 from broker_core import Admin, BrokerHost
+from broker_core.groups.protocol import decode_subscription
 from broker_core.listeners.kafka import alter_configs, describe_log_dirs
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
@@ -143,7 +144,7 @@ def test_records_are_deleted(admin: Admin, kafka_admin: AdminClient, producer: P
 
 
 def test_groups_are_listed_described_and_deleted(
-    admin: Admin, kafka_admin: AdminClient, producer: Producer, new_consumer
+    admin: Admin, kafka_admin: AdminClient, producer: Producer, new_consumer, listener: KafkaListener
 ):
     admin.create_topic("orders")
     produce(producer, "orders", 10)
@@ -151,6 +152,8 @@ def test_groups_are_listed_described_and_deleted(
     consumer.subscribe(["orders"])
     consume(consumer, 10)
     consumer.commit(asynchronous=False)
+    (raw,) = asked(listener.port, 15, 5, {"groups": ["billing"]}).groups
+    assert decode_subscription(raw.members[0].member_metadata).topics == ("orders",)
     listed = kafka_admin.list_consumer_groups().result(PATIENCE_S)
     assert [(each.group_id, each.state.name) for each in listed.valid] == [("billing", "STABLE")]
     (described,) = outcome(kafka_admin.describe_consumer_groups(["billing"]))
