@@ -59,7 +59,10 @@ class GateView(msgspec.Struct, frozen=True):
 
 
 class TopicView(msgspec.Struct, frozen=True):
-    """A topic with its partitions in order. `schema` is the subject of its values, "" for none."""
+    """A topic with its partitions in order. `schema` is the subject of its values, "" for none.
+
+    Where it is `compacted`, counts of messages are at most so many: what compaction has removed counts, too.
+    """
 
     name: str
     partitions: tuple[PartitionView, ...]
@@ -67,6 +70,7 @@ class TopicView(msgspec.Struct, frozen=True):
     published_bytes: int
     gate: GateView | None
     schema: str = ""
+    compacted: bool = False
 
     @property
     def messages_count(self) -> int:
@@ -401,3 +405,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     totals: Totals = Totals()
     faults: tuple[FaultView, ...] = ()
     transactions: tuple[TransactionView, ...] = ()
+
+    @property
+    def compacted(self) -> frozenset[str]:
+        """The names of compacted topics."""
+        return frozenset(topic.name for topic in self.topics if topic.compacted)

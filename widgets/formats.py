@@ -57,6 +57,11 @@ def count(number: int | None) -> str:
     return NOT_APPLICABLE if number is None else f"{number:,}"
 
 
+def at_most(figure: str, is_so: bool) -> str:
+    """A figure of messages in which some count that are no more."""
+    return f"≤ {figure}" if is_so else figure
+
+
 def with_unknown(figure: str, partitions: int) -> str:
     """A sum over partitions, and how many of them it lacks because theirs is not known."""
     if not partitions:

@@ -13,7 +13,7 @@ from app.presenters.backpressure import (
     turned_away_words,
 )
 from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
-from app.presenters.lag_trend import lag_trend
+from app.presenters.lag_trend import counts_removed, lag_trend
 from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
@@ -49,6 +49,7 @@ class CanvasModel:
         self._rates = rates
         self._drawn = Excerpts(DRAWN_MAX)
         self._now_ns = -1
+        self._compacted: frozenset[str] = frozenset()
         self._window = ""
         self._marks: dict[str, str] = {}
         self._disk_full = False
@@ -63,6 +64,7 @@ class CanvasModel:
         excerpt = self._drawn.of(snapshot, selected)
         snapshot = excerpt.snapshot
         self._now_ns = snapshot.time_ns
+        self._compacted = snapshot.compacted
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
         self._faults = snapshot.faults
@@ -161,6 +163,7 @@ class CanvasModel:
             max(0, self._owners.hue(at.owner)),
             self._owners.letter(at.owner),
             revoked=not at.owner and group.state in REBALANCING,
+            is_at_most=counts_removed((at,), self._compacted),
         )
 
     def _group(self, group: GroupView, readers: list[ActorView]) -> GroupBox:
@@ -182,6 +185,7 @@ class CanvasModel:
                 topics=", ".join(group.topics) or tr("nothing"),
             ),
             unknown=group.lag_unknown,
+            is_at_most=counts_removed(group.offsets, self._compacted),
         )
 
     def _consumer(self, name: str, actor: ActorView | None, partitions: int) -> ConsumerCard:

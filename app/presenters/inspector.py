@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from app.presenters.active_faults import left_of, program_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
-from app.presenters.lag_trend import lag_words
+from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
@@ -186,7 +186,8 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
         sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
     for group, member in seats:
         owned = [at for at in group.offsets if (at.topic, at.partition) in member.partitions]
-        lag = lag_words(total_lag(at.lag for at in owned), sum(at.lag is None for at in owned))
+        unknown, is_at_most = sum(at.lag is None for at in owned), counts_removed(owned, snapshot.compacted)
+        lag = lag_words(total_lag(at.lag for at in owned), unknown, is_at_most)
         sections.append(
             (
                 tr("Member of {name}", name=group.name),
@@ -262,7 +263,7 @@ def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
             tr("{count} messages, {size}", count=count(topic.published), size=byte_size(topic.published_bytes)),
         ),
         _rate(tr("Rate"), published(name), snapshot.time_ns, rates),
-        (tr("Stored"), byte_size(sum(part.size_bytes for part in topic.partitions))),
+        (tr("Stored"), _size(topic.partitions)),
         *readers,
     )
     lanes: Section = (
@@ -278,6 +279,13 @@ def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
     )
     sections = (("", rows), *_gate(topic.gate, "topic", snapshot.time_ns), lanes)
     return InspectorFacts(tr("Topic"), name, gate_state(topic.gate), sections)
+
+
+def _size(parts: Sequence[PartitionView]) -> str:
+    """What partitions take; events do not tell it, so it is not known where a recording has no keyframe."""
+    if any(part.messages_count and not part.size_bytes for part in parts):
+        return tr("size not recorded")
+    return byte_size(sum(part.size_bytes for part in parts))
 
 
 def _transactions_of(part: PartitionView, snapshot: Snapshot) -> tuple[Fact, ...]:
@@ -319,7 +327,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
                     tr(
                         "{count:,} messages, {size}",
                         count=part.messages_count,
-                        size=byte_size(part.size_bytes),
+                        size=_size((part,)),
                     ),
                 ),
             ),
@@ -328,7 +336,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
     for group in snapshot.groups:
         for at in group.offsets:
             if (at.topic, str(at.partition)) == (topic_name, number):
-                lag = NOT_APPLICABLE if at.lag is None else tr("{count:,} messages", count=at.lag)
+                lag = lag_words(at.lag, 0, counts_removed((at,), snapshot.compacted))
                 if at.lag_ns:
                     lag += tr(", {time} behind", time=duration(at.lag_ns))
                 sections.append(
@@ -349,17 +357,17 @@ def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | Non
     group = next((one for one in snapshot.groups if one.name == name), None)
     if group is None:
         return None
-    return InspectorFacts(tr("Group"), name, group.state, (("", _group_rows(group, snapshot.time_ns)), _members(group)))
+    return InspectorFacts(tr("Group"), name, group.state, (("", _group_rows(group, snapshot)), _members(group)))
 
 
-def _group_rows(group: GroupView, now_ns: int) -> Facts:
+def _group_rows(group: GroupView, at: Snapshot) -> Facts:
     return (
         (tr("Generation"), str(group.generation)),
         (
             tr("In this state"),
             tr(
                 "{time}, since {since}",
-                time=duration(now_ns - group.state_since_ns),
+                time=duration(at.time_ns - group.state_since_ns),
                 since=session_time(group.state_since_ns),
             ),
             _at(group.state_since_ns),
@@ -367,7 +375,7 @@ def _group_rows(group: GroupView, now_ns: int) -> Facts:
         (tr("Assignor"), group.assignor),
         (tr("Leader"), group.leader or tr("none")),
         (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
-        (tr("Lag"), lag_words(group.lag, group.lag_unknown)),
+        (tr("Lag"), lag_words(group.lag, group.lag_unknown, counts_removed(group.offsets, at.compacted))),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 from app.presenters.rates import Rates
 from app.sessions.history.series import lag
 from broker_core.clock import NS_PER_S
+from broker_core.snapshots import OffsetView
 from widgets.formats import NOT_APPLICABLE, with_unknown
 from widgets.i18n import tr
 
@@ -27,11 +28,17 @@ class LagTrend(NamedTuple):
     drains_s: int | None
 
 
-def lag_words(lag: int | None, unknown: int) -> str:
-    """A lag in messages, and of how many partitions it is not known."""
+def counts_removed(offsets: Iterable[OffsetView], compacted: Container[str]) -> bool:
+    """Whether lags may count what compaction has removed: no event tells of it."""
+    return any(at.lag and at.topic in compacted for at in offsets)
+
+
+def lag_words(lag: int | None, unknown: int, is_at_most: bool) -> str:
+    """A lag in messages, and of how many partitions it is not known. `is_at_most` where some may be removed."""
     if lag is None:
         return NOT_APPLICABLE
-    return with_unknown(tr("{count:,} messages", count=lag), unknown)
+    words = tr("at most {count:,} messages", count=lag) if is_at_most else tr("{count:,} messages", count=lag)
+    return with_unknown(words, unknown)
 
 
 def lag_trend(rates: Rates, time_ns: int, group: str, topic: str = "", partition: int = 0) -> LagTrend:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
-from app.presenters.lag_trend import lag_words
+from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
@@ -17,7 +17,7 @@ from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
 from resources.units import per_second
-from widgets.formats import count
+from widgets.formats import at_most, count
 from widgets.i18n import tr
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 
@@ -50,6 +50,7 @@ class NavigatorModel:
     def __init__(self, rates: Rates, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
         self._rates = rates
         self._now_ns = 0
+        self._compacted: frozenset[str] = frozenset()
         self._more = more
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
@@ -66,6 +67,7 @@ class NavigatorModel:
     def update(self, snapshot: Snapshot) -> tuple[NavSection, ...]:
         """The sections at the time of a snapshot, of each kind the first `ROWS_MAX` rows that fit the filter."""
         self._now_ns = snapshot.time_ns
+        self._compacted = snapshot.compacted
         self._dimmed = []
         queues = {queue.name for queue in snapshot.queues}
         own = [topic for topic in snapshot.topics if topic.name not in queues]
@@ -185,8 +187,9 @@ class NavigatorModel:
         return self._rates.spark(key, self._now_ns, level=True)
 
     def _group(self, group: GroupView) -> NavRow:
-        figure = tr("lag {lag}", lag=count(group.lag)) + (" + ?" if group.lag_unknown else "")
-        tip = lag_words(group.lag, group.lag_unknown) if group.lag_unknown else ""
+        is_at_most = counts_removed(group.offsets, self._compacted)
+        figure = tr("lag {lag}", lag=at_most(count(group.lag), is_at_most)) + (" + ?" if group.lag_unknown else "")
+        tip = lag_words(group.lag, group.lag_unknown, is_at_most) if group.lag_unknown or is_at_most else ""
         return NavRow(f"group:{group.name}", group.name, group.state, figure, self._level(lag_key(group.name)), tip)
 
     def _queue(self, queue: QueueView) -> NavRow:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, lag_trend
+from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, counts_removed, lag_trend
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.rates import Rates
@@ -15,7 +15,7 @@ from app.presenters.table import TableModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from resources.units import per_second
-from widgets.formats import NOT_APPLICABLE, count, duration, with_unknown
+from widgets.formats import NOT_APPLICABLE, at_most, count, duration, with_unknown
 from widgets.i18n import mark, tr
 from widgets.panels.offsets import OffsetsPanel
 from widgets.roles import Role
@@ -37,6 +37,7 @@ class OffsetRow(NamedTuple):
     lag: int | None
     lag_ms: int | None
     trend: LagTrend
+    is_at_most: bool
 
 
 def _drained(row: OffsetRow) -> str:
@@ -95,13 +96,13 @@ class OffsetsModel(TableModel[OffsetRow]):
             ),
             Column[OffsetRow](
                 "Lag (messages)",
-                lambda row: count(row.lag),
+                lambda row: at_most(count(row.lag), row.is_at_most),
                 lambda row: -1 if row.lag is None else row.lag,
                 numeric=True,
                 roles={Role.WARN: lambda row: _WARN.get(row.trend.word, "") if row.lag else ""},
                 about=tr(
                     "Messages to the end from the committed offset, or where the group began; n/a if not known. "
-                    "In a compacted topic at most so many: offsets that compaction has emptied count."
+                    "≤ in a compacted topic, of at most so many: offsets that compaction has emptied count."
                 ),
                 value=lambda row: row.lag,
             ),
@@ -149,7 +150,8 @@ class OffsetsModel(TableModel[OffsetRow]):
             if not lag:
                 continue
             trend = lag_trend(self._rates, snapshot.time_ns, group.name)
-            words = {"group": group.name, "lag": with_unknown(count(lag), group.lag_unknown)}
+            behind = at_most(count(lag), counts_removed(group.offsets, snapshot.compacted))
+            words = {"group": group.name, "lag": with_unknown(behind, group.lag_unknown)}
             words |= {"over": duration(trend.over_ns), "pace": _pace(trend)}
             if trend.word == FALLING:
                 words["time"] = duration((trend.drains_s or 0) * NS_PER_S)
@@ -165,7 +167,7 @@ class OffsetsModel(TableModel[OffsetRow]):
         starts = {
             (topic.name, part.partition): part.start_offset for topic in snapshot.topics for part in topic.partitions
         }
-        rows = []
+        rows, compacted = [], snapshot.compacted
         for group in snapshot.groups:
             for at in group.offsets:
                 place = (group.name, at.topic, at.partition)
@@ -182,6 +184,7 @@ class OffsetsModel(TableModel[OffsetRow]):
                         # Tenths of a second are shown: finer steps would only redraw the cell.
                         lag_ms=None if at.lag_ns is None else at.lag_ns // 100_000_000 * 100,
                         trend=trend,
+                        is_at_most=counts_removed((at,), compacted),
                     )
                 )
         self._sum_up(snapshot)

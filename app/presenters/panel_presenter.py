@@ -52,11 +52,15 @@ class SnapshotModel(FilteredModel, Protocol):
     def set_rows(self, rows: tuple[()]) -> None:
         """There are none."""
 
+    def let_in(self) -> None:
+        """Show rows that wait."""
+
 
 class PanelPresenter(QObject):
     """Makes `panel`, of `panel_class`, and keeps it up to date."""
 
     panel_class: ClassVar[type[Panel]]
+    travels = 0  # through time before it was shown for the last time
 
     def __init__(self, panel: Panel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +71,9 @@ class PanelPresenter(QObject):
 
     def restart(self) -> None:
         """Another session begins; the controller has it."""
+
+    def let_in(self) -> None:
+        """Another moment is shown: new rows do not wait."""
 
     def tab_count(self, _snapshot: Snapshot) -> int | None:
         """The count behind the title of the tab, 0 for none; None where it does not follow snapshots."""
@@ -94,6 +101,10 @@ class TablePresenter(PanelPresenter):
     def restart(self) -> None:
         """Rows of another session hold no place."""
         self._table.set_rows(())
+
+    def let_in(self) -> None:
+        """Those of another moment neither."""
+        self._table.let_in()
 
     def show(self, snapshot: Snapshot) -> None:
         """Update the rows, then the rest of the panel."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
 from app.presenters.backpressure import producer_state
 from app.presenters.columns import Column
+from app.presenters.lag_trend import counts_removed
 from app.presenters.other_producers import other_producers
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from app.sessions.history.series import of_actor, published, sent, stored_bytes
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, total_lag
 from resources.units import per_second
-from widgets.formats import byte_rate, count, duration
+from widgets.formats import at_most, byte_rate, count, duration
 from widgets.i18n import tr
 from widgets.roles import Role
 
@@ -30,14 +32,14 @@ class RateRow(NamedTuple):
     behind: int | None
     behind_ns: int | None
     slowest: bool
+    is_at_most: bool = False
 
 
 def _behind(row: RateRow) -> str:
     if row.behind is None:
         return ""
-    if not row.behind_ns:
-        return count(row.behind)
-    return tr("{count}, oldest {age}", count=count(row.behind), age=duration(row.behind_ns))
+    behind = at_most(count(row.behind), row.is_at_most)
+    return tr("{count}, oldest {age}", count=behind, age=duration(row.behind_ns)) if row.behind_ns else behind
 
 
 def _verdict(row: RateRow) -> str:
@@ -102,28 +104,33 @@ class RateTable(TableModel[RateRow]):
         return RateRow("topic", name, "", per_s, bytes_per_s, None, None, False)
 
     def _actor(self, snapshot: Snapshot, actor: ActorView) -> RateRow:
-        behind, behind_ns = behind_of(snapshot, actor)
         per_s = self._rates.of(of_actor(actor), snapshot.time_ns)
-        return RateRow(actor.role, actor.name, producer_state(actor), per_s, None, behind, behind_ns, False)
+        behind, behind_ns, is_at_most = _behind_of(snapshot, actor)
+        return RateRow(actor.role, actor.name, producer_state(actor), per_s, None, behind, behind_ns, False, is_at_most)
 
 
-def behind_of(snapshot: Snapshot, actor: ActorView) -> tuple[int | None, int | None]:
-    """How many messages wait for an actor, and since when the oldest does in ns; None where nothing can be said."""
+Behind = tuple[int | None, int | None, bool]
+
+
+def _behind_of(snapshot: Snapshot, actor: ActorView) -> Behind:
+    """How many messages wait for an actor, since when the oldest does in ns, None where nothing can be said, and whether
+    some of them may have been removed by compaction.
+    """
     if actor.role == "producer":
-        return None, None
+        return None, None, False
     group = next((one for one in snapshot.groups if one.name == actor.target), None)
     if group is not None:
-        return _behind_in_group(group, actor.name)
+        return _behind_in_group(group, actor.name, snapshot.compacted)
     queue = next((one for one in snapshot.queues if one.name == actor.target), None)
-    return (None, None) if queue is None else _behind_in_queue(queue, actor.name, snapshot.time_ns)
+    return (None, None, False) if queue is None else _behind_in_queue(queue, actor.name, snapshot.time_ns)
 
 
-def _behind_in_group(group: GroupView, client: str) -> tuple[int | None, int | None]:
+def _behind_in_group(group: GroupView, client: str, compacted: Container[str]) -> Behind:
     owned = [one for one in group.offsets if one.owner == client]
     lag = total_lag(one.lag for one in owned)
-    return lag, None if lag is None else max(one.lag_ns or 0 for one in owned)
+    return lag, None if lag is None else max(one.lag_ns or 0 for one in owned), counts_removed(owned, compacted)
 
 
-def _behind_in_queue(queue: QueueView, client: str, now_ns: int) -> tuple[int, int | None]:
+def _behind_in_queue(queue: QueueView, client: str, now_ns: int) -> Behind:
     held = [lease for lease in queue.leases if lease.holder == client]
-    return len(held), max((now_ns - lease.acquired_ns for lease in held), default=None)
+    return len(held), max((now_ns - lease.acquired_ns for lease in held), default=None), False

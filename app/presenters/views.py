@@ -43,6 +43,7 @@ from widgets.panels.rebalances import RebalancesPanel
 from widgets.theme import current_theme
 
 VISITS_MAX = 200
+_PRESENT = -1
 
 
 class Visits:
@@ -126,6 +127,8 @@ class Views(QObject):
         self.running = True
         self.snapshot: Snapshot | None = None
         self._listed = Excerpts(LISTED_MAX)
+        self._looks_at_ns = _PRESENT
+        self._travels = 0
         self._window: MainWindow | None = None
 
     def _bookmarks(self) -> tuple[NavSection, ...]:
@@ -187,6 +190,7 @@ class Views(QObject):
         """Show a snapshot: canvas, clock and status bar always; with `panels`, whatever else is visible."""
         window = self._window
         self.snapshot = snapshot
+        self._notice_travel(snapshot.time_ns)
         self.owners.update_all(snapshot)
         if window is None:
             return
@@ -225,6 +229,12 @@ class Views(QObject):
         panel.set_turns(back=self.visits.has_back, forward=self.visits.has_forward)
         panel.set_facts(facts)
 
+    def _notice_travel(self, time_ns: int) -> None:
+        travel = self._controller.travel
+        place_ns = time_ns if travel.looking_back else _PRESENT
+        if place_ns != self._looks_at_ns and not travel.playing:
+            self._looks_at_ns, self._travels = place_ns, self._travels + 1
+
     def _show_tab(self) -> None:
         """Bring the panel in front up to date; the others wait until they are."""
         window, snapshot = self._window, self.snapshot
@@ -235,6 +245,9 @@ class Views(QObject):
             excerpt = self._listed.of(snapshot, self.selected)
             presenter.panel.set_part(_part_words(excerpt))
             presenter.show(excerpt.snapshot)
+            if presenter.travels != self._travels:  # rows of another moment hold no place
+                presenter.travels = self._travels
+                presenter.let_in()
 
 
 def on_canvas(selected: str) -> tuple[str, ...]:

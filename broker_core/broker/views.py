@@ -31,7 +31,8 @@ def topic_view(now_ns: int, topic: Topic) -> TopicView:
     )
     gate = topic.gate.view(now_ns) if topic.gate is not None and topic.is_limited else None
     subject = "" if topic.schema is None else topic.schema.subject
-    return TopicView(topic.name, partitions, topic.published, topic.published_bytes, gate, subject)
+    compacted = topic.log.config.cleanup == "compact"
+    return TopicView(topic.name, partitions, topic.published, topic.published_bytes, gate, subject, compacted)
 
 
 def queue_view(now_ns: int, queue: Queue, topic: Topic, max_leases: int, max_dead_letters: int) -> QueueView:

@@ -138,7 +138,8 @@ class FoldedTopics:
     def _created(self, event: Event) -> None:
         topic = self._topics.get(event.topic)
         if topic is None:
-            topic = self._topics[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None))
+            compacted = (event.detail or {}).get("cleanup") == "compact"
+            topic = self._topics[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None, compacted=compacted))
         topic.grow_to(event.count)
 
     def _deleted(self, event: Event) -> None:
@@ -200,4 +201,5 @@ class FoldedTopics:
             topic.published_bytes,
             self._gates.view(name, time_ns, depth, slowest),
             topic.view.schema,
+            topic.view.compacted,
         )

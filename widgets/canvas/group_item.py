@@ -10,7 +10,7 @@ from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
 from widgets.canvas.lettering import count_text, metrics, plural, short_count, width_of, write, write_right
 from widgets.canvas.step import Step
 from widgets.canvas.view import BENCH_ID, ConsumerCard, GroupBox, QueueBox
-from widgets.formats import with_unknown
+from widgets.formats import at_most, with_unknown
 from widgets.i18n import tr
 from widgets.theme import mix, qcolour, state_style
 
@@ -83,7 +83,8 @@ class GroupItem(CardBox):
 
     @staticmethod
     def _visible(group: GroupBox) -> tuple[object, ...]:
-        return group.name, group.state, group.generation, group.lag, group.unknown, group.trend, len(group.members)
+        lag = group.lag, group.unknown, group.is_at_most, group.trend
+        return group.name, group.state, group.generation, *lag, len(group.members)
 
     @property
     def is_rebalancing(self) -> bool:
@@ -122,7 +123,7 @@ class GroupItem(CardBox):
         token = TREND_TOKENS.get(group.trend, "muted") if group.lag else "muted"
         icon = STATE_ICON[look.step] if token != "muted" else 0
         room = right - PAD - pill - 10 - icon
-        lag = next((text for text in _lag_texts(group.lag, group.unknown, near) if width_of(text, small) <= room), "")
+        lag = next((text for text in _lag_texts(group, near) if width_of(text, small) <= room), "")
         if not lag:
             return
         middle = (32 if near else 31) + PILL_H[look.step] / 2
@@ -139,7 +140,11 @@ class GroupItem(CardBox):
         lag = (
             tr("lag n/a")
             if group.lag is None
-            else tr("lag {lag:,} {trend}", lag=group.lag, trend=state_style(group.trend).word.lower())
+            else tr(
+                "lag {lag} {trend}",
+                lag=at_most(f"{group.lag:,}", group.is_at_most),
+                trend=state_style(group.trend).word.lower(),
+            )
         )
         lag = with_unknown(lag, group.unknown)
         state = state_style(group.state).word
@@ -158,10 +163,12 @@ class GroupItem(CardBox):
         return f"{self.sentence()}\n{self.group_box.detail}".strip()
 
 
-def _lag_texts(lag: int | None, unknown: int, near: bool) -> tuple[str, ...]:
+def _lag_texts(group: GroupBox, near: bool) -> tuple[str, ...]:
     """The lag in words, from the longest to the shortest; "+ ?" stands for what is not known."""
-    short = "n/a" if lag is None else short_count(lag)
-    words = tr("lag n/a") if lag is None else tr("lag {count}", count=count_text(lag) if near else short)
+    lag, unknown = group.lag, group.unknown
+    short = "n/a" if lag is None else at_most(short_count(lag), group.is_at_most)
+    whole = short if lag is None or not near else at_most(count_text(lag), group.is_at_most)
+    words = tr("lag n/a") if lag is None else tr("lag {count}", count=whole)
     return (with_unknown(words, unknown), f"{words} + ?", f"{short} + ?") if unknown else (words, short)
 
 

@@ -45,6 +45,7 @@ from widgets.canvas.lettering import (
 )
 from widgets.canvas.step import Step
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
+from widgets.formats import at_most
 from widgets.i18n import mark, tr
 from widgets.theme import state_style
 
@@ -310,7 +311,7 @@ class TopicItem(BoxItem):
 
 def _place_line(group: LaneGroup) -> str:
     committed = "n/a" if group.committed is None else f"{group.committed:,}"
-    lag = "n/a" if group.lag is None else f"{group.lag:,}"
+    lag = "n/a" if group.lag is None else at_most(f"{group.lag:,}", group.is_at_most)
     owner = group.owner or "nobody"
     revoked = tr(" (revoked)") if group.revoked else ""
     return tr(

@@ -19,7 +19,8 @@ class LaneGroup:
     """Where one group stands in one partition.
 
     `committed` and `lag` are None for "n/a"; `owner` is "" without an owner; `hue` and `badge` are the
-    owner's; `revoked` while a rebalance has taken the partition from its owner.
+    owner's; `revoked` while a rebalance has taken the partition from its owner. The lag `is_at_most` so much in a
+    compacted topic.
     """
 
     group: str
@@ -29,6 +30,7 @@ class LaneGroup:
     hue: int = 0
     badge: str = ""
     revoked: bool = False
+    is_at_most: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class WorkerCard:
 @dataclass(frozen=True, slots=True)
 class GroupBox:
     """A consumer group. `lag` is the sum of what is known, None for "n/a", of how many partitions it is not known is
-    `unknown`; `trend` is rising, falling or steady.
+    `unknown`; it `is_at_most` so much where topics are compacted; `trend` is rising, falling or steady.
     """
 
     name: str
@@ -127,6 +129,7 @@ class GroupBox:
     members: tuple[ConsumerCard, ...] = ()
     detail: str = ""
     unknown: int = 0
+    is_at_most: bool = False
 
     @property
     def id(self) -> str:

@@ -122,6 +122,7 @@ class Canvas:
                     lag=recount.lag(reader, name, number),
                     owner=owner,
                     revoked=not owner and group.state in REBALANCING,
+                    is_at_most=recount.at_most(reader, [place]),
                 )
 
     def _group(self, name: str) -> None:
@@ -134,6 +135,7 @@ class Canvas:
             generation=group.generation,
             lag=recount.group_lag(name),
             unknown=recount.lag_unknown(name),
+            is_at_most=recount.at_most(name),
             trend=trend_of(recount, ("lag", name), self.now_ns)[0],
             detail=numbers(group.assignor, *reads),
         )

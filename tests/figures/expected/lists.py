@@ -18,6 +18,7 @@ from tests.figures.expected.wording import (
     Anything,
     Holding,
     Sentences,
+    bounded,
     holding,
     length,
     messages,
@@ -79,8 +80,9 @@ class Lists:
             )
             self._set("navigator", f"topic:{name}", series=Alike(rate_spark(recount, ("published", name), self.now_ns)))
         for name, group in recount.groups.items():
-            lag, unknown = f"lag {number(recount.group_lag(name))}", recount.lag_unknown(name)
-            tip = with_unknown(recount.group_lag(name), unknown) if unknown else ""
+            unknown, at_most = recount.lag_unknown(name), recount.at_most(name)
+            lag = f"lag {bounded(number(recount.group_lag(name)), at_most)}"
+            tip = with_unknown(recount.group_lag(name), unknown, at_most) if unknown or at_most else ""
             self._set("navigator", f"group:{name}", state=group.state, figure=lag + " + ?" * (unknown > 0), tip=tip)
             self._set("navigator", f"group:{name}", series=Alike(level_spark(recount, ("lag", name), self.now_ns)))
         for name, queue in recount.queues.items():
@@ -266,7 +268,7 @@ class Lists:
                     number(log.start),
                     number(log.end),
                     number(group.committed.get(place)),
-                    number(lag),
+                    bounded(number(lag), self.recount.at_most(group.name, [place])),
                 )
                 self._row("offsets", name, titles, values)
                 lag_ns = self.recount.lag_ns(group.name, topic, partition, self.now_ns)
@@ -294,7 +296,8 @@ class Lists:
                 pace = f" {word} by {per_second(per_s)}/s" if word != "steady" else " steady"
                 in_time = f" {length((drains_s or 0) * 1_000_000_000)}" if word == "falling" else ""
                 lacks = f"{self.recount.lag_unknown(name)} partitions" if self.recount.lag_unknown(name) else ""
-                told.append(f"{name} is {lag:,} {lacks} behind{pace} over {over}{in_time}")
+                behind = bounded(f"{lag:,}", self.recount.at_most(name))
+                told.append(f"{name} is {behind} {lacks} behind{pace} over {over}{in_time}")
         return Sentences(tuple(told))
 
     def _in_flight(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.figures.expected.settings import consumers_of, producers_of, state_of, workers_of
-from tests.figures.expected.wording import length, per_second, size
+from tests.figures.expected.wording import bounded, length, per_second, size
 from tests.figures.recount.session import Recount
 
 Figures = dict[tuple[str, str, str], Any]
@@ -36,11 +36,17 @@ class Rates:
             behind[name] = (len(held), age_ns, "worker")
         order = sorted(behind, key=lambda name: (-behind[name][1], -max(0, behind[name][0]), name))
         for name, (count, age_ns, kind) in behind.items():
-            text = "" if count < 0 else f"{count:,}" + (f", oldest {length(age_ns)}" if age_ns else "")
+            behind_it = bounded(f"{count:,}", kind == "consumer" and self._at_most(name))
+            text = "" if count < 0 else behind_it + (f", oldest {length(age_ns)}" if age_ns else "")
             slowest = name == order[0] and count > 0 and age_ns > 0
             state = "slowest" if slowest else state_of(self.recount, name)
             self._rate_row(kind, name, self._rate("delivered to", name), "", text, state)
         return self.found
+
+    def _at_most(self, client: str) -> bool:
+        group = self.recount.groups.get(consumers_of(self.recount)[client])
+        owned = [place for place in self.recount.read_by(group.name) if group.owner(place) == client] if group else []
+        return group is not None and self.recount.at_most(group.name, owned)
 
     def _rate_row(self, kind: str, name: str, rate: str, bytes_per_s: str, behind: str, state: object) -> None:
         titles = ("Name", "Kind", "Messages/s", "Bytes/s", "Behind", "State")

@@ -123,11 +123,12 @@ class Things:
         ]
         for at, place in enumerate(owns[:LISTED] or ["nothing"]):
             self._set(thing, {f"{head}Owns" + (f" #{at + 1}" if at else ""): place})
-        lag = self.recount.group_lag(group, places)
+        lag, at_most = self.recount.group_lag(group, places), self.recount.at_most(group, places)
+        unknown = sum(self.recount.lag(group, *place) is None for place in places)
         self._set(
             thing,
             {
-                f"{head}Lag": with_unknown(lag, sum(self.recount.lag(group, *place) is None for place in places)),
+                f"{head}Lag": with_unknown(lag, unknown, at_most),
                 f"{head}Joined": moment(member.joined_ns),
                 f"{head}Member id": member_id,
             },
@@ -212,7 +213,8 @@ class Things:
                 continue
             lag = self.recount.lag(group.name, topic, partition)
             lag_ns = self.recount.lag_ns(group.name, topic, partition, self.now_ns)
-            text = "n/a" if lag is None else messages(lag) + (f", {length(lag_ns)} behind" if lag_ns else "")
+            at_most = self.recount.at_most(group.name, [(topic, partition)])
+            text = with_unknown(lag, 0, at_most) + (f", {length(lag_ns)} behind" if lag_ns else "")
             place, head = (topic, partition), f"In {group.name}: "
             self._set(
                 thing,
@@ -239,7 +241,7 @@ class Things:
                 "Assignor": group.assignor,
                 "Leader": group.leader or "none",
                 "Reads": ", ".join(group.topics()) or "nothing",
-                "Lag": with_unknown(lag, self.recount.lag_unknown(name)),
+                "Lag": with_unknown(lag, self.recount.lag_unknown(name), self.recount.at_most(name)),
                 "Members (count)": f"{len(group.members)}",
             },
         )

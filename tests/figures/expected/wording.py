@@ -46,11 +46,17 @@ def number(count: int | None) -> str:
     return "n/a" if count is None else format(count, ",")
 
 
-def with_unknown(lag: int | None, partitions: int) -> str:
+def bounded(figure: str, at_most: bool) -> str:
+    """A figure in which some messages that were removed may count."""
+    return "≤ " * at_most + figure
+
+
+def with_unknown(lag: int | None, partitions: int, at_most: bool = False) -> str:
     """A sum of lags, and of how many partitions it is not known."""
-    if lag is None or not partitions:
-        return "n/a" if lag is None else messages(lag)
-    return f"{messages(lag)} + {partitions:,} partition{'s' * (partitions > 1)} not known"
+    if lag is None:
+        return "n/a"
+    unknown = f" + {partitions:,} partition{'s' * (partitions > 1)} not known" if partitions else ""
+    return "at most " * at_most + messages(lag) + unknown
 
 
 def per_second(rate: float) -> str:

@@ -154,6 +154,11 @@ class Recount(Flows):
         known = [place for place in places if self.lag(name, *place) is not None]
         return sum(self.lag(name, *place) or 0 for place in known) if known else None
 
+    def at_most(self, name: str, places: list[tuple[str, int]] | None = None) -> bool:
+        """Whether messages that compaction has removed may count in that sum."""
+        places = self.read_by(name) if places is None else places
+        return any(self.lag(name, *place) and self.topics[place[0]].compacted for place in places)
+
     def lag_unknown(self, name: str) -> int:
         """In how many partitions that its members read it is not known from where on."""
         topics = self.groups[name].topics()
@@ -326,7 +331,8 @@ class Recount(Flows):
 
     def _topic_created(self, row: Row) -> None:
         if row["topic"] not in self.topics:
-            self.topics[row["topic"]] = Topic(row["topic"])
+            compacted = row["detail"].get("cleanup") == "compact"
+            self.topics[row["topic"]] = Topic(row["topic"], compacted=compacted)
             self.listed.append(row["topic"])
         self.topics[row["topic"]].at(row["count"] - 1)
 

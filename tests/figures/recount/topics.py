@@ -54,6 +54,7 @@ class Topic:
     partitions: list[Partition] = field(default_factory=list)
     published: int = 0
     published_bytes: int = 0
+    compacted: bool = False
 
     def at(self, number: int) -> Partition:
         """The partition of that number, which is there from now on."""
