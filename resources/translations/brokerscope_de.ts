@@ -9579,5 +9579,21 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <source>… {count} more steps …</source>
    <translation>… {count} weitere Schritte …</translation>
   </message>
- </context>
+ <message>
+   <source>Messages to the end from the committed offset, or where the group began; n/a if not known. ≤ in a compacted topic, of at most so many: offsets that compaction has emptied count.</source>
+   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. ≤ in einem kompaktierten Topic, höchstens so viele: Offsets, die die Kompaktierung geleert hat, zählen mit.</translation>
+  </message>
+  <message>
+   <source>at most {count:,} messages</source>
+   <translation>höchstens {count:,} Nachrichten</translation>
+  </message>
+  <message>
+   <source>lag {lag} {trend}</source>
+   <translation>Rückstand {lag} {trend}</translation>
+  </message>
+  <message>
+   <source>size not recorded</source>
+   <translation>Größe nicht aufgezeichnet</translation>
+  </message>
+  </context>
 </TS>

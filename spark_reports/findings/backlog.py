@@ -93,6 +93,12 @@ def behind(
     yield from _furthest(rest, waiting, use, markers, unserved, stable_waits, hot, scale)
 
 
+def _messages(lag: int, partitions: Rows) -> str:
+    """A lag in words: what compaction has removed counts, for no event tells of it."""
+    at_most = any(row.get("at_most") for row in partitions)
+    return ("at most " if at_most else "") + text.plural(lag, "message")
+
+
 def _growing(
     place: Place, one: Growth, series: Series, lag_series: Rows, use: Use,
     throughput: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
@@ -103,7 +109,7 @@ def _growing(
     per_s = one.slope / (scale.width_ns / 1e9)
     partitions = [row for row in lag_series if (row["group"], row["topic"]) == place]
     among = f", in its {len(partitions)} partitions together" if len(partitions) > 1 else ""
-    stood = text.plural(round(series[-1]), "message") + (" behind" if topic else " waited")
+    stood = _messages(round(series[-1]), partitions) + (" behind" if topic else " waited")
     came = [
         row["messages_per_s"] or 0.0
         for row in throughput
@@ -167,14 +173,14 @@ def _furthest(
     group, at_ns = worst["group"], worst["max_lag_ns"]
     theirs = [row for row in rows if row["group"] == group]
     headline = (
-        f"{group} fell {text.plural(worst['max_lag'], 'message')} behind on "
+        f"{group} fell {_messages(worst['max_lag'], [worst])} behind on "
         f"{'one partition, ' if len(theirs) > 1 else ''}{text.place(worst['topic'], worst['partition'])}"
     )
     left = sum(row["last_lag"] or 0 for row in theirs)
     end = "It had caught up by the end."
     if left:
         among = f", in its {len(theirs)} partitions together" if len(theirs) > 1 else ""
-        end = f"At the end the group was {text.plural(left, 'message')} behind{among}."
+        end = f"At the end the group was {_messages(left, theirs)} behind{among}."
     often = text.duration(scale.width_ns)
     detail = f"Looked at every {often}, it was worst at {text.clock(at_ns)}. {end}"
     soon_ns = SOON_BUCKETS * scale.width_ns

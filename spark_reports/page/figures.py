@@ -88,7 +88,8 @@ def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
     if worst is None:
         return Figure("Highest lag", text.NOT_THERE, "nothing committed", "lag")
     note = f"one partition: {worst['group']} on {text.place(worst['topic'], worst['partition'])}"
-    return Figure("Highest lag", text.count(worst["max_lag"]), note, "lag")
+    most = "≤ " if worst.get("at_most") and worst["max_lag"] else ""
+    return Figure("Highest lag", most + text.count(worst["max_lag"]), note, "lag")
 
 
 def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:

@@ -106,7 +106,7 @@ TABLES = (
     ),
     Table("latency_heat", "Latency heat map", latency.HEAT_SCHEMA, lambda f: latency.latency_heat(f.latency_buckets)),
     Table("lag", "Lag over time", lag.SCHEMA, lambda f: f.lag),
-    Table("lag_series", "Lag", lag.SERIES_SCHEMA, lambda f: lag.lag_series(f.lag, f.scale)),
+    Table("lag_series", "Lag", lag.SERIES_SCHEMA, lambda f: lag.lag_series(f.lag, f.control, f.scale)),
     Table(
         "groups",
         "Groups",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from spark_reports.tables.details import compacted
+
 SCHEMA = (
     "check STRING, messages BIGINT, explained BIGINT, ok BOOLEAN, `group` STRING, topic STRING, partition INT, "
     "near_offset BIGINT"
@@ -74,11 +76,10 @@ def explained(broken: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
     group were reset, a user took something back, or the topic was deleted, damaged or compacted.
     """
     kind = pl.col("kind")
-    compacted = kind.is_in(["topic_created", "user_action"]) & pl.col("detail").str.contains('"compact"', literal=True)
     reset = control.filter(kind == "offsets_reset").get_column("group")
     undone = control.filter(((kind == "user_action") & (pl.col("count") > 0)) | (kind == "topic_deleted"))["topic"]
-    trimmed = control.filter((kind == "damage") | compacted).get_column("topic")
-    who, cut = ({name for name in names if name} for names in ([*reset, *undone], trimmed))
+    trimmed = control.filter(kind == "damage").get_column("topic")
+    who, cut = ({name for name in names if name} for names in ([*reset, *undone], [*trimmed, *compacted(control)]))
     check, gone = pl.col("check"), pl.col("topic").is_in(cut)
     moved = pl.col("group").is_in(who) | pl.col("topic").is_in(who)
     return broken.with_columns(explained=((check != DELETED) & moved) | (check.is_in([SKIPPED, DELETED]) & gone))

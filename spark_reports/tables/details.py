@@ -51,6 +51,12 @@ def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:
     )
 
 
+def compacted(control: pl.DataFrame) -> pl.Series:
+    """The topics that are compacted, or were at some time."""
+    told = pl.col("kind").is_in(["topic_created", "user_action"])
+    return control.filter(told & pl.col("detail").str.contains('"compact"', literal=True)).get_column("topic").unique()
+
+
 def deletions(control: pl.DataFrame) -> pl.DataFrame:
     """What was deleted from the beginnings of partitions: from `offset` up to `end`."""
     return control.filter((pl.col("kind") == "records_deleted") & pl.col("offset").is_not_null()).select(

@@ -11,12 +11,13 @@ import polars.selectors as cs
 
 from spark_reports.scale import Scale
 from spark_reports.tables import queues
-from spark_reports.tables.details import markers, resets
+from spark_reports.tables.details import compacted, markers, resets
 from spark_reports.tables.grid import grid
 
 SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
 SERIES_SCHEMA = (
-    "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns BIGINT, mean_lag DOUBLE"
+    "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns BIGINT, mean_lag DOUBLE, "
+    "at_most BOOLEAN"
 )
 _PLACE = ("group", "topic", "partition")
 
@@ -104,8 +105,9 @@ def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl
     return pl.concat([commits, moved]).group_by(*_PLACE, "start_ns").agg(last)
 
 
-def lag_series(lag: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per group and partition: the lag at the end, the worst, when that was, and the mean.
+def lag_series(lag: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per group and partition: the lag at the end, the worst, when that was, and the mean. `at_most` where the
+    topic is compacted: no event tells what compaction has removed.
 
     Lag is looked at when a bucket ends, and that is when the worst was.
     """
@@ -119,5 +121,6 @@ def lag_series(lag: pl.DataFrame, scale: Scale) -> pl.DataFrame:
             looked_ns.filter(worst).min().alias("max_lag_ns"),
             pl.col("lag").mean().alias("mean_lag"),
         )
+        .with_columns(at_most=pl.col("topic").is_in(compacted(control).implode()))
         .sort("max_lag", *_PLACE, descending=[True, False, False, False], nulls_last=True)
     )

@@ -100,7 +100,7 @@ def test_lag_at_the_end_of_every_bucket(frames: Frames, duck: duckdb.DuckDBPyCon
     found = rows(frames.lag, "group", "topic", "partition", "start_ns", "end_offset", "committed")
     none_last = [tuple(-1 if value is None else value for value in row) for row in expected]
     assert [tuple(-1 if value is None else value for value in row) for row in found] == sorted(none_last)
-    for row in lag.lag_series(frames.lag, frames.scale).rows(named=True):
+    for row in lag.lag_series(frames.lag, frames.control, frames.scale).rows(named=True):
         assert row["max_lag"] >= row["last_lag"] >= 0
 
 

@@ -116,10 +116,16 @@ class Readers:
     def waits(
         self, now_ns: int, broker: Broker, connection: int, client: str, place: TopicPartition, offset: int
     ) -> None:
-        """A fetch waits for messages from `offset` on. Who reads by hand begins with the first that it gets."""
-        reader = self.of(broker, connection, client, place, offset)
-        if reader is not None and not is_by_hand(reader.member):
-            _begins(now_ns, broker, reader, place, offset)
+        """A fetch waits for messages from `offset` on. Who reads by hand begins with the first that it gets.
+
+        Where it is known who waits, what was fetched before is told: the next to come may be a commit of it.
+        """
+        reader, known = self.of(broker, connection, client, place, offset), self._known(connection, client)
+        if reader is not None:
+            if known.fetched:
+                self._deliver(now_ns, broker, known)
+            if not is_by_hand(reader.member):
+                _begins(now_ns, broker, reader, place, offset)
 
     def fetched(self, now_ns: int, broker: Broker, connection: int, client: str, fetched: Fetched) -> None:
         """Messages were given to a connection. Where nobody is known, they are kept until a commit tells the group."""

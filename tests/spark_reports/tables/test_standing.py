@@ -27,7 +27,10 @@ def test_lag_carries_offsets_forward_and_is_null_before_the_first_commit() -> No
             ("g", "t", 0, 4 * S, 15, 6, 9),
         ],
     )
-    check(lag.lag_series(answer, scale), lag.SERIES_SCHEMA, [("g", "t", 0, 9, 9, 4 * S, 7.5)])
+    created = {"kind": "topic_created", "time_ns": 0, "topic": "t", "detail": '{"cleanup":"compact"}'}
+    for control, at_most in ((happened(), False), (happened(created), True)):
+        told = [("g", "t", 0, 9, 9, 4 * S, 7.5, at_most)]
+        check(lag.lag_series(answer, control, scale), lag.SERIES_SCHEMA, told)
 
 
 def test_before_the_first_commit_lag_counts_from_where_the_group_began() -> None:

@@ -28,6 +28,9 @@ class Listener:
         fetched = Fetched(PLACE, 0, 3, committed=False)
         self.host.call(lambda now_ns: self.readers.fetched(now_ns, self.host.broker, connection, CLIENT, fetched))
 
+    def waits(self, connection: int) -> None:
+        self.host.call(lambda now_ns: self.readers.waits(now_ns, self.host.broker, connection, CLIENT, PLACE, 3))
+
     def commits(self, group: str) -> str:
         return str(
             self.host.call(lambda now_ns: self.readers.committing(now_ns, self.host.broker, CLIENT, group, PLACE, 3))
@@ -73,3 +76,11 @@ def test_who_asked_on_a_connection_that_is_closed_before_the_first_fetch_is_know
     listener.closes(1)
     listener.fetches(2)
     assert listener.readers._connections[2].reader == ("billing", CLIENT, reader_by_hand(2))
+
+
+def test_what_was_fetched_before_the_group_was_known_is_told_before_a_commit_of_it(listener: Listener) -> None:
+    listener.fetches(2)
+    listener.asks_for(1, "billing")
+    assert listener.host.broker.fetches.position("billing", *PLACE) is None
+    listener.waits(2)
+    assert listener.host.broker.fetches.position("billing", *PLACE) == 3
