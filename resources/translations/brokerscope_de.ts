@@ -3518,8 +3518,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten, die schon bestätigt waren oder deren Leser gegangen war.</translation>
   </message>
   <message>
-   <source>Messages to the end from the committed offset, or where the group began; n/a if not known. In a compacted topic at most so many: offsets that compaction has emptied count.</source>
-   <translation>Nachrichten bis zum Ende ab dem committeten Offset, oder ab dem Beginn der Gruppe; n/a, wenn nicht bekannt. In einem kompaktierten Topic höchstens so viele: Offsets, die die Kompaktierung geleert hat, zählen mit.</translation>
+   <source>Messages to the end from the committed offset, or where the group began; n/a if not known. ≤ in a compacted topic, of at most so many: offsets that compaction has emptied count.</source>
+   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. ≤ in einem kompaktierten Topic, höchstens so viele: Offsets, die die Kompaktierung geleert hat, zählen mit.</translation>
   </message>
   <message>
    <source>Messages under a lease, and those that a group was delivered and has not committed.</source>
@@ -7716,6 +7716,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>höchstens {count:,}</translation>
   </message>
   <message>
+   <source>at most {count:,} messages</source>
+   <translation>höchstens {count:,} Nachrichten</translation>
+  </message>
+  <message>
    <source>at most {count}</source>
    <translation>höchstens {count}</translation>
   </message>
@@ -8076,12 +8080,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Rückstand {count}</translation>
   </message>
   <message>
-   <source>lag {lag:,} {trend}</source>
-   <translation>Rückstand {lag:,} {trend}</translation>
-  </message>
-  <message>
    <source>lag {lag}</source>
    <translation>Rückstand {lag}</translation>
+  </message>
+  <message>
+   <source>lag {lag} {trend}</source>
+   <translation>Rückstand {lag} {trend}</translation>
   </message>
   <message>
    <source>largest message</source>
@@ -8514,6 +8518,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>size at which a segment file is closed; retention deletes whole segments</source>
    <translation>Größe, bei der eine Segmentdatei geschlossen wird; die Aufbewahrung löscht ganze Segmente</translation>
+  </message>
+  <message>
+   <source>size not recorded</source>
+   <translation>Größe nicht aufgezeichnet</translation>
   </message>
   <message>
    <source>size of a partition above which its oldest messages are deleted</source>
@@ -9579,21 +9587,5 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <source>… {count} more steps …</source>
    <translation>… {count} weitere Schritte …</translation>
   </message>
- <message>
-   <source>Messages to the end from the committed offset, or where the group began; n/a if not known. ≤ in a compacted topic, of at most so many: offsets that compaction has emptied count.</source>
-   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. ≤ in einem kompaktierten Topic, höchstens so viele: Offsets, die die Kompaktierung geleert hat, zählen mit.</translation>
-  </message>
-  <message>
-   <source>at most {count:,} messages</source>
-   <translation>höchstens {count:,} Nachrichten</translation>
-  </message>
-  <message>
-   <source>lag {lag} {trend}</source>
-   <translation>Rückstand {lag} {trend}</translation>
-  </message>
-  <message>
-   <source>size not recorded</source>
-   <translation>Größe nicht aufgezeichnet</translation>
-  </message>
-  </context>
+ </context>
 </TS>
