@@ -77,11 +77,11 @@ def binding_of(acl: Acl) -> Binding:
 
 
 def bindings_of_file(access: Access) -> Iterator[Binding]:
-    """The bindings that say the same as the rules of the access file.
+    """The bindings that say the same as the rules of the access file; none where there is no file.
 
     Left out are queues and subjects, which Kafka does not have, and patterns with a "*" that is not at the end.
     """
-    for rule in access.rules:
+    for rule in () if access.open else access.rules:
         rights = [tuple(Operation)] if set(rule.operations) == set(Operation) else [(each,) for each in rule.operations]
         for kind, pattern in _patterns(rule):
             name = pattern.removesuffix("*")

@@ -19,7 +19,7 @@ from broker_core.transactions.config import TransactionConfig
 
 KEY = 32
 TOPIC, BROKER, GROUP = 2, 4, 32  # Kafka's numbers of resource types
-_SOURCE_TOPIC, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE_GROUP = 1, 4, 5, 8
+_SOURCE_TOPIC, _SOURCE_DYNAMIC_DEFAULT, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE_GROUP = 1, 3, 4, 5, 8
 _STRING = 2
 
 
@@ -74,7 +74,9 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
         source = _SOURCE_TOPIC if kept.get(known, default) != default else _SOURCE_DEFAULT
         yield _row(known, kept.get(known, default), _STRING, source, can_change=True)
     for fixed, value in FIXED.items():
-        yield _row(fixed, value, _STRING, _SOURCE_DEFAULT, can_change=False)
+        # A cluster of Kafka 4.1 has chosen this one for all of its topics when it was made (KIP-966).
+        source = _SOURCE_DYNAMIC_DEFAULT if fixed == "min.insync.replicas" else _SOURCE_DEFAULT
+        yield _row(fixed, value, _STRING, source, can_change=False)
 
 
 def _of_broker(call: Call) -> dict[str, str]:

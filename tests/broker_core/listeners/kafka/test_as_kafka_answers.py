@@ -15,6 +15,7 @@ from broker_core.listeners.kafka import describe_groups, join_group, leave_group
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.replies import Reply
 from tests.broker_core.listeners.kafka.raw import asked, frame_of
+from tests.broker_core.listeners.kafka.test_acls import everything
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
 
 PATIENCE_S = 30
@@ -35,6 +36,8 @@ def test_settings_that_nobody_has_changed_are_defaults(kafka_admin: AdminClient)
     }
     assert sources["retention.ms"] == (ConfigSource.DYNAMIC_TOPIC_CONFIG, False, False)
     assert sources["cleanup.policy"] == (ConfigSource.DEFAULT_CONFIG, True, False)
+    assert sources["min.insync.replicas"] == (ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, False, True)
+    assert kafka_admin.describe_acls(everything()).result(PATIENCE_S) == [], "there is no access file"
 
 
 def test_the_broker_says_where_it_listens_and_what_it_allows(kafka_admin: AdminClient, listener: KafkaListener):
