@@ -94,7 +94,7 @@ class ScenarioButton(QToolButton):
         return self._whole
 
     def _cut(self) -> None:
-        room = self.contentsRect().width() - SCENARIO_PADDING
+        room = self.contentsRect().width() - px(SCENARIO_PADDING)
         cut = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
         self.setText(cut.replace("&", "&&"))
 
@@ -104,7 +104,7 @@ class ScenarioButton(QToolButton):
 
     def sizeHint(self) -> QSize:
         """It wants room for all of it."""
-        width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + SCENARIO_PADDING + 4
+        width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + px(SCENARIO_PADDING) + 4
         return QSize(width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
