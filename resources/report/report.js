@@ -20,7 +20,9 @@
       const sides = { left: 84, right: behind.length ? 46 : 16, outerBoundsMode: "none" };
       const grids = [{ ...sides, top: 22, bottom: 66 }, { ...sides, height: 45, bottom: 18 }];
       const lanes = { type: "category", data: laneNames, gridIndex: 1, inverse: true, axisLine: { show: false }, axisTick: { show: false }, splitArea: { show: false }, axisLabel: { ...text(), fontSize: 11 } };
+      const { legend } = frame({});
       return withTooltip(frame({
+        legend: { ...legend, left: sides.left - 6 },  // right of the axis, whose highest label stands as high
         grid: grids,
         xAxis: [time({ axisLabel: { show: false }, axisTick: { show: false } }), time({ gridIndex: 1 })],
         yAxis: [value((v) => `${number(v)}/s`, { splitNumber: 3 }), value(number, { show: behind.length > 0, splitNumber: 3, splitLine: { show: false } }), lanes],
