@@ -101,6 +101,7 @@ class BrokerHost(HostLoop, Closable):
         self._closed = False
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
+        self._changes_go_on = False  # the catalog is saved when they are all made
         self.directory: DataDirectory | None = None  # None in memory
         with contextlib.ExitStack() as opened, _suggesting_read_only(path, read_only=read_only):
             durable = config.log.durability == "fsync"
@@ -201,10 +202,21 @@ class BrokerHost(HostLoop, Closable):
             raise BrokerError(ErrorCode.READ_ONLY, self.broker.queues.read_only)
         with self._admin_lock:
             result = self.call(action)
-            if self._writer is not None and self._saved_catalog():
+            if self._writer is not None and not self._changes_go_on and self._saved_catalog():
                 # The start of a new queue or subscription is in its saved state.
                 self._writer.save_queues()
             return result
+
+    @contextlib.contextmanager
+    def saved_at_end(self) -> Iterator[None]:
+        """See `HostLoop.saved_at_end`: what is saved is as long as everything that there is."""
+        with self._admin_lock:
+            before, self._changes_go_on = self._changes_go_on, True
+            try:
+                yield
+            finally:
+                self._changes_go_on = before
+                self.admin(lambda _now: None)
 
     def _saved_catalog(self) -> bool:
         """Save the catalog; False where it is unchanged, or in memory."""

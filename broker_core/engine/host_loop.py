@@ -98,6 +98,11 @@ class HostLoop:
         """`call` that changes what there is; it returns when that is saved, where anything outlives the host."""
         return self.call(action)
 
+    @contextlib.contextmanager
+    def saved_at_end(self) -> Iterator[None]:
+        """Calls of `admin` by this thread whose changes are saved once, when the block ends. Raises STORAGE_ERROR."""
+        yield
+
     def kept(self) -> Reply[None]:
         """A reply that is settled when all commits so far are as durable as the host."""
         return Reply.of(None)

@@ -24,7 +24,8 @@ def handle(call: Call, request: Any) -> Answer:
 
 
 def _all(call: Call, request: Any) -> Body:
-    return {"topics": [_create(call, each, validate_only=request.validate_only) for each in request.topics]}
+    with call.shared.host.saved_at_end():
+        return {"topics": [_create(call, each, validate_only=request.validate_only) for each in request.topics]}
 
 
 def _create(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:

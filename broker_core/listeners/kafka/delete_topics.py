@@ -19,14 +19,15 @@ def handle(call: Call, request: Any) -> Answer:
 
 
 def _all(call: Call, request: Any) -> Body:
-    if call.version < _FIRST_WITH_IDS:
-        return {"responses": [_delete(call, name) for name in request.topic_names]}
-    return {
-        "responses": [
-            _delete(call, call.topic_with(each.topic_id) if each.name is None else each.name, each.topic_id)
-            for each in request.topics
-        ]
-    }
+    with call.shared.host.saved_at_end():
+        if call.version < _FIRST_WITH_IDS:
+            return {"responses": [_delete(call, name) for name in request.topic_names]}
+        return {
+            "responses": [
+                _delete(call, call.topic_with(each.topic_id) if each.name is None else each.name, each.topic_id)
+                for each in request.topics
+            ]
+        }
 
 
 def _delete(call: Call, name: str | None, given_id: Any = None) -> dict[str, Any]:

@@ -54,11 +54,12 @@ def handle(call: Call, request: Any) -> Answer:
 def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
     host = call.shared.host
-    for name in missing:
-        if call.may(ADMIN, "topic", name):
-            # Another client may have created it, and a name may not be allowed: the response shows both.
-            with contextlib.suppress(BrokerError):
-                host.admin(partial(_create_one, call, name))
+    with host.saved_at_end():
+        for name in missing:
+            if call.may(ADMIN, "topic", name):
+                # Another client may have created it, and a name may not be allowed: the response shows both.
+                with contextlib.suppress(BrokerError):
+                    host.admin(partial(_create_one, call, name))
     return {"topics": gathered(call, _named(call, wanted)), **_cluster(call)}
 
 

@@ -123,6 +123,32 @@ def test_a_damaged_state_of_a_queue_is_put_aside_and_said_aloud(tmp_path: Path, 
     assert (tmp_path / "queue-states" / "jobs.damaged").exists()
 
 
+def test_many_changes_are_saved_once_and_before_they_are_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with BrokerHost(tmp_path) as host:
+        directory = host.directory
+        assert directory is not None
+        saved: list[int] = []
+        save = directory.save_catalog
+        monkeypatch.setattr(directory, "save_catalog", lambda kept: (saved.append(len(kept.topics)), save(kept))[1])
+        with host.saved_at_end(), host.saved_at_end():
+            for number in range(5):
+                host.admin(partial(create, host, f"orders-{number}"))
+            assert saved == []
+        assert saved == [5]
+        with pytest.raises(BrokerError), host.saved_at_end():
+            host.admin(partial(create, host, "orders-5"))
+            host.admin(partial(create, host, "orders-5"))
+        host.admin(partial(create, host, "orders-6"))
+        assert saved == [5, 6, 7]
+        host.crash()
+    with BrokerHost(tmp_path) as again:
+        assert len(again.broker.topics.names()) == 7
+
+
+def create(host: BrokerHost, name: str, now_ns: int) -> None:
+    host.broker.topics.create(now_ns, name, 1)
+
+
 def test_a_damaged_catalog_is_refused_and_left_alone(tmp_path: Path):
     with_topic(BrokerHost(tmp_path)).close()
     for catalog in (tmp_path / "catalog.json", tmp_path / "catalog.json.copy"):
