@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.broker.catalog import Catalog
 from broker_core.broker.publishing import Published
 from broker_core.closable import Closable
 from broker_core.engine.host import BrokerHost, HostConfig
@@ -129,7 +130,12 @@ def test_many_changes_are_saved_once_and_before_they_are_answered(tmp_path: Path
         assert directory is not None
         saved: list[int] = []
         save = directory.save_catalog
-        monkeypatch.setattr(directory, "save_catalog", lambda kept: (saved.append(len(kept.topics)), save(kept))[1])
+
+        def counting(kept: Catalog) -> bool:
+            saved.append(len(kept.topics))
+            return save(kept)
+
+        monkeypatch.setattr(directory, "save_catalog", counting)
         with host.saved_at_end(), host.saved_at_end():
             for number in range(5):
                 host.admin(partial(create, host, f"orders-{number}"))
