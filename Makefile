@@ -5,10 +5,10 @@ PYTHON := $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: help setup run test quick check long release-check bench soak format translations clean
+.PHONY: help setup run test quick check long release-check bench soak format translations page clean
 
 help:
-	@echo "make run | test | quick | check | long | release-check | bench | soak | format | translations | clean"
+	@echo "make run | test | quick | check | long | release-check | bench | soak | format | translations | page | clean"
 
 setup: python
 	@$(PYTHON) -I .ci/bootstrap.py
@@ -59,6 +59,12 @@ format: setup
 
 translations: setup
 	$(VENV_PYTHON) .ci/translations.py
+
+# The session that the README shows as a page.
+page: setup
+	rm -rf build/first-session
+	$(VENV_PYTHON) main.py run first-session --session build/first-session
+	$(VENV_PYTHON) main.py share build/first-session --out resources/pictures/first-session.html
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -13,6 +13,7 @@ _TABLE: dict[str, tuple[str, str, str]] = {
     "scenarios": ("scenarios", "command", "list, describe, check"),
     "serve": ("serve", "command", "run a broker without a window"),
     "with": ("with_broker", "command", "run a command, as tests in any language, beside a fresh broker"),
+    "share": ("share", "command", "a recorded session as one page that anybody can open"),
     "topics": ("topics", "command", "list, describe, create, configure, trim, delete"),
     "groups": ("groups", "command", "list, describe, reset offsets, delete"),
     "queues": ("queues", "command", "list, describe, create, subscribe, configure, peek, purge, delete"),

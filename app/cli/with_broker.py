@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ import msgspec
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
 from app.cli.parser import Command, Parser, with_exits
+from app.cli.share import check_target, write_page
 from app.cli.signals import ended_by_signals
 from app.cli.waiting import note
 from app.environment.did_you_mean import meant
@@ -74,6 +76,9 @@ def command() -> Command:
     parser.add_argument(
         "--session", type=Path, metavar="DIR", help="keep the recording there, for brokerscope open and report"
     )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE.html", help="write what happened as one page, as brokerscope share does"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, behind --")
     return parser, run
 
@@ -83,6 +88,8 @@ def run(options: argparse.Namespace) -> int:
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not words:
         raise CommandError("There is no command to run; write it behind --, as in brokerscope with -- npm test.")
+    if options.page is not None:
+        check_target(options.page)
     if options.session is not None and options.session.is_dir() and any(options.session.iterdir()):
         raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot record into {options.session}; give another one")
     with ended_by_signals(), EmbeddedBroker(create_topics=options.create_topics) as broker:
@@ -203,5 +210,12 @@ def _tell(
     for failure in failures:
         print(f"brokerscope with: an assertion does not hold: {failure}", file=sys.stderr)
     if options.session is not None:
-        folder = broker.save(options.session, title=" ".join(options.command), about="brokerscope with")
+        folder = _save(broker, options, options.session)
         note(f"brokerscope open {folder.absolute()} shows the recording.")
+    if options.page is not None:
+        with tempfile.TemporaryDirectory() as passing:
+            write_page(options.session or _save(broker, options, Path(passing) / "session"), options.page)
+
+
+def _save(broker: EmbeddedBroker, options: argparse.Namespace, folder: Path) -> Path:
+    return broker.save(folder, title=" ".join(options.command), about="brokerscope with")

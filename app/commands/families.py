@@ -30,6 +30,7 @@ from app.commands.registry import Command
 from app.commands.reports import ReportHandlers
 from app.commands.scenarios import ScenarioHandlers
 from app.commands.session import SessionHandlers
+from app.commands.session_page import SessionPageHandlers
 from app.commands.timeline import TimelineHandlers
 from app.commands.topics import TopicHandlers
 from app.commands.undo import UndoHandlers
@@ -45,6 +46,7 @@ FAMILIES = (
     CompareHandlers,
     TimelineHandlers,
     RecordingHandlers,
+    SessionPageHandlers,
     CleaningHandlers,
     ScenarioHandlers,
     LessonHandlers,

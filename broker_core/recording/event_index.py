@@ -61,6 +61,14 @@ class EventIndex:
         self._unsealed = unsealed
         self._groups: dict[str, list[RowGroup]] = {name: [] for name in schema.FOLDERS}
         self._indexed: set[Path] = set()
+        self._loaded: dict[str, tuple[RowGroup, list[pa.RecordBatch]]] = {}
+
+    def _batches_of(self, folder: str, group: RowGroup) -> list[pa.RecordBatch]:
+        """Those of the last one stay: whoever goes on by a second reads from the same one again."""
+        loaded = self._loaded.get(folder)
+        if loaded is None or loaded[0] != group:
+            loaded = self._loaded[folder] = (group, group.load().to_batches())
+        return loaded[1]
 
     def sealed(self, folder: str) -> list[RowGroup]:
         """The row groups of the segments that are sealed."""
@@ -96,7 +104,7 @@ class EventIndex:
         done_seq = -1
         for group in self.sealed(folder):
             if group.last_seq >= first_seq and _begins(group, to_ns, to_seq):
-                for batch in group.load().to_batches():
+                for batch in self._batches_of(folder, group):
                     yield from _between(batch, first_seq, to_ns, to_seq)
             done_seq = max(done_seq, group.last_seq)
         for written in unsealed:

@@ -45,6 +45,7 @@ class FolderPlayback:
         self._index = EventIndex(folder, None if recorder is None else recorder.unsealed)
         self._times = FolderTimes(self._index)
         self._fold: Fold | None = None
+        self._base = (-1, -1)  # the keyframe that it began at
         self._shown_ns = 0
 
     @property
@@ -91,9 +92,13 @@ class FolderPlayback:
     def _go(
         self, keyframe: Snapshot, ahead: bool, *, time_ns: int | None = None, to_seq: int | None = None
     ) -> Snapshot:
-        """Fold on from the state that was shown last, where that is nearer than `keyframe`."""
-        fold = self._fold
-        if fold is None or not ahead or fold.events < keyframe.events:
+        """Fold on from the state that was shown last, where that began at `keyframe`, too.
+
+        A keyframe knows what no event tells of, so the state of a moment does not depend on what was shown before it.
+        """
+        fold, base = self._fold, (keyframe.time_ns, keyframe.events)
+        if fold is None or not ahead or base != self._base:
+            self._base = base
             fold = self._fold = Fold(keyframe, self._keyframes.letter, self._times.of)
         for event in self._index.events(fold.events, to_ns=time_ns, to_seq=to_seq):
             fold.add(event)

@@ -52,6 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="make a report of the recordings that this run has kept; needs brokerscope[report]",
     )
+    group.addoption(
+        "--brokerscope-page",
+        metavar="DIR",
+        help="make a page of each recording that this run has kept, for anybody's browser; needs brokerscope[gui]",
+    )
 
 
 # -- fixtures
@@ -179,33 +184,48 @@ def _about(report: pytest.TestReport) -> str:
     return f"A test that failed: {message[0]}" if message else "A test that failed."
 
 
-# -- the report of the run
+# -- the report of the run, and its pages
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Make the report of what was recorded, where it is asked for."""
-    if not config.getoption("--brokerscope-report"):
+    """Make the report and the pages of what was recorded, where they are asked for."""
+    wants_report, pages = config.getoption("--brokerscope-report"), config.getoption("--brokerscope-page")
+    if not wants_report and not pages:
         return
     reports = [each for group in terminalreporter.stats.values() for each in group if hasattr(each, "user_properties")]
     kept = sorted({str(value) for each in reports for name, value in each.user_properties if name == _RECORDING})
     terminalreporter.section("Brokerscope")
     if not kept:
-        terminalreporter.line("No recording was kept, so there is no report; --brokerscope-record=all keeps all.")
+        what = "report" if wants_report else "page"
+        terminalreporter.line(f"No recording was kept, so there is no {what}; --brokerscope-record=all keeps all.")
         return
-    out = _folder(config) / _REPORT
-    several = ["--history"] if len(kept) > 1 else []
-    made = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, "report", *kept, *several, "--out", str(out)],
+    from broker_core.plurals import counted
+
+    if wants_report:
+        out = _folder(config) / _REPORT
+        several = ["--history"] if len(kept) > 1 else []
+        told = f"The report of {counted(len(kept), 'recording')}"
+        terminalreporter.line(_made(told, out / "report.html", "report", *kept, *several, "--out", str(out)))
+    if pages:
+        folder = config.rootpath / str(pages)
+        folder.mkdir(parents=True, exist_ok=True)
+        for recording in map(Path, kept):
+            page = folder / f"{recording.name}.html"
+            told = f"The page of {recording.name}"
+            terminalreporter.line(_made(told, page, "share", str(recording), "--out", str(page)))
+
+
+def _made(told: str, result: Path, *command: str) -> str:
+    """Run a command of the program; the line that says where its `result` is, or what kept it from being made."""
+    from broker_core.testing.item_brokers import as_typed
+
+    ended = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, *command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
-    if made.returncode == 0:
-        from broker_core.plurals import counted
-        from broker_core.testing.item_brokers import as_typed
-
-        told = counted(len(kept), "recording")
-        terminalreporter.line(f"The report of {told} is {as_typed(out / 'report.html')}.")
-    else:
-        terminalreporter.line(made.stderr.strip() or f"The report ended with {made.returncode}.")
+    if ended.returncode == 0:
+        return f"{told} is {as_typed(result)}."
+    return ended.stderr.strip() or f"{told} was not made: the command ended with {ended.returncode}."

@@ -46,6 +46,10 @@ Wanduhrzeit {wall}</translation>
    <translation> KiB je Partition</translation>
   </message>
   <message>
+   <source> Of the dead letters {count:,} are counted, not listed.</source>
+   <translation> Von den Dead Letters sind {count:,} gezählt, nicht aufgeführt.</translation>
+  </message>
+  <message>
    <source> So were {count} others.</source>
    <translation> Ebenso {count} andere.</translation>
   </message>
@@ -212,6 +216,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>1 queue</source>
    <translation>1 Queue</translation>
+  </message>
+  <message>
+   <source>1 s back</source>
+   <translation>1 s zurück</translation>
+  </message>
+  <message>
+   <source>1 s on</source>
+   <translation>1 s weiter</translation>
   </message>
   <message>
    <source>1 stays</source>
@@ -684,6 +696,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>All charts</source>
    <translation>Alle Diagramme</translation>
+  </message>
+  <message>
+   <source>All events</source>
+   <translation>Alle Ereignisse</translation>
   </message>
   <message>
    <source>All events, in order.</source>
@@ -1206,6 +1222,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Diagramme</translation>
   </message>
   <message>
+   <source>Charts by Apache ECharts (Apache License 2.0). This page loads nothing from anywhere.</source>
+   <translation>Diagramme von Apache ECharts (Apache License 2.0). Diese Seite lädt nichts nach.</translation>
+  </message>
+  <message>
    <source>Check</source>
    <translation>Prüfen</translation>
   </message>
@@ -1284,6 +1304,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Clear the filter</source>
    <translation>Filter leeren</translation>
+  </message>
+  <message>
+   <source>Clear the selection</source>
+   <translation>Auswahl aufheben</translation>
   </message>
   <message>
    <source>Click anything: on the canvas, a row of a table, a card. Its facts are shown here.</source>
@@ -1502,12 +1526,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Kopiert nach {path}</translation>
   </message>
   <message>
+   <source>Copied: {link}</source>
+   <translation>Kopiert: {link}</translation>
+  </message>
+  <message>
    <source>Copies the recording elsewhere.</source>
    <translation>Kopiert die Aufzeichnung an einen anderen Ort.</translation>
   </message>
   <message>
    <source>Copy</source>
    <translation>Kopieren</translation>
+  </message>
+  <message>
+   <source>Copy a link to this moment</source>
+   <translation>Link zu diesem Moment kopieren</translation>
   </message>
   <message>
    <source>Copy as JSON</source>
@@ -2150,6 +2182,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ereignisse</translation>
   </message>
   <message>
+   <source>Events around this moment</source>
+   <translation>Ereignisse um diesen Moment</translation>
+  </message>
+  <message>
    <source>Every box back in its place.</source>
    <translation>Jeden Kasten an seinen Platz.</translation>
   </message>
@@ -2352,6 +2388,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Figure</source>
    <translation>Kennzahl</translation>
+  </message>
+  <message>
+   <source>Figures</source>
+   <translation>Zahlen</translation>
   </message>
   <message>
    <source>Figures that differ by no more than 2 %, or by 1 ms, are the same. Up to a tenth, and counts up to what chance does to them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second.</source>
@@ -2930,6 +2970,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In diesen Klammern steht ein Name, wie in {example}.</translation>
   </message>
   <message>
+   <source>In this second</source>
+   <translation>In dieser Sekunde</translation>
+  </message>
+  <message>
    <source>In this state</source>
    <translation>In diesem Zustand</translation>
   </message>
@@ -2962,6 +3006,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Er starb an: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
   </message>
   <message>
+   <source>It ends before it begins.</source>
+   <translation>Das Ende liegt vor dem Anfang.</translation>
+  </message>
+  <message>
    <source>It gets every message of the topic from now on, and hands each to one worker at a time.</source>
    <translation>Sie bekommt von nun an jede Nachricht des Topics und gibt jede an jeweils einen Worker.</translation>
   </message>
@@ -2988,6 +3036,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It is in its queue again with three new attempts. The bug is still there, so it will come back; the column Redrives counts how often.</source>
    <translation>Sie ist wieder in ihrer Queue, mit drei neuen Versuchen. Der Fehler ist noch da, also kommt sie zurück; die Spalte Redrives zählt, wie oft.</translation>
+  </message>
+  <message>
+   <source>It is not there at this moment.</source>
+   <translation>Zu diesem Moment gibt es das nicht.</translation>
   </message>
   <message>
    <source>It is open already.</source>
@@ -3258,6 +3310,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Verlässt seine Gruppe.</translation>
   </message>
   <message>
+   <source>Left out: {what}.</source>
+   <translation>Weggelassen: {what}.</translation>
+  </message>
+  <message>
    <source>Lesson</source>
    <translation>Lektion</translation>
   </message>
@@ -3384,6 +3440,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Makes a report of sessions.</source>
    <translation>Macht einen Bericht über Sitzungen.</translation>
+  </message>
+  <message>
+   <source>Making the page {target}.</source>
+   <translation>Die Seite {target} wird erstellt.</translation>
   </message>
   <message>
    <source>Map of the canvas</source>
@@ -3774,6 +3834,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Ereignis dieser Art.</translation>
   </message>
   <message>
+   <source>No event so far.</source>
+   <translation>Noch kein Ereignis.</translation>
+  </message>
+  <message>
    <source>No faster than</source>
    <translation>Nicht schneller als</translation>
   </message>
@@ -3876,6 +3940,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No reader is behind</source>
    <translation>Kein Leser ist zurück</translation>
+  </message>
+  <message>
+   <source>No rebalance so far.</source>
+   <translation>Noch kein Rebalance.</translation>
   </message>
   <message>
    <source>No redrive is under way.</source>
@@ -4118,6 +4186,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wieder an.</translation>
   </message>
   <message>
+   <source>One HTML file with the canvas, the timeline, figures and charts at every second. Whoever gets it opens it by a double click, without Brokerscope. Payloads are not in it.</source>
+   <translation>Eine HTML-Datei mit Zeichenfläche, Zeitleiste, Zahlen und Diagrammen zu jeder Sekunde. Wer sie bekommt, öffnet sie mit einem Doppelklick, ohne Brokerscope. Payloads enthält sie nicht.</translation>
+  </message>
+  <message>
+   <source>One file that anybody can open and scrub in a browser.</source>
+   <translation>Eine Datei, die alle im Browser öffnen und durchfahren können.</translation>
+  </message>
+  <message>
    <source>One of my own actions.</source>
    <translation>Etwas, das ich getan habe.</translation>
   </message>
@@ -4140,6 +4216,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Only my own actions</source>
    <translation>Nur was ich geändert habe, und wann</translation>
+  </message>
+  <message>
+   <source>Only of {name}</source>
+   <translation>Nur von {name}</translation>
   </message>
   <message>
    <source>Only the first {count} values are shown.</source>
@@ -4342,8 +4422,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Besitzt</translation>
   </message>
   <message>
+   <source>Packing</source>
+   <translation>Packen</translation>
+  </message>
+  <message>
    <source>Page for a browser (HTML)</source>
    <translation>Seite für einen Browser (HTML)</translation>
+  </message>
+  <message>
+   <source>Page made with</source>
+   <translation>Seite erstellt mit</translation>
+  </message>
+  <message>
+   <source>Page of {name}</source>
+   <translation>Seite von {name}</translation>
+  </message>
+  <message>
+   <source>Pages (*.html)</source>
+   <translation>Seiten (*.html)</translation>
   </message>
   <message>
    <source>Pages for paper (PDF)</source>
@@ -4462,6 +4558,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ort</translation>
   </message>
   <message>
+   <source>Play</source>
+   <translation>Abspielen</translation>
+  </message>
+  <message>
    <source>Poison message</source>
    <translation>Giftige Nachricht</translation>
   </message>
@@ -4564,6 +4664,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Producers were blocked {count:,} times</source>
    <translation>Producer waren {count:,}-mal blockiert</translation>
+  </message>
+  <message>
+   <source>Producers, topics, groups and queues at this moment</source>
+   <translation>Producer, Topics, Gruppen und Queues in diesem Moment</translation>
   </message>
   <message>
    <source>Program</source>
@@ -4832,6 +4936,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Record each session from its beginning</source>
    <translation>Jede Sitzung von Anfang an aufzeichnen</translation>
+  </message>
+  <message>
+   <source>Recorded</source>
+   <translation>Aufgezeichnet</translation>
+  </message>
+  <message>
+   <source>Recorded with</source>
+   <translation>Aufgezeichnet mit</translation>
   </message>
   <message>
    <source>Recording</source>
@@ -5254,6 +5366,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>{name} speichern</translation>
   </message>
   <message>
+   <source>Save...</source>
+   <translation>Speichern...</translation>
+  </message>
+  <message>
    <source>Saved filters</source>
    <translation>Aufgehobene Filter</translation>
   </message>
@@ -5352,6 +5468,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Seconds since the broker was opened.</source>
    <translation>Sekunden, seit der Broker geöffnet wurde.</translation>
+  </message>
+  <message>
+   <source>Seed</source>
+   <translation>Seed</translation>
   </message>
   <message>
    <source>Seed {seed}</source>
@@ -5478,6 +5598,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zwei davon wählen (mit Strg). Die obere wird mit der unteren verglichen.</translation>
   </message>
   <message>
+   <source>Select what is drawn (a group, a consumer, a partition) to see its figures at this moment.</source>
+   <translation>Etwas Gezeichnetes auswählen (eine Gruppe, einen Consumer, eine Partition), um seine Zahlen in diesem Moment zu sehen.</translation>
+  </message>
+  <message>
    <source>Select {many} of them; {count} are.</source>
    <translation>{many} davon wählen; {count} sind gewählt.</translation>
   </message>
@@ -5508,6 +5632,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Session</source>
    <translation>Sitzung</translation>
+  </message>
+  <message>
+   <source>Session as a page</source>
+   <translation>Sitzung als Seite</translation>
+  </message>
+  <message>
+   <source>Session as a page...</source>
+   <translation>Sitzung als Seite...</translation>
   </message>
   <message>
    <source>Session clock</source>
@@ -5702,6 +5834,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeigen: {title}</translation>
   </message>
   <message>
+   <source>Shown</source>
+   <translation>Gezeigt</translation>
+  </message>
+  <message>
    <source>Shows it on the canvas.</source>
    <translation>Zeigt es auf der Zeichenfläche.</translation>
   </message>
@@ -5788,6 +5924,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Something was done in it that this version does not know: {error}</source>
    <translation>Darin wurde etwas getan, das diese Version nicht kennt: {error}</translation>
+  </message>
+  <message>
+   <source>Space plays; Left and Right go by a second, with Shift by ten, with Ctrl by an event; Home and End go to the ends; Tab goes through what is drawn, Up and Down through partitions.</source>
+   <translation>Leertaste spielt ab; Links und Rechts gehen um eine Sekunde, mit Umschalt um zehn, mit Strg um ein Ereignis; Pos1 und Ende gehen an die Enden; Tab geht durch das Gezeichnete, Auf und Ab durch Partitionen.</translation>
   </message>
   <message>
    <source>Speed</source>
@@ -6476,6 +6616,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Leser arbeiten wieder.</translation>
   </message>
   <message>
+   <source>The recording is not whole: {problem}</source>
+   <translation>Die Aufzeichnung ist nicht vollständig: {problem}</translation>
+  </message>
+  <message>
    <source>The records of a topic or queue.</source>
    <translation>Was ein Topic oder eine Queue hält.</translation>
   </message>
@@ -6574,6 +6718,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The session was stopped.</source>
    <translation>Die Sitzung wurde gestoppt.</translation>
+  </message>
+  <message>
+   <source>The session went on when this page was made.</source>
+   <translation>Die Sitzung lief weiter, als diese Seite erstellt wurde.</translation>
   </message>
   <message>
    <source>The sessions lasted differently long: sums are not judged.</source>
@@ -6760,6 +6908,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Davor war nichts.</translation>
   </message>
   <message>
+   <source>There is nothing to chart.</source>
+   <translation>Es gibt nichts darzustellen.</translation>
+  </message>
+  <message>
    <source>There is nothing to go on from; start it again (Ctrl+R).</source>
    <translation>Es gibt nichts, von wo sie weitergehen kann; neu starten (Strg+R).</translation>
   </message>
@@ -6860,12 +7012,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieser Zeitpunkt lässt sich nicht zeigen: {error}</translation>
   </message>
   <message>
+   <source>This page could not be drawn: {error}.</source>
+   <translation>Diese Seite konnte nicht gezeichnet werden: {error}.</translation>
+  </message>
+  <message>
+   <source>This page needs JavaScript; all of it is in the page, and nothing is loaded.</source>
+   <translation>Diese Seite braucht JavaScript; es ist ganz in der Seite, und nichts wird geladen.</translation>
+  </message>
+  <message>
    <source>This panel has no filter.</source>
    <translation>Diese Tafel hat keinen Filter.</translation>
   </message>
   <message>
    <source>This quote is not closed; end it with {quote}</source>
    <translation>Dieses Anführungszeichen ist nicht geschlossen; mit {quote} beenden</translation>
+  </message>
+  <message>
+   <source>This recording is not whole.</source>
+   <translation>Diese Aufzeichnung ist nicht vollständig.</translation>
   </message>
   <message>
    <source>This report was made without tables; open it to read it.</source>
@@ -7444,6 +7608,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Erst ein Probelauf, und eine Rate.</translation>
   </message>
   <message>
+   <source>With addresses of hosts</source>
+   <translation>Mit Adressen von Hosts</translation>
+  </message>
+  <message>
    <source>With its messages; it can be undone.</source>
    <translation>Mit ihren Nachrichten; das lässt sich zurücknehmen.</translation>
   </message>
@@ -7454,6 +7622,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>With the cooperative rule members go on reading what they keep. The card says how long nobody read which partition.</source>
    <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Karte sagt, wie lange niemand welche Partition las.</translation>
+  </message>
+  <message>
+   <source>With the keys of dead letters</source>
+   <translation>Mit den Schlüsseln der Dead Letters</translation>
   </message>
   <message>
    <source>Withdrawn</source>
@@ -7504,6 +7676,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>So schreiben wie 00:31.5 oder 1,000.</translation>
   </message>
   <message>
+   <source>Writing {name}</source>
+   <translation>{name} wird geschrieben</translation>
+  </message>
+  <message>
    <source>Written as</source>
    <translation>Geschrieben wie</translation>
   </message>
@@ -7522,6 +7698,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Written to {page}; {words}</source>
    <translation>Geschrieben nach {page}; {words}</translation>
+  </message>
+  <message>
+   <source>Written to {path}, {size}.</source>
+   <translation>Geschrieben nach {path}, {size}.</translation>
   </message>
   <message>
    <source>You can step (F4), run (F5) and run fast (F6). Ctrl+P finds every command.</source>
@@ -7566,6 +7746,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>a session time</source>
    <translation>eine Sitzungszeit</translation>
+  </message>
+  <message>
+   <source>addresses of hosts</source>
+   <translation>Adressen von Hosts</translation>
   </message>
   <message>
    <source>after the work: at least once</source>
@@ -7892,6 +8076,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>leer</translation>
   </message>
   <message>
+   <source>en</source>
+   <translation>de</translation>
+  </message>
+  <message>
    <source>end</source>
    <translation>Ende</translation>
   </message>
@@ -7938,6 +8126,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>failing</source>
    <translation>scheiternd</translation>
+  </message>
+  <message>
+   <source>figures of {clock}</source>
+   <translation>Zahlen von {clock}</translation>
   </message>
   <message>
    <source>finished</source>
@@ -8060,12 +8252,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>aufgehoben für {time}</translation>
   </message>
   <message>
+   <source>key {key}</source>
+   <translation>Schlüssel {key}</translation>
+  </message>
+  <message>
    <source>key: keep the last message of each</source>
    <translation>Schlüssel: die letzte Nachricht je Schlüssel behalten</translation>
   </message>
   <message>
    <source>keys not read</source>
    <translation>Schlüssel nicht gelesen</translation>
+  </message>
+  <message>
+   <source>keys of messages</source>
+   <translation>Schlüssel von Nachrichten</translation>
   </message>
   <message>
    <source>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</source>
@@ -8410,6 +8610,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>packer-1 owns all four partitions and goes on where packer-2 has committed. No orders of a customer change places, since a key did not change its partition.</source>
    <translation>packer-1 besitzt alle vier Partitionen und macht weiter, wo packer-2 committet hat. Keine Bestellungen eines Kunden tauschen ihre Plätze, denn kein Schlüssel wechselte die Partition.</translation>
+  </message>
+  <message>
+   <source>payloads</source>
+   <translation>Payloads</translation>
+  </message>
+  <message>
+   <source>peak {rate}</source>
+   <translation>Spitze {rate}</translation>
   </message>
   <message>
    <source>priority levels; 0 is the most urgent</source>
@@ -8968,6 +9176,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Einträge</translation>
   </message>
   <message>
+   <source>{count} kept</source>
+   <translation>{count} geblieben</translation>
+  </message>
+  <message>
    <source>{count} members</source>
    <translation>{count} Mitglieder</translation>
   </message>
@@ -8998,6 +9210,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} more keys</source>
    <translation>{count} weitere Schlüssel</translation>
+  </message>
+  <message>
+   <source>{count} moved</source>
+   <translation>{count} verschoben</translation>
   </message>
   <message>
    <source>{count} newer</source>
@@ -9554,6 +9770,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{what} at {time}</source>
    <translation>{what} um {time}</translation>
+  </message>
+  <message>
+   <source>{what} {count:,}</source>
+   <translation>{what} {count:,}</translation>
   </message>
   <message>
    <source>{what}; write it as in {examples}.</source>

@@ -16,6 +16,15 @@ Card = ProducerCard | ConsumerCard | WorkerCard
 WORKERS_STAY = mark("Workers belong to their queue; consumers of groups can be moved.")
 
 
+def card_note(card: Card) -> str:
+    """What stands at the right end of the second line of a card."""
+    if isinstance(card, ProducerCard):
+        return card.note or rate_text(card.rate_per_s)
+    if not card.note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
+        return plural(card.partitions, "partition")
+    return card.note
+
+
 class CardItem(BoxItem):
     """One card; `is_small` in crowded boxes, where only one line fits."""
 
@@ -37,11 +46,8 @@ class CardItem(BoxItem):
     @staticmethod
     def _visible(card: Card) -> tuple[object, ...]:
         if isinstance(card, ProducerCard):
-            return card.name, card.state, card.note or rate_text(card.rate_per_s)
-        note = card.note
-        if not note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
-            note = plural(card.partitions, "partition")
-        return card.name, card.state, rate_text(card.rate_per_s), card.hue, card.badge, note
+            return card.name, card.state, card_note(card)
+        return card.name, card.state, rate_text(card.rate_per_s), card.hue, card.badge, card_note(card)
 
     @property
     def note(self) -> str:

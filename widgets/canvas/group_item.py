@@ -123,7 +123,7 @@ class GroupItem(CardBox):
         token = TREND_TOKENS.get(group.trend, "muted") if group.lag else "muted"
         icon = STATE_ICON[look.step] if token != "muted" else 0
         room = right - PAD - pill - 10 - icon
-        lag = next((text for text in _lag_texts(group, near) if width_of(text, small) <= room), "")
+        lag = next((text for text in lag_texts(group, near) if width_of(text, small) <= room), "")
         if not lag:
             return
         middle = (32 if near else 31) + PILL_H[look.step] / 2
@@ -163,7 +163,7 @@ class GroupItem(CardBox):
         return f"{self.sentence()}\n{self.group_box.detail}".strip()
 
 
-def _lag_texts(group: GroupBox, near: bool) -> tuple[str, ...]:
+def lag_texts(group: GroupBox, near: bool) -> tuple[str, ...]:
     """The lag in words, from the longest to the shortest; "+ ?" stands for what is not known."""
     lag, unknown = group.lag, group.unknown
     short = "n/a" if lag is None else at_most(short_count(lag), group.is_at_most)

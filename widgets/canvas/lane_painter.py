@@ -96,15 +96,19 @@ def chip_rect(y: float, at: int, shape: LaneShape) -> QRectF:
     return QRectF(shape.chips_x + at * CHIP_PITCH, y + (LANE_H - height) / 2, CHIP_W, height)
 
 
+def strip_shares(lane: Lane, group: LaneGroup, scale: int) -> tuple[float, float]:
+    """Where in a track, 0..1, the log begins and what is committed ends; nothing committed is 1."""
+    start = max(0.0, 1.0 - (lane.end_offset - lane.start_offset) / scale)
+    return start, 1.0 if group.committed is None else max(0.0, 1.0 - (group.lag or 0) / scale)
+
+
 def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, scale: int, theme: Theme) -> None:
     """Read in the owner's hue, unread as the filled gap up to the end, nothing before the log's start."""
-    per_message = strip.width() / scale
-    start_x = max(strip.left(), strip.right() - (lane.end_offset - lane.start_offset) * per_message)
+    start, tick = strip_shares(lane, group, scale)
+    start_x, tick_x = strip.left() + start * strip.width(), strip.left() + tick * strip.width()
     if group.committed is None:
         painter.fillRect(QRectF(start_x, strip.y(), strip.right() - start_x, strip.height()), hatch(theme.muted, 110))
         return
-    lag = group.lag or 0
-    tick_x = max(strip.left(), strip.right() - lag * per_message)
     hue = theme.owner(group.hue) if group.owner and not group.revoked else theme.idle
     read = QRectF(start_x, strip.y(), max(0.0, tick_x - start_x), strip.height())
     gap = QRectF(tick_x, strip.y(), strip.right() - tick_x, strip.height())
@@ -156,11 +160,14 @@ def heat_cells(lanes: tuple[Lane, ...], at: int, per_cell: int) -> list[tuple[fl
     return cells
 
 
+def heat_share(lag: float, scale: int) -> float:
+    """How much of the colour of lag a cell has, 0..1; the square root keeps small lags visible."""
+    return 0.15 + 0.85 * min(1.0, (lag / scale) ** 0.5) if lag > 0 else 0.0
+
+
 def heat_colour(lag: float, scale: int, theme: Theme) -> str:
-    """Nothing to read is the lane's own colour; the square root keeps small lags visible."""
-    if lag <= 0:
-        return theme.lane
-    return mix(theme.lane, theme.lag_fill, 0.15 + 0.85 * min(1.0, (lag / scale) ** 0.5))
+    """Nothing to read is the lane's own colour."""
+    return mix(theme.lane, theme.lag_fill, heat_share(lag, scale)) if lag > 0 else theme.lane
 
 
 def draw_heat_cells(

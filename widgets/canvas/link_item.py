@@ -24,6 +24,11 @@ ARROW = 7.0
 THICKEST = 7.0
 
 
+def thickness_of(rate_per_s: float) -> float:
+    """1.5 at rest, one and a bit more for each doubling of the rate."""
+    return 1.5 if isnan(rate_per_s) else min(THICKEST, 1.5 + 0.5 * log2(1 + rate_per_s))
+
+
 class LinkItem(BoxItem):
     """One link. It lies under the boxes, in the gap between their columns."""
 
@@ -47,9 +52,7 @@ class LinkItem(BoxItem):
 
     @property
     def thickness(self) -> float:
-        """1.5 at rest, one and a bit more for each doubling of the rate."""
-        per_s = self.link.rate_per_s
-        return 1.5 if isnan(per_s) else min(THICKEST, 1.5 + 0.5 * log2(1 + per_s))
+        return thickness_of(self.link.rate_per_s)
 
     def set_link(self, link: Link, stalled: bool) -> None:
         """Show other data; `stalled` while a rebalance stops the reading."""

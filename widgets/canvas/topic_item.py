@@ -111,7 +111,7 @@ class TopicItem(BoxItem):
         self.topic = topic
         self.ghosts: dict[GhostKey, GhostMove] = {}
         self.owner = ""
-        self._chips, self._scale = shown_groups(topic), nice_scale(_largest_lag(topic), 0)
+        self._chips, self._scale = shown_groups(topic), nice_scale(largest_lag(topic), 0)
 
     @property
     def measures(self) -> LaneShape:
@@ -127,7 +127,7 @@ class TopicItem(BoxItem):
         old, self.topic = self.topic, topic
         if topic == old:
             return
-        chips, scale = shown_groups(topic), nice_scale(_largest_lag(topic), self._scale)
+        chips, scale = shown_groups(topic), nice_scale(largest_lag(topic), self._scale)
         if (chips, scale) != (self._chips, self._scale) or len(old.lanes) != len(topic.lanes) or self.is_heat_map:
             self._chips, self._scale = chips, scale
             self.update()
@@ -324,7 +324,8 @@ def _place_line(group: LaneGroup) -> str:
     )
 
 
-def _largest_lag(topic: TopicBox) -> int:
+def largest_lag(topic: TopicBox) -> int:
+    """In messages, of all groups and lanes; 0 where none is known."""
     return max((group.lag or 0 for lane in topic.lanes for group in lane.groups), default=0)
 
 

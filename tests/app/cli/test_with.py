@@ -57,8 +57,11 @@ def test_an_assertion_that_does_not_hold_fails_what_has_passed(capfd: Any, tmp_p
     assert main(["with", "--session", str(session), *PYTHON, f"open({str(tmp_path / 'ran')!r}, 'w')"]) == Exit.REFUSED
     assert "give another one" in capfd.readouterr().err
     assert not (tmp_path / "ran").exists()
-    assert main(["with", "--queue", "mail", "--assert", "everything_done", *PYTHON, SEND + TAKE + ACK]) == 0
-    assert capfd.readouterr().err == ""
+    page = tmp_path / "page.html"
+    options = ("--queue", "mail", "--assert", "everything_done", "--page", str(page))
+    assert main(["with", *options, *PYTHON, SEND + TAKE + ACK]) == 0
+    assert capfd.readouterr() == (f"{page}\n", "")
+    assert "</html>" in page.read_text(encoding="utf-8")
 
 
 def test_a_condition_is_asserted_and_a_fault_that_nobody_meets_is_told(capfd: Any) -> None:

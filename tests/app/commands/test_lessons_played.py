@@ -141,7 +141,7 @@ PLAYED: dict[str, Sequence[Act]] = {
     ),
     "share-group": (
         after(2),
-        after(4),
+        after(3),
         after(20),
         after(9),
         command("duplicate_client", "worker:floor-1"),

@@ -242,6 +242,15 @@ out.mkdir()
 """
 
 
+# The third does not fit.
+WRITES_A_PAGE = """
+import pathlib, sys
+if "test_2" in sys.argv[-1]:
+    sys.exit("brokerscope: no room")
+pathlib.Path(sys.argv[-1]).write_text("\\n".join(sys.argv[1:]))
+"""
+
+
 @pytest.mark.parametrize(
     ("tests", "program"),
     [(1, WRITES_THEM), (2, WRITES_THEM), pytest.param(2, None, marks=[pytest.mark.spark, pytest.mark.long])],
@@ -264,6 +273,20 @@ def test_the_report_of_a_run_is_made(pytester, run_pytest, monkeypatch, tests, p
         assert out == str(pytester.path / ".brokerscope" / "report")
 
 
+def test_the_pages_of_a_run_are_made_beside_each_other(pytester, run_pytest, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(plugin, "_PROGRAM", WRITES_A_PAGE)
+    pytester.makepyfile(test_shop="".join(FAILS.replace("test_orders", f"test_{number}") for number in range(3)))
+    result = run_pytest("--brokerscope-page", "pages/of this run")
+    names = [f"test_shop.test_{number}" for number in range(2)]
+    result.stdout.fnmatch_lines(
+        [*(f"The page of {name} is pages/of this run/{name}.html." for name in names), "brokerscope: no room"]
+    )
+    for name in names:
+        page = (pytester.path / "pages" / "of this run" / f"{name}.html").read_text(encoding="utf-8")
+        assert page.split("\n")[:2] == ["share", str(pytester.path / ".brokerscope" / name)]
+
+
 def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytester, run_pytest, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(test_shop=FAILS)
@@ -274,10 +297,13 @@ def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytest
     result.assert_outcomes(failed=1)
 
 
-def test_a_report_of_nothing_is_said_to_be_none(pytester, run_pytest):
+@pytest.mark.parametrize(
+    ("options", "what"), [(["--brokerscope-report"], "report"), (["--brokerscope-page=x"], "page")]
+)
+def test_a_report_of_nothing_is_said_to_be_none(pytester, run_pytest, options, what):
     pytester.makepyfile("def test_nothing(broker): ...")
-    result = run_pytest("--brokerscope-report")
-    result.stdout.fnmatch_lines(["No recording was kept, so there is no report; --brokerscope-record=all keeps all."])
+    result = run_pytest(*options)
+    result.stdout.fnmatch_lines([f"No recording was kept, so there is no {what}; --brokerscope-record=all keeps all."])
 
 
 def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester, run_pytest):

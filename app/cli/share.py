@@ -1,0 +1,85 @@
+"""`brokerscope share`: a session as one page that anybody can open."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from app.cli.comma_lists import complete_lists
+from app.cli.errors import CommandError
+from app.cli.folders import folder
+from app.cli.numbers import seconds
+from app.cli.parser import Command, Parser, with_exits
+from app.environment.did_you_mean import meant
+from app.environment.exits import Exit
+from app.environment.extras import why_missing
+
+LEFT_OUT = ("keys", "hosts")
+
+
+def command() -> Command:
+    """The parser of the command, and what runs it."""
+    parser = Parser(
+        prog="brokerscope share",
+        description="Write a recorded session as one HTML file: canvas, timeline, figures, events and charts at every "
+        "second, opened by a double click, without an installation or a network. Payloads are not in it.",
+        **with_exits("The exit code of a page that is made is 3 where the recording is not whole."),
+    )
+    parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the file to write")
+    parser.add_argument(
+        "--from", type=seconds, dest="from_s", metavar="SECONDS", help="session time at which it begins"
+    )
+    parser.add_argument("--to", type=seconds, dest="to_s", metavar="SECONDS", help="session time at which it ends")
+    parser.add_argument(
+        "--without",
+        type=_left_out,
+        default=(),
+        metavar="WHAT",
+        help=f"leave out, too: {', '.join(LEFT_OUT)}, with commas between",
+    )
+    complete_lists(parser, {"without": LEFT_OUT})
+    return parser, run
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the page and print its path. Raises what keeps it from being made."""
+    check_target(options.out)
+    return write_page(options.session, options.out, options.from_s, options.to_s, options.without)
+
+
+def write_page(
+    session: Path, out: Path, from_s: float | None = None, to_s: float | None = None, without: tuple[str, ...] = ()
+) -> int:
+    """Write the page of a session and print its path; the exit code."""
+    from app.pages.moments import PagePart
+    from app.pages.page import share
+
+    made = share(session, out, PagePart(from_s, to_s, without))
+    print(made.path)
+    for problem in made.problems:
+        print(f"brokerscope: the recording is not whole: {problem}", file=sys.stderr)
+    return Exit.NOT_FOUND if made.problems else Exit.DONE
+
+
+def check_target(out: Path) -> None:
+    """Raises CommandError where no page can be made, or none be written there."""
+    if missing := why_missing("gui"):
+        raise CommandError(missing, Exit.REFUSED)
+    if out.is_dir():
+        raise CommandError(f"{out} is a folder; name a file in it, as {out / 'session.html'}.")
+    if not out.absolute().parent.is_dir():
+        raise CommandError(
+            f"There is no folder {out.parent} to write {out.name} into; create it first.", Exit.NOT_FOUND
+        )
+
+
+def _left_out(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in LEFT_OUT:
+            raise argparse.ArgumentTypeError(
+                f"there is no {name!r}{meant(name, LEFT_OUT)}; there are {', '.join(LEFT_OUT)}"
+            )
+    return names

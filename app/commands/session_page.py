@@ -1,0 +1,115 @@
+"""The session as one page that anybody can open."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
+
+from app.commands.context import CommandContext
+from app.commands.registry import Command
+from app.pages.moments import HOSTS, KEYS, PagePart
+from app.pages.page import SUFFIX, Made, share
+from app.sessions.cleaning import keep
+from app.sessions.work import Work
+from broker_core.clock import s_from_ns
+from resources.units import byte_size
+from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.hint_bar import Notice
+from widgets.i18n import tr
+
+_BREATH_S = 0.001  # between two moments, for the window to draw
+
+
+class SessionPageHandlers(QObject):
+    """A command of the menu File."""
+
+    COMMANDS = (
+        Command(
+            "session_page",
+            "Session as a page...",
+            "File",
+            "Ctrl+Shift+H",
+            "export",
+            "One file that anybody can open and scrub in a browser.",
+        ),
+    )
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
+        context.registry.bind("session_page", self._ask, self._why_not)
+
+    def _why_not(self) -> str:
+        if self._controller.folder is None:
+            return tr("This session is not recorded.")
+        return "" if self._controller.end_ns else tr("Nothing has happened yet.")
+
+    def _ask(self) -> None:
+        end_s = s_from_ns(self._controller.end_ns)
+        dialog = FormDialog(
+            tr("Session as a page"),
+            tr(
+                "One HTML file with the canvas, the timeline, figures and charts at every second. Whoever gets it "
+                "opens it by a double click, without Brokerscope. Payloads are not in it."
+            ),
+            (
+                Field("from_s", tr("From"), "decimal", 0.0, most=end_s, suffix=" s"),
+                Field("to_s", tr("To"), "decimal", end_s, most=end_s, suffix=" s"),
+                Field("keys", tr("With the keys of dead letters"), "check", True),
+                Field("hosts", tr("With addresses of hosts"), "check", True),
+            ),
+            tr("Save..."),
+            why_not=lambda values: tr("It ends before it begins.") if values["from_s"] > values["to_s"] else "",
+            parent=self._context.window,
+        )
+        dialog.chosen.connect(self._ask_target)
+        dialog.open()
+
+    def _ask_target(self, values: Values) -> None:
+        folder = self._controller.folder
+        assert folder is not None
+        found, _ = QFileDialog.getSaveFileName(
+            self._context.window,
+            tr("Session as a page"),
+            str(Path.home() / f"{folder.name}{SUFFIX}"),
+            tr("Pages (*.html)"),
+        )
+        if found:
+            without = tuple(name for name in (KEYS, HOSTS) if not values[name])
+            # Up to the end is up to the last event, which a field of tenths may miss.
+            to_s = None if values["to_s"] >= round(s_from_ns(self._controller.end_ns), 1) else values["to_s"]
+            self.make(Path(found), PagePart(values["from_s"], to_s, without))
+
+    def make(self, target: Path, wanted: PagePart) -> None:
+        """Write the page, as a job; of a session that is being recorded, as far as it has come."""
+        folder = self._controller.folder
+        assert folder is not None
+        running = self._controller.running
+        recorder = None if running is None or self._controller.stopped else running.recorder
+        keep(folder)
+
+        def work(work: Work) -> Made:
+            if recorder is not None:
+                recorder.flush()
+
+            def report(done: float, message: str) -> None:
+                work.report(done, message)
+                time.sleep(_BREATH_S)
+
+            return share(folder, target, wanted, report)
+
+        self._context.jobs.work(tr("Page of {name}", name=folder.name), work, self._told)
+        self._context.show_message(tr("Making the page {target}.", target=target))
+
+    def _told(self, made: Made) -> str:
+        sentence = tr("Written to {path}, {size}.", path=made.path, size=byte_size(made.size_bytes))
+        if made.problems:
+            sentence = f"{sentence} {tr('The recording is not whole: {problem}', problem=made.problems[0])}"
+        opens = partial(QDesktopServices.openUrl, QUrl.fromLocalFile(str(made.path.absolute())))
+        self._context.window.hint.show_notice(Notice(sentence, tr("Open it"), opens))
+        return sentence

@@ -1,0 +1,311 @@
+"""A recorded session as data for a page: what the window shows at each second of it, in the window's words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from app.pages.columns import Columns
+from app.pages.happenings import Happenings
+from app.pages.scene import Scene, Tree, state_of
+from app.presenters.canvas import CanvasModel
+from app.presenters.charts import chart_facts
+from app.presenters.inspector import inspector_facts
+from app.presenters.owners import Owners
+from app.presenters.rates import Rates
+from app.presenters.rebalances import RebalanceCards
+from app.presenters.status import StatusModel
+from app.presenters.timeline import TimelineModel
+from app.sessions.bookmarks import Bookmarks
+from app.sessions.shown import Collectors
+from app.sessions.stored import StoredSession
+from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.recording.event_index import EventIndex
+from broker_core.snapshots import Snapshot
+from resources.colours import HUES
+from widgets.bytes_text import contained
+from widgets.canvas.view import BENCH_ID, CanvasView, lane_id
+from widgets.cards import Move, Party, RebalanceFacts
+from widgets.formats import Times, session_time
+from widgets.i18n import mark, tr
+from widgets.panels.inspector import MOMENT, InspectorFacts
+from widgets.timeline import LANES, TICK_LANES
+
+KEYS, HOSTS = "keys", "hosts"
+#: What can be left out: its words on the page.
+WITHOUT = {KEYS: mark("keys of messages"), HOSTS: mark("addresses of hosts")}
+MOVES_LISTED = 200
+_REPORT_EVERY = 2_000
+_ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[?(?:[0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F:]*\]?(?::\d+)?")
+_HIDDEN = "…"
+
+Report = Callable[[float, str], object]
+
+
+class PagePart(NamedTuple):
+    """The part of a session that a page has: seconds of session time, None for its ends; and what is left out of it."""
+
+    from_s: float | None = None
+    to_s: float | None = None
+    without: tuple[str, ...] = ()
+
+
+class MomentViews:
+    """What the window shows of a snapshot, from the models that its canvas, inspector and cards are filled from.
+
+    `shown` has the last word on each text.
+    """
+
+    def __init__(self, collectors: Collectors, times: Times, shown: Callable[[str], str] = str) -> None:
+        self._ownership, self._times, self._shown = collectors.ownership, times, shown
+        self._rates, self._owners = Rates(), Owners()
+        self._rates.attach(collectors.series)
+        self._owners.attach(collectors.hues)
+        self._canvas = CanvasModel(self._owners, self._rates)
+        self._cards = RebalanceCards(self._owners, times)
+        self._cards.attach(collectors.ownership)
+        self._status = StatusModel(self._rates)
+        self._scene = Scene()
+
+    def tree(self, snapshot: Snapshot, second: dict[str, str]) -> Tree:
+        """All of a moment; `second` says by id what was done with messages in the second from there on."""
+        view = self._canvas.view(snapshot)
+        status = self._status.update(snapshot)
+        facts = {}
+        for name in _inspected(view):
+            found = inspector_facts(snapshot, name, self._rates, self._ownership)
+            if found is not None:
+                facts[name] = facts_tree(found, second.get(name, ""))
+        return self._said(
+            {
+                "clock": session_time(snapshot.time_ns),
+                "wall": self._times.wall(snapshot.time_ns),
+                "rate": status.rate,
+                "in_flight": status.in_flight,
+                "scene": self._scene.tree(view),
+                "facts": facts,
+                "cards": {f"{card.key[1]} {card.group}": card_tree(card) for card in self._cards.of(snapshot)},
+            }
+        )
+
+    def _said(self, value: Any) -> Any:
+        """Texts as `shown` has them; the names of leaves stay."""
+        if self._shown is str:
+            return value
+        if isinstance(value, dict):
+            return {name: self._said(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self._said(each) for each in value]
+        return self._shown(value) if isinstance(value, str) else value
+
+
+def _inspected(view: CanvasView) -> Iterator[str]:
+    """The ids of whatever can be selected."""
+    for producer in view.producers:
+        yield producer.id
+    for topic in view.topics:
+        yield topic.id
+        for lane in topic.lanes:
+            yield lane_id(topic.name, lane.partition)
+    for group in view.groups:
+        yield group.id
+        for member in group.members:
+            yield member.id
+    yield BENCH_ID
+    for card in view.bench:
+        yield card.id
+    for queue in view.queues:
+        yield queue.id
+        for worker in queue.workers:
+            yield worker.id
+
+
+def facts_tree(facts: InspectorFacts, second: str = "") -> Tree:
+    """What the inspector shows of a thing. A row has what it leads to: an id, "at:" with nanoseconds, or ""."""
+    return {
+        "kind": facts.kind,
+        "name": facts.name,
+        "state": state_of(facts.state),
+        "note": facts.note,
+        "second": second,
+        "sections": [
+            {
+                "title": title,
+                "rows": [{"label": row[0], "value": row[1], "link": row[2] if len(row) == 3 else ""} for row in rows],
+            }
+            for title, rows in facts.sections
+        ],
+    }
+
+
+def card_tree(card: RebalanceFacts) -> Tree:
+    """What the card of a rebalance shows."""
+    return {
+        "group": card.group,
+        "cause": card.cause,
+        "state": state_of(card.state),
+        "generation": card.generation,
+        "started": card.started,
+        "started_ms": card.key[1] // NS_PER_MS,
+        "no_reader": card.no_reader,
+        "gaps": card.gaps,
+        "moved": [_move(move) for move in card.moved[:MOVES_LISTED]],
+        "moved_count": len(card.moved),
+        "kept_count": len(card.kept),
+    }
+
+
+def _move(move: Move) -> Tree:
+    return {"place": move.place, "old": _party(move.old), "new": _party(move.new)}
+
+
+def _party(party: Party) -> Tree:
+    return {"name": party.name, "hue": party.hue % HUES if party.hue >= 0 else -1, "badge": party.letter}
+
+
+def moments_of(end_ns: int, wanted: PagePart) -> list[int]:
+    """The whole seconds of the part that is wanted, and its end. Raises INVALID_REQUEST where nothing is in it."""
+    first_ns = ns_from_s(wanted.from_s or 0.0)
+    last_ns = end_ns if wanted.to_s is None else min(end_ns, ns_from_s(wanted.to_s))
+    if first_ns > end_ns:
+        about = f"--from {wanted.from_s:g} is after the end of the session, which lasts {s_from_ns(end_ns):.1f} s"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+    if first_ns > last_ns:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"--from {wanted.from_s:g} is after --to {wanted.to_s:g}")
+    seconds = range(-(-first_ns // NS_PER_S), last_ns // NS_PER_S + 1)
+    return sorted({first_ns, *(second * NS_PER_S for second in seconds), last_ns})
+
+
+def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str, Any]:
+    """The data of a page of an open session. Raises BrokerError as `moments_of`, and what `report` raises."""
+    moments_ns = moments_of(stored.end_ns, wanted)
+    first_ns, last_ns = moments_ns[0], moments_ns[-1]
+    shown = _without_hosts if HOSTS in wanted.without else str
+    collectors = Collectors(stored.scenario)
+    happenings = Happenings(moments_ns, last_ns, keys=KEYS not in wanted.without, shown=shown)
+    sinks = (
+        *(collectors.timeline, collectors.ownership, collectors.hues, collectors.latencies, collectors.series),
+        happenings,
+    )
+    expected = max(1, stored.event_count)
+    for number, event in enumerate(EventIndex(stored.folder).events(0)):
+        if number % _REPORT_EVERY == 0:
+            report(min(0.4, 0.4 * number / expected), tr("Reading"))
+        for sink in sinks:
+            sink(event)
+    times = Times(stored.started_at)
+    views = MomentViews(collectors, times, shown)
+    columns = Columns()
+    for moment, time_ns in enumerate(moments_ns):
+        report(0.4 + 0.5 * moment / len(moments_ns), session_time(time_ns))
+        columns.add(views.tree(stored.playback.at(time_ns), happenings.second(moment)))
+    return {
+        "title": contained(shown(stored.metadata.scenario or stored.folder.name)),
+        "about": contained(shown(" ".join(stored.scenario.about.split()) if stored.text else "")),
+        "started": contained(stored.metadata.started_at),
+        "from_ms": first_ns // NS_PER_MS,
+        "to_ms": -(-last_ns // NS_PER_MS),
+        "session_ms": -(-stored.end_ns // NS_PER_MS),
+        "moments_ms": [time_ns / NS_PER_MS for time_ns in moments_ns],
+        "columns": columns.plain(),
+        "events": happenings.events,
+        "unlisted": happenings.unlisted(),
+        "timeline": _timeline(stored, collectors, first_ns, last_ns, shown),
+        "charts": _charts(collectors, stored.end_ns, first_ns, last_ns, shown),
+    }
+
+
+def _timeline(
+    stored: StoredSession, collectors: Collectors, first_ns: int, last_ns: int, shown: Callable[[str], str]
+) -> dict[str, Any]:
+    """The strip below the canvas, cut to the part that is shown."""
+    rates = Rates()
+    rates.attach(collectors.series)
+    model = TimelineModel(rates)
+    model.attach(collectors.timeline)
+    model.bookmarks = [(each.time_ns, each.name) for each in Bookmarks(stored.folder).all()]
+    facts = model.update(Snapshot(stored.end_ns, 0))
+    bands = [band for band in facts.bands if band.start_ns <= last_ns and (band.end_ns or last_ns) >= first_ns]
+    ticks = [tick for tick in facts.ticks if first_ns <= tick.time_ns <= last_ns]
+    cut = dataclasses.replace(facts, bands=tuple(bands), ticks=tuple(ticks))
+    return {
+        "peak": tr("peak {rate}", rate=f"{facts.peak_per_s:,}"),
+        "peak_per_s": facts.peak_per_s,
+        "samples": [
+            [at_ns // NS_PER_MS, round(per_s, 1)] for at_ns, per_s in facts.samples if first_ns <= at_ns <= last_ns
+        ],
+        "lanes": [[lane, tr(LANES[lane])] for lane in cut.lanes()],
+        "bands": [
+            {
+                "lane": band.lane,
+                "from_ms": max(first_ns, band.start_ns) / NS_PER_MS,
+                "to_ms": min(last_ns, band.end_ns or last_ns) / NS_PER_MS,
+                "label": contained(shown(band.label)),
+            }
+            for band in bands
+        ],
+        "ticks": [
+            {
+                "lane": TICK_LANES.get(tick.kind, ""),
+                "kind": tick.kind,
+                "ms": tick.time_ns / NS_PER_MS,
+                "label": contained(shown(tick.label)),
+            }
+            for tick in ticks
+        ],
+    }
+
+
+def _charts(
+    collectors: Collectors, end_ns: int, first_ns: int, last_ns: int, shown: Callable[[str], str]
+) -> list[dict[str, Any]]:
+    from_s, to_s = s_from_ns(first_ns), s_from_ns(last_ns)
+    found = []
+    for chart in chart_facts(collectors, end_ns):
+        times_s = chart.curves[0].times_s.tolist()
+        first, last = bisect_left(times_s, from_s), bisect_right(times_s, to_s)
+        curves = [
+            {
+                "name": contained(shown(curve.name)),
+                "hue": curve.hue % HUES,
+                "values": [
+                    None if math.isnan(value) else round_to(value) for value in curve.values[first:last].tolist()
+                ],
+            }
+            for curve in chart.curves
+        ]
+        found.append(
+            {
+                "title": chart.title,
+                "unit": chart.unit,
+                "about": chart.about,
+                "logarithmic": chart.logarithmic,
+                "times_s": [round(at_s, 3) for at_s in times_s[first:last]],
+                "curves": curves,
+            }
+        )
+    return found
+
+
+def round_to(value: float, digits: int = 4) -> float | int:
+    """A value of a chart, where no eye and no tool tip tells more digits; whole numbers as they are."""
+    return int(value) if value == int(value) else float(f"{value:.{digits}g}")
+
+
+def _without_hosts(text: str) -> str:
+    return _ADDRESS.sub(_HIDDEN, text)
+
+
+def encoded(data: dict[str, Any]) -> bytes:
+    """As the page reads it."""
+    return msgspec.json.encode(data)
+
+
+__all__ = ["HOSTS", "KEYS", "MOMENT", "WITHOUT", "MomentViews", "PagePart", "encoded", "gather", "moments_of"]

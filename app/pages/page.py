@@ -1,0 +1,250 @@
+"""A session as one HTML file: its data, the page that draws them, and what it may do, which is nothing but that."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import resources
+from app.pages.moments import WITHOUT, PagePart, Report, encoded, gather
+from app.pages.words import words
+from app.sessions.stored import StoredSession
+from broker_core.clock import NS_PER_MS, s_from_ns
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.version import program_version
+from resources.colours import HUES, ink_on
+from widgets.bytes_text import contained
+from widgets.canvas import lane_painter, layout, queue_item
+from widgets.canvas.step import Step
+from widgets.formats import session_time
+from widgets.i18n import tr
+from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
+
+MOST_BYTES = 25_000_000  # what mail and tickets take
+SUFFIX = ".html"
+_ICONS = ("info", "play", "pause", "step", "chevron-left", "chevron-right", "close", "copy", "sun", "moon")
+#: What the page draws with, as the window does.
+_SIZES = {
+    "header": layout.TOPIC_HEADER_H,
+    "lane": layout.LANE_H,
+    "heat_label": layout.HEAT_LABEL_H,
+    "cell": layout.CELL_PITCH,
+    "pad": layout.PAD,
+    "label_x": lane_painter.LABEL_X,
+    "track_x": lane_painter.TRACK_X[Step.NEAR],
+    "track_h": lane_painter.TRACK_H,
+    "end_w": lane_painter.END_W[Step.NEAR],
+    "chip": lane_painter.CHIP_W,
+    "chip_pitch": lane_painter.CHIP_PITCH,
+    "chip_h": lane_painter.CHIP_H[Step.NEAR],
+    "rings_y": queue_item.RINGS_Y,
+    "ring": queue_item.RING_SIZE,
+    "ring_pitch": queue_item.RING_PITCH,
+}
+
+
+class Made(NamedTuple):
+    """A page that was written; `problems` says in sentences what the recording lacks."""
+
+    path: Path
+    size_bytes: int
+    problems: tuple[str, ...]
+
+
+def share(folder: Path, target: Path, wanted: PagePart, report: Report = lambda _share, _message: None) -> Made:
+    """Write the page of the session in `folder` to `target`, whole or not at all.
+
+    `report(share, message)` tells how far it is, and may raise to end it. Raises BrokerError: as `open_session`,
+    INVALID_REQUEST where the part that is wanted is empty or too large for a page; OSError where it cannot be written.
+    """
+    stored = StoredSession(folder)
+    made = page_of(stored, wanted, report)
+    if len(made) > MOST_BYTES:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, _too_large(stored, wanted, len(made)))
+    report(0.97, tr("Writing {name}", name=target.name))
+    _write(target, made)
+    return Made(target, len(made), tuple(stored.problems))
+
+
+def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
+    """The page of an open session. Raises BrokerError as `moments_of`, and what `report` raises."""
+    data = gather(stored, wanted, report)
+    report(0.92, tr("Packing"))
+    said = words()
+    data |= {"words": said, "sizes": _SIZES, "hues": HUES}
+    script = _text("page.js")
+    charts = (resources.path("report", "echarts.min.js")).read_text(encoding="utf-8")
+    style = _colours() + _text("page.css")
+    page = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            policy=f"default-src 'none'; script-src {_hash(script)} {_hash(charts)}; style-src {_hash(style)}",
+            style=Markup(style),
+            script=Markup(script),
+            icons=[(name, Markup(_icon(name))) for name in sorted(_icons(data["columns"]["templates"]))],
+            data=Markup(_packed(encoded(data))),
+            charts=Markup(_packed_charts()),
+            title=data["title"],
+            facts=_facts(stored, data),
+            left_out=_left_out(wanted, data["unlisted"]),
+            problems=[contained(problem) for problem in stored.problems],
+            recording=stored.recording,
+            said=said,
+        )
+    )
+    return page.encode()
+
+
+def _facts(stored: StoredSession, data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Which session it is, and which versions made what."""
+    metadata = stored.metadata
+    whole, shown = (_clock(data["session_ms"]), f"{_clock(data['from_ms'])}–{_clock(data['to_ms'])}")
+    versions = metadata.versions.get("brokerscope", "")
+    found = [
+        (tr("Recorded"), data["started"][:19].replace("T", " ") + " UTC" if data["started"] else ""),
+        (tr("Lasted"), whole),
+        (tr("Shown"), shown if data["from_ms"] or data["to_ms"] < data["session_ms"] else ""),
+        (tr("Seed"), "" if metadata.seed is None else str(metadata.seed)),
+        (tr("Session"), metadata.session_id[:8]),
+        (tr("Recorded with"), f"Brokerscope {versions}" if versions else ""),
+        (tr("Page made with"), f"Brokerscope {program_version()}"),
+    ]
+    return [(name, contained(value)) for name, value in found if value]
+
+
+def _left_out(wanted: PagePart, unlisted: int) -> str:
+    what = ", ".join([tr("payloads"), *(tr(WITHOUT[name]) for name in wanted.without)])
+    more = tr(" Of the dead letters {count:,} are counted, not listed.", count=unlisted) if unlisted else ""
+    return tr("Left out: {what}.", what=what) + more
+
+
+def _clock(time_ms: int) -> str:
+    return session_time(time_ms * NS_PER_MS)[:-4]
+
+
+def _too_large(stored: StoredSession, wanted: PagePart, size_bytes: int) -> str:
+    from_s = wanted.from_s or 0.0
+    end_s = s_from_ns(stored.end_ns) if wanted.to_s is None else wanted.to_s
+    would_s = from_s + int((end_s - from_s) * 0.9 * MOST_BYTES / size_bytes)
+    megabytes = MOST_BYTES / 1e6
+    return (
+        f"the page would have {size_bytes / 1e6:.1f} MB, more than the {megabytes:.0f} MB that mail and tickets take; "
+        f"--from {from_s:g} --to {would_s:g} would do"
+    )
+
+
+def _write(target: Path, page: bytes) -> None:
+    """Beside it first: what is there stays where the disk is full. A device is written to."""
+    target = target.resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(page)
+        return
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(page)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+# -- parts of the page
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(resources.path("session_page")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _text(name: str) -> str:
+    return resources.path("session_page", name).read_text(encoding="utf-8")
+
+
+def _hash(source: str) -> str:
+    """What the page's content security policy allows: this script or style, and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
+def _packed(data: bytes) -> str:
+    """Its length in four bytes and itself deflated, in 85 characters, a tenth shorter than in 64; without the "<" that
+    could end its element.
+    """
+    deflated = zlib.compress(data, 9)
+    return base64.b85encode(len(deflated).to_bytes(4, "big") + deflated, pad=True).decode().replace("<", '"')
+
+
+@cache
+def _packed_charts() -> str:
+    return _packed(resources.path("report", "echarts.min.js").read_bytes())
+
+
+def _icon(name: str) -> str:
+    """The drawing alone, without its svg element."""
+    text = resources.path("icons", f"{name}.svg").read_text(encoding="utf-8")
+    return text[text.index(">") + 1 : text.rindex("</svg>")].strip()
+
+
+def _icons(templates: list[str]) -> set[str]:
+    """Those that the page may draw: a state's icon is a text of its data."""
+    shipped = {path.stem for path in resources.path("icons").glob("*.svg")}
+    return {*_ICONS, *_KINDS.values(), *shipped.intersection(templates)} | _of_events()
+
+
+_KINDS = {
+    "producer": "producer",
+    "topic": "topic",
+    "group": "group",
+    "bench": "bench",
+    "queue": "queue",
+    "workers": "worker",
+    "dlq": "dead-letter",
+}
+
+
+@cache
+def _of_events() -> frozenset[str]:
+    from widgets.theme_states import STATE_STYLES
+
+    return frozenset(style.icon for style in STATE_STYLES.values())
+
+
+def _colours() -> str:
+    """The window's colours as variables: light, dark where the system or the reader wants it, light on paper."""
+    light, dark = _variables(LIGHT), _variables(DARK)
+    return (
+        f":root{{color-scheme:light;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
+        f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
+        + "".join(
+            f".h{at}{{fill:var(--h{at});stroke:var(--h{at});background:var(--h{at});color:var(--k{at})}}"
+            f".canvas text.k{at}{{fill:var(--k{at})}}\n"
+            for at in range(HUES)
+        )
+    )
+
+
+def _variables(theme: Theme) -> str:
+    tokens = "".join(f"--{name.replace('_', '-')}:{theme.colour(name)};" for name in COLOUR_TOKENS)
+    hues = "".join(f"--h{at}:{hue};--k{at}:{ink_on(hue)};" for at, hue in enumerate(theme.owner_hues))
+    return tokens + hues
