@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from broker_core.events import Event, EventKind
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from tests.broker_core.testing.clients import READERS, Reader, produce
 
@@ -108,6 +109,26 @@ def test_another_process_goes_on_where_one_has_ended(broker: EmbeddedBroker, lib
             reader.commit()
     # Its client may have fetched all six: the broker cannot know that the program had three.
     assert {*WHOLE} - {*holding(broker)} <= {"nothing_twice"}
+
+
+@OF_EACH
+def test_a_member_goes_on_after_a_restart_of_the_broker(library: str):
+    with EmbeddedBroker(durability="file") as broker:
+        broker.create_topic("t")
+        broker.publish("t", *range(6))
+        with READERS[library](broker) as reader:
+            assert reader.take(3) == [0, 1, 2]
+            reader.commit()  # with it the group is written
+            broker.restart()
+            joined_before = len(joins(broker))
+            assert reader.take(3) == [3, 4, 5]
+            reader.commit()
+            assert len(joins(broker)) == joined_before
+        assert broker.audit().everything_done()
+
+
+def joins(broker: EmbeddedBroker) -> list[Event]:
+    return [event for event in broker.events.events if event.kind is EventKind.MEMBER_JOINED]
 
 
 # -- wrong ones
