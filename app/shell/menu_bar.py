@@ -30,7 +30,7 @@ LAST_MENUS = (mark("Scenarios"), mark("Help"))
 PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "File": (
         ("pick_scenario", "new_scenario", "open_scenario", "edit_scenario", "save_scenario"),
-        ("open_session", "save_copy", "save_test", "open_session_folder"),
+        ("open_session", "save_copy", "session_page", "save_test", "open_session_folder"),
         ("export_report",),
         ("settings",),
         ("quit",),
