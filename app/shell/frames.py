@@ -48,12 +48,13 @@ class Durations:
 class Frames(QObject):
     """Calls `draw` 30 times a second, lets Qt paint, then calls `grant(seconds)` with what is left of the interval.
 
+    What a frame costs is counted only where `draw` returns True: it may leave one out.
     Frames that come too late for one to be drawn are counted only while `moving()`: on a still picture none is missed.
     """
 
     def __init__(
         self,
-        draw: Callable[[], object],
+        draw: Callable[[], bool],
         grant: Callable[[float], object],
         moving: Callable[[], bool],
         parent: QObject | None = None,
@@ -63,6 +64,7 @@ class Frames(QObject):
         self._draw = draw
         self._grant = grant
         self._began_s = 0.0
+        self._drawn = True
         self._due_s = 0.0
         self._costs_s: deque[float] = deque(maxlen=REMEMBERED)
         self._delays_s: deque[float] = deque(maxlen=REMEMBERED)
@@ -94,14 +96,15 @@ class Frames(QObject):
         if self._moving():
             self.dropped += int(delay_s * 1000 / FRAME_MS)
         self._due_s = now_s + FRAME_MS / 1000
-        self._draw()
+        self._drawn = self._draw()
         # What was marked for repainting is painted before a timer of 0 ms fires.
         QTimer.singleShot(0, self, self._painted)
 
     def _painted(self) -> None:
         cost_s = time.perf_counter() - self._began_s
-        self._costs_s.append(cost_s)
-        self._all_costs.add(cost_s)
+        if self._drawn:
+            self._costs_s.append(cost_s)
+            self._all_costs.add(cost_s)
         self._grant(max(MIN_SLOT_S, FRAME_MS / 1000 - cost_s - MARGIN_S))
 
     @property

@@ -40,6 +40,8 @@ from widgets.theme import current_theme, styled_at_end
 
 # The canvas and the clock follow every frame, tables and charts every third: faster is not readable.
 PANELS_EVERY_FRAMES = 3
+# In express mode nobody can follow each frame: every second is left to the engine.
+EXPRESS_EVERY_FRAMES = 2
 JOB_END_TIMEOUT_S = 15.0
 FIRST_SIZE = (1600, 1000)
 FIRST_PAINT_MS = 500
@@ -137,11 +139,13 @@ class Workbench(QObject):
         self.frames.forget()
         self.draw()
 
-    def draw(self) -> None:
-        """One frame: what has changed since the last one."""
+    def draw(self) -> bool:
+        """One frame: what has changed since the last one; False where this one is left out."""
         controller = self.controller
         status = controller.status
         self._frame_number += 1
+        if status.mode is Mode.EXPRESS and self._frame_number % EXPRESS_EVERY_FRAMES:
+            return False
         panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not controller.moving
         self.views.running = controller.moving
         self.views.timeline.set_bounds(
@@ -156,6 +160,7 @@ class Workbench(QObject):
             self._show_mode(status.mode)
             self.registry.refresh()
             controller.check()
+        return True
 
     def _show_mode(self, mode: Mode) -> None:
         controller, registry = self.controller, self.registry

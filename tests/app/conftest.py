@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.environment.paths import find_scenario
-from app.shell.workbench import PANELS_EVERY_FRAMES, Workbench
+from app.shell.workbench import EXPRESS_EVERY_FRAMES, PANELS_EVERY_FRAMES, Workbench
 from broker_core.clock import NS_PER_S
 from tests.app.one_window import SIZE, OneWindow, end
 
@@ -34,7 +34,7 @@ class Hand:
         """What was asked of the engine is done, and seen."""
         controller = self.workbench.controller
         controller.run_until(controller.snapshot.time_ns)
-        for _ in range(max(draws, PANELS_EVERY_FRAMES * controller.moving)):
+        for _ in range(max(draws, EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES * controller.moving)):
             QApplication.processEvents()
             self.workbench.draw()
 

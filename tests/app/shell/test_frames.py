@@ -11,6 +11,7 @@ import pytest
 
 from app.presenters.status import frame_words
 from app.shell.frames import FRAME_MS, Durations, Frames
+from broker_core.engine.runner import Mode
 from tests.app.conftest import Hand
 
 
@@ -29,7 +30,7 @@ def test_percentiles_of_durations_are_those_of_a_sorted_list() -> None:
 def test_frames_are_missed_only_while_something_moves(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now_s, moving = [0.0], [True]
     monkeypatch.setattr("app.shell.frames.time.perf_counter", lambda: now_s[0])
-    frames = Frames(lambda: None, lambda _s: None, lambda: moving[0])
+    frames = Frames(lambda: True, lambda _s: None, lambda: moving[0])
 
     def frame(later_frames: int) -> int:
         now_s[0] += later_frames * FRAME_MS / 1000 + 0.001
@@ -48,6 +49,22 @@ def test_frames_are_missed_only_while_something_moves(qtbot: Any, monkeypatch: p
     assert figures is not None and frame_words(figures).endswith(", frames dropped 5")
     frames._timer.start()
     frames.stop()
+
+
+def test_every_second_frame_of_express_mode_is_left_out_and_costs_nothing(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbench = hand.workbench
+    monkeypatch.setattr(workbench.frames, "_grant", lambda _s: None)  # the session does not come to its end meanwhile
+    assert workbench.draw() and workbench.draw()
+    workbench.controller.express()
+    hand.qtbot.waitUntil(lambda: workbench.controller.status.mode is Mode.EXPRESS)
+    workbench.frames.forget()
+    for _ in range(4):
+        workbench.frames._frame()
+        workbench.frames._painted()
+    assert workbench.frames.count == 2
+    workbench.controller.pause()
 
 
 def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: Callable[..., Hand]) -> None:
