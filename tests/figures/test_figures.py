@@ -19,6 +19,7 @@ from tests.long_form import TELLING, some
 
 HERE = Path(__file__).parent
 SHAPES = sorted(HERE.glob("shapes/*.yaml"))
+BY_HAND = HERE / "shapes" / "assigned-by-hand"  # as `tests.spark_reports.test_recount.by_hand` records it
 SCENARIOS = [HERE / "upheaval.yaml", *sorted(resources.path("scenarios").glob("*.yaml"))]
 # With the shape of aborted transactions, these have every kind of figure.
 IN_EVERY_WAY = {"upheaval", "schema-evolution"}
@@ -54,6 +55,11 @@ def test_live_and_opened_what_is_shown_is_what_the_events_say(
 @pytest.mark.parametrize("scenario", some(SHAPES, {"aborted-transactions"}))
 def test_so_it_is_where_accounts_are_hard(workbench: Workbench, qtbot: QtBot, scenario: Path) -> None:
     hold(Visit(workbench, qtbot, scenario, WHOLE).verdict(), scenario.stem)
+
+
+def test_so_it_is_where_programs_assign_their_partitions_by_hand(workbench: Workbench, qtbot: QtBot) -> None:
+    moments = [100_000_000, 300_000_000, 600_000_000]  # read, not committed; one has gone back; committed
+    hold(Visit(workbench, qtbot, BY_HAND, SHORT).recorded(BY_HAND, moments), BY_HAND.stem)
 
 
 @pytest.mark.parametrize("seed", some(SEEDS, {"0"}))

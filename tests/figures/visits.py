@@ -73,6 +73,12 @@ class Visit:
         self._judge(folder)
         return self._verdict
 
+    def recorded(self, folder: Path, moments: list[int]) -> Verdict:
+        """A session that was recorded before."""
+        self._opened(folder, moments)
+        self._judge(folder)
+        return self._verdict
+
     # -- ways
 
     def _live(self) -> Path:

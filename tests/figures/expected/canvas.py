@@ -11,6 +11,7 @@ from tests.figures.expected.settings import (
     depth_of,
     flow_of,
     gate_state,
+    others_of,
     producers_of,
     state_of,
     turned_away,
@@ -37,7 +38,7 @@ class Canvas:
     def figures(self) -> Figures:
         """All of them."""
         recount = self.recount
-        for name, target in producers_of(recount).items():
+        for name, target in (producers_of(recount) | others_of(recount, self.now_ns)).items():
             self._producer(name, target)
         for name in recount.listed:
             self._topic(name)
@@ -62,13 +63,14 @@ class Canvas:
         return window_words(self.now_ns)
 
     def _producer(self, name: str, target: str) -> None:
+        told = [self.recount.done("published by", name)] if name in self.recount.ever else []
         self._set(
             f"producer:{name}",
             state=state_of(self.recount, name),
             rate_per_s=self._rate("published by", name),
             turned_away=turned_away(self.recount, name),
             note=turned_away_note(self.recount, name),
-            detail=numbers(self.recount.done("published by", name), target, self._window()),
+            detail=numbers(*told, target, self._window()),
         )
         kind = "queue" if target in self.recount.queues else "topic"
         blocked = name in self.recount.gates[target].blocked

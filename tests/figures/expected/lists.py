@@ -8,6 +8,7 @@ from tests.figures.expected.settings import (
     consumers_of,
     fault_word,
     gate_state,
+    others_of,
     producers_of,
     state_of,
     workers_of,
@@ -96,7 +97,8 @@ class Lists:
             dead = len(queue.letters)
             word = "Dead letter" if dead else "Empty"
             self._set("navigator", f"dlq:{name}", state=word, figure=f"{dead:,}", tip="")
-        producers, consumers, workers = producers_of(recount), consumers_of(recount), workers_of(recount)
+        producers = producers_of(recount) | others_of(recount, self.now_ns)
+        consumers, workers = consumers_of(recount), workers_of(recount)
         for kind, clients, flow in (
             ("producer", producers, "published by"),
             ("consumer", consumers, "delivered to"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.figures.expected.settings import consumers_of, producers_of, state_of, workers_of
+from tests.figures.expected.settings import consumers_of, others_of, producers_of, state_of, workers_of
 from tests.figures.expected.wording import bounded, length, per_second, size
 from tests.figures.recount.session import Recount
 
@@ -25,7 +25,7 @@ class Rates:
             rate = self._rate("published", name)
             bytes_per_s = size(self.recount.rate(("bytes", name), self.now_ns))
             self._rate_row("topic", name, rate, bytes_per_s, "", "")
-        for name in producers_of(self.recount):
+        for name in producers_of(self.recount) | others_of(self.recount, self.now_ns):
             self._rate_row("producer", name, self._rate("published by", name), "", "", state_of(self.recount, name))
         behind: dict[str, tuple[int, int, str]] = {}
         for name, group in consumers_of(self.recount).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.figures.expected.wording import Not, OneOf, holding, number
+from tests.figures.recount.flows import GRID_NS
 from tests.figures.recount.session import Recount
 
 REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance", "Reconciling"})
@@ -105,6 +106,19 @@ def producers_of(recount: Recount) -> dict[str, str]:
     """Each producer that is there, and what it publishes to."""
     found = {spec["name"]: spec["to"] for spec in recount.scenario.get("producers", ())}
     return {name: found.get(name, "") for name, role in recount.clients.items() if role == "producer"}
+
+
+def others_of(recount: Recount, now_ns: int) -> dict[str, str]:
+    """Each producer of another program that has published within ten seconds, and what it publishes to."""
+    end_ns = now_ns // GRID_NS * GRID_NS
+    flows = [flow for flow in recount.flows if flow[0] == "published by to"]
+    start_ns = max(0, end_ns - 10_000_000_000)
+    seen = [name.split("\n") for what, name in flows if _grew(recount, (what, name), start_ns, end_ns)]
+    return {client: topic for client, topic in seen if client not in recount.ever}
+
+
+def _grew(recount: Recount, flow: tuple[str, str], start_ns: int, end_ns: int) -> bool:
+    return recount.before(flow, end_ns) > recount.before(flow, start_ns)
 
 
 def workers_of(recount: Recount) -> dict[str, str]:

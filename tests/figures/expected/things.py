@@ -13,6 +13,7 @@ from tests.figures.expected.settings import (
     fault_word,
     flow_of,
     gate_state,
+    others_of,
     producers_of,
     state_of,
     turned_away_counts,
@@ -54,6 +55,16 @@ class Things:
                 self._lane(name, partition)
         for name, target in producers_of(self.recount).items():
             self._producer(name, target)
+        for name, target in others_of(self.recount, self.now_ns).items():
+            rate = self.recount.rate(("published by to", f"{name}\n{target}"), self.now_ns)
+            told = {
+                "state": state_of(self.recount, name),
+                "Rate": self._flow("published by", name),
+                "Published": messages(self.recount.before(("published by", name), self.now_ns // GRID_NS * GRID_NS)),
+                "Publishes to": f"{target}, {per_second(rate)} messages/s",
+                "Program": "another one; its requests are in the panels Connections and Requests",
+            }
+            self._set(f"producer:{name}", told)
         for name, group in consumers_of(self.recount).items():
             # On its way into a group that nobody has joined yet it is nowhere on the canvas.
             if not group or group in self.recount.groups:

@@ -30,10 +30,12 @@ class Recount(Flows):
         self.topics: dict[str, Topic] = {}  # every log, those of queues and bins too
         self.listed: list[str] = []  # the topics that are neither
         self.groups: dict[str, Group] = {}
+        self._by_hand: dict[str, Group] = {}  # that have committed nothing so far
         self.queues: dict[str, Queue] = {}
         self.gates: dict[str, Gate] = defaultdict(Gate)
         self.rebalances: list[Rebalance] = []
         self.totals: dict[str, int] = defaultdict(int)
+        self.ever: set[str] = {"", "user"}  # clients that are none of another program
         self.clients: dict[str, str] = {}  # by name: producer, consumer or worker
         self.places: dict[str, str] = {}  # the group of a consumer, "" on the bench
         self.faults: dict[tuple[str, str], Row] = {}
@@ -216,6 +218,7 @@ class Recount(Flows):
         self._flow("published", row["topic"], row)
         self._flow("bytes", row["topic"], row, row["size_bytes"])
         self._flow("published by", row["client"], row)
+        self._flow("published by to", f"{row['client']}\n{row['topic']}", row)
         self.outcomes.pop(row["client"], None)
         topic = self.topics[row["topic"]]
         topic.published += row["count"]
@@ -247,16 +250,16 @@ class Recount(Flows):
             self.totals["redelivered"] += row["count"]
         if row["group"] in self.queues:
             self.queues[row["group"]].handed_out(row)
-        elif row["group"] in self.groups:
-            self.groups[row["group"]].delivered(row)
+        elif group := self.groups.get(row["group"]) or self._by_hand.get(row["group"]):
+            group.delivered(row)
             offsets = range(row["offset"], row["offset"] + row["count"])
             self.read[row["group"], row["topic"], row["partition"]].update(offsets)
 
     def _passed_over(self, row: Row) -> None:
         if row["cause"] == "acknowledged":
             self._group(row).acknowledged(row)
-        elif row["group"] in self.groups:
-            self.groups[row["group"]].delivered(row)
+        elif group := self.groups.get(row["group"]) or self._by_hand.get(row["group"]):
+            group.delivered(row)
             offsets = range(row["offset"], row["offset"] + row["count"])
             self.aborted[row["group"], row["topic"], row["partition"]].update(offsets)
 
@@ -367,13 +370,17 @@ class Recount(Flows):
 
     def _client_started(self, row: Row) -> None:
         self.clients[row["client"]] = row["detail"]["role"]
+        self.ever.add(row["client"])
         self.outcomes.pop(row["client"], None)
         self.begin_anew(row["client"])
 
     # -- groups
 
     def _group(self, row: Row) -> Group:
-        group = self.groups.setdefault(row["group"], Group(row["group"], row["time_ns"]))
+        if row["group"] not in self.groups:  # who reads by hand makes it by the first commit
+            group = self.groups[row["group"]] = self._by_hand.pop(row["group"], Group(row["group"], 0))
+            group.since_ns = row["time_ns"]
+        group = self.groups[row["group"]]
         if row["generation"] is not None:
             group.generation = row["generation"]
         return group
@@ -406,7 +413,8 @@ class Recount(Flows):
         card.after = {(topic, partition): client for topic, partition, client in row["detail"]["after"]}
 
     def _reading_began(self, row: Row) -> None:
-        group, place = self._group(row), (row["topic"], row["partition"])
+        name, place = row["group"], (row["topic"], row["partition"])
+        group = self.groups.get(name) or self._by_hand.setdefault(name, Group(name, 0))
         group.began[place] = group.position[place] = row["offset"]
 
     def _offsets_reset(self, row: Row) -> None:
