@@ -79,7 +79,5 @@ def _left_out(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
         if name not in LEFT_OUT:
-            raise argparse.ArgumentTypeError(
-                f"there is no {name!r}{meant(name, LEFT_OUT)}; there are {', '.join(LEFT_OUT)}"
-            )
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(LEFT_OUT)}{meant(name, LEFT_OUT)}")
     return names
