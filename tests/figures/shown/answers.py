@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractItemModel, QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.presenters.dead_letters import DeadLettersPresenter
+from app.presenters.events_presenter import EventsPresenter
 from app.shell.workbench import Workbench
 from widgets.dialogs.facts_table import FactsTableDialog
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -82,12 +83,13 @@ def _events(workbench: Workbench) -> Figures:
     """How many there are, and how many of each choice but those that are nearly all."""
     window = workbench.window
     window.show_tab("events")
-    panel = window.tab(EventsPanel)
+    panel, searcher = window.tab(EventsPanel), workbench.views.presenter(EventsPresenter)
     found: Figures = {}
     for choice in ("failures", "rebalances", "mine", "all"):
         panel.choices.setCurrentIndex(panel.choices.findData(choice))
         if choice != "all":
             wait_for_history(workbench, f"events, {choice}")
+            wait_for(lambda: not searcher._searching, f"events, {choice}")  # it looks at so many at once
         found["events", choice, "count"] = panel.count_label.text()
     return found
 
