@@ -6,7 +6,8 @@ import dataclasses
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import msgspec
@@ -91,7 +92,7 @@ class MomentViews:
                 "in_flight": status.in_flight,
                 "scene": self._scene.tree(view),
                 "facts": facts,
-                "cards": {f"{card.key[1]} {card.group}": card_tree(card) for card in self._cards.of(snapshot)},
+                "cards": _by_name(self._cards.of(snapshot)),
             }
         )
 
@@ -143,6 +144,15 @@ def facts_tree(facts: InspectorFacts, second: str = "") -> Tree:
             for title, rows in facts.sections
         ],
     }
+
+
+def _by_name(cards: Sequence[RebalanceFacts]) -> Tree:
+    """Each with a name that stays; several of a group may begin at the same moment."""
+    found: Tree = {}
+    for card in cards:
+        names = (f"{card.key[1]} {number} {card.group}" for number in count())
+        found[next(name for name in names if name not in found)] = card_tree(card)
+    return found
 
 
 def card_tree(card: RebalanceFacts) -> Tree:

@@ -398,11 +398,14 @@ const panels = {
   rebalances() { const found = cards(); return found.length ? found.map(([key, card]) => cardOf(key, card)) : h("p", { class: "muted" }, words.no_rebalance); },
   charts() { return data.charts.length ? data.charts.map((chart, at) => h("section", { class: "chart" }, h("h3", { title: chart.about }, chart.title, " ", h("span", { class: "muted" }, chart.unit)), h("div", { class: "plot", "data-plot": at }))) : h("p", { class: "muted" }, words.no_chart); },
 };
-let shownEvent = null;
+let shownEvent = null, shownList = "";
 function drawPanel(fresh = true) {
   if (place.tab === "charts") return;
   if (!fresh && (place.tab === "rebalances" || lastOf(data.events, place.ms) === shownEvent)) return;
   shownEvent = lastOf(data.events, place.ms);
+  const list = place.tab === "events" ? `${shownEvent} ${place.own} ${place.selected}` : "";
+  if (list && list === shownList) return;
+  shownList = list;
   show($("panel"), panels[place.tab]());
   if (place.tab === "events" && !$("panel").matches(":hover, :focus-within")) $("panel").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
@@ -412,6 +415,7 @@ function setTab(tab) {
   $("panel").setAttribute("aria-labelledby", `tab-${tab}`);
   document.querySelector("main").classList.toggle("wide", tab === "charts");
   dropCharts();
+  shownList = "";
   show($("panel"));
   if (tab === "charts") { show($("panel"), panels.charts()); drawCharts(); } else drawPanel();
   drawCanvas();
