@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import get_args
 
 import msgspec
@@ -15,14 +16,14 @@ from app.presenters.what_if import group_of
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
-from broker_core.operations.queues import QueueSettings
-from broker_core.operations.topics import FlowSettings
-from broker_core.queues.config import QueueConfig
+from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration, QueueSettings
+from broker_core.operations.topics import DescribeTopic, FlowSettings, TopicDemands
+from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.groups import CreateGroup
-from broker_core.simulation.actions.queues import CreateQueue
+from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription
 from broker_core.simulation.actions.topics import CreateTopic
-from broker_core.simulation.simulation import Simulation
-from widgets.dialogs.form import Field
+from broker_core.snapshots import TopicView
+from widgets.dialogs.form import Field, Values
 from widgets.i18n import tr
 
 KINDS = ("topic", "queue", "group")
@@ -55,22 +56,19 @@ class DuplicateHandlers(QObject):
 
     def ask(self) -> None:
         """The name of the new one."""
-        kind, name = self._selected()
+        (kind, name), show = self._selected(), self._context.show_message
         self._answers.drop()
         if kind == "group":
             self._ask_group(name)
         elif kind == "queue":
-            self._answers.ask(
-                lambda simulation: _queue_settings(simulation, name), lambda known: self._ask_queue(*known)
-            )
+            self._answers.ask(QueueConfiguration(queue=name), partial(self._ask_queue, name), show)
         else:
             self._answers.ask(
-                lambda simulation: (
-                    simulation.broker.logs.partition_count(name),
-                    simulation.broker.backpressure.config(name),
+                DescribeTopic(topic=name),
+                lambda topic: self._answers.ask(
+                    TopicDemands(topic=name), lambda demands: self._ask_topic(topic, demands.flow), show
                 ),
-                lambda known: self._ask_topic(name, *known),
-                self._context.show_message,
+                show,
             )
 
     def _name_field(self, name: str, taken: list[str]) -> Field:
@@ -80,8 +78,8 @@ class DuplicateHandlers(QObject):
         snapshot = self._context.controller.snapshot
         return [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
 
-    def _ask_topic(self, name: str, partitions: int, flow: FlowConfig | None) -> None:
-        taken = self._places()
+    def _ask_topic(self, topic: TopicView, flow: FlowConfig | None) -> None:
+        name, partitions, taken = topic.name, len(topic.partitions), self._places()
         open_form(
             self._context,
             tr("Duplicate {name}", name=name),
@@ -92,15 +90,28 @@ class DuplicateHandlers(QObject):
             why_not=lambda v: name_error(v["name"], "topic", taken),
         )
 
-    def _ask_queue(self, name: str, config: QueueConfig, flow: FlowConfig | None) -> None:
+    def _ask_queue(self, name: str, known: QueueConfigAnswer) -> None:
         taken = self._places()
+        # It gets a dead-letter queue of its own.
+        settings = QueueSettings.of(msgspec.structs.replace(known.settings, dead_letter_topic=""))
+
+        def made(values: Values) -> UserAction:
+            name, topic, flow = values["name"], known.topic, known.flow
+            if topic is None:
+                return CreateQueue(name=name, settings=settings, flow=FlowSettings.of(flow))
+            if flow is None:
+                return CreateSubscription(name=name, topic=topic, settings=settings)
+            return CreateSubscription(
+                name=name, topic=topic, settings=settings, max_messages=flow.max_messages, policy=flow.policy
+            )
+
         open_form(
             self._context,
             tr("Duplicate {name}", name=name),
             tr("A queue with the same settings and limits, and without its messages."),
             (self._name_field(name, taken),),
             tr("Create"),
-            lambda v: CreateQueue(name=v["name"], settings=QueueSettings.of(config), flow=FlowSettings.of(flow)),
+            made,
             why_not=lambda v: name_error(v["name"], "queue", taken),
         )
 
@@ -128,9 +139,3 @@ class DuplicateHandlers(QObject):
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         if kind in {*KINDS, "lane"}:
             menu.addAction(self._context.registry.action("duplicate_place"))
-
-
-def _queue_settings(simulation: Simulation, name: str) -> tuple[str, QueueConfig, FlowConfig | None]:
-    """It gets a dead-letter queue of its own. Raises UNKNOWN_QUEUE, UNKNOWN_TOPIC_OR_PARTITION for a subscription."""
-    config = msgspec.structs.replace(simulation.broker.queues.queue(name).config, dead_letter_topic="")
-    return name, config, simulation.broker.backpressure.config(name)

@@ -11,9 +11,8 @@ from app.commands.forms import choices, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
-from broker_core.operations.topics import FlowSettings
+from broker_core.operations.topics import Demands, FlowSettings, TopicDemands
 from broker_core.simulation.actions.topics import SetFlow
-from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
 from widgets.panels.backpressure import BackpressurePanel
@@ -102,10 +101,10 @@ class FlowHandlers(QObject):
         def query() -> None:
             name = dialog.values()["target"]
             self._answers.drop()
-            self._answers.ask(lambda simulation: simulation.broker.backpressure.config(name), fill)
+            self._answers.ask(TopicDemands(topic=name), fill)
 
-        def fill(flow: FlowConfig | None) -> None:
-            found = flow or FlowConfig()
+        def fill(demands: Demands) -> None:
+            found = demands.flow or FlowConfig()
             dialog.set_values({name: getattr(found, name) for name in LIMITS})
 
         dialog.widgets["target"].currentIndexChanged.connect(lambda _place: query())  # type: ignore[attr-defined]
@@ -114,10 +113,8 @@ class FlowHandlers(QObject):
     def _set_limits(self, target: str, limits: Limits) -> None:
         """Changed in place: what the gauge does not show stays as it is."""
 
-        def query(simulation: Simulation) -> FlowConfig:
-            return simulation.broker.backpressure.config(target) or FlowConfig()
-
-        def change(flow: FlowConfig) -> None:
+        def change(demands: Demands) -> None:
+            flow = demands.flow or FlowConfig()
             made = msgspec.structs.replace(
                 flow,
                 max_messages=limits.max_messages,
@@ -127,7 +124,7 @@ class FlowHandlers(QObject):
             )
             self._context.perform(SetFlow(topic=target, flow=FlowSettings(**msgspec.structs.asdict(made))))
 
-        self._answers.ask(query, change)
+        self._answers.ask(TopicDemands(topic=target), change)
 
     def _follow(self, link: str) -> None:
         """A link of a chain leads to the thing on the canvas."""

@@ -16,7 +16,7 @@ from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import CreateTopic as NewTopic
-from broker_core.operations.topics import LogSettings, Rule
+from broker_core.operations.topics import LogSettings, Rule, TopicConfig
 from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
@@ -160,7 +160,7 @@ class TopicHandlers(QObject):
                 dialog.set_values({field: _shown(config, field) for field in _LOG})
 
             self._answers.drop()
-            self._answers.ask(lambda simulation: simulation.broker.topics.config(name), fill)
+            self._answers.ask(TopicConfig(topic=name), fill)
 
     def ask_records(self) -> None:
         """The dialog that trims one partition, or all."""

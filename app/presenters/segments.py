@@ -8,6 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, time_column
+from app.presenters.message_pages import sources
 from app.presenters.not_kept import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
@@ -61,14 +62,7 @@ class SegmentRow(NamedTuple):
 def partitions_of(simulation: Simulation, first: int, most: int) -> tuple[list[PartitionState], bool]:
     """Partitions number `first` up to `first` + `most`, and whether there are more. In the engine's thread."""
     broker = simulation.broker
-    queues = [broker.queues.queue(name) for name in broker.queues.names()]
-    names = [queue.name for queue in queues if queue.levels.tables[0].log.topic == queue.name]
-    bins = [queue.dead_letters.name for queue in queues]
-    places = [
-        (name, number)
-        for name in dict.fromkeys((*broker.topics.names(), *names, *bins))
-        for number in range(broker.logs.partition_count(name))
-    ]
+    places = [(name, number) for name, count in sources(simulation) for number in range(count)]
     found = []
     for name, number in places[first : first + most]:
         log = broker.logs.partition(name, number)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.environment.paths import new_session_folder
 from app.sessions.branching import branch_of, why_no_branch
 from app.sessions.event_text import event_line
+from app.sessions.queries import Question
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.shown import Collectors, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession, had_outside_clients
@@ -20,6 +21,7 @@ from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import BackgroundTask, Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.data_files import DataFiles
@@ -366,8 +368,14 @@ class SessionController(ShownSession):
         simulation = self._live.simulation
         return self._engine.post(lambda: call(simulation))
 
-    def query(self, call: Callable[[Simulation], T]) -> Future[T]:
+    def query(self, question: Question[T]) -> Future[T]:
         """As `ask`; but a session that has ended answers too, as it was at its end, at once."""
+
+        def call(simulation: Simulation) -> T:
+            if isinstance(question, Request):
+                return simulation.broker.handle(simulation.loop.now_ns, question).result()
+            return question(simulation)
+
         if not self.stopped or self._live is None:
             return self.ask(call)
         # Its engine is gone: no other thread uses it.

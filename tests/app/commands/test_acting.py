@@ -195,6 +195,22 @@ def test_a_subscription_is_created_with_any_policy_and_priorities(hand: Hand) ->
     assert "feed" not in [queue.name for queue in hand.workbench.controller.snapshot.queues]
 
 
+def test_a_subscription_is_duplicated_as_one_of_the_same_topic(hand: Hand) -> None:
+    dialog = run(hand, "create_subscription")
+    fill(hand, dialog, queue="feed", topic="commits", max_messages=5, policy="block", priorities=3)
+    accept(hand, dialog)
+    hand.workbench.views.select("queue:feed")
+    assert hand.workbench.registry.trigger("duplicate_place")
+    hand.qtbot.waitUntil(
+        lambda: any(dialog.isVisible() for dialog in hand.workbench.window.findChildren(FormDialog)), timeout=5_000
+    )
+    accept(hand, opened(hand, FormDialog))
+    made = next(queue for queue in hand.workbench.controller.snapshot.queues if queue.name == "feed-2")
+    assert made.topic == "commits" and made.gate is not None
+    assert (made.gate.policy, made.gate.limit) == ("block", 5)
+    assert made.priorities == 3
+
+
 def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
     dialog = run(hand, "subscribe_group", "group:mailers")
     fill(hand, dialog, topic="mails")

@@ -7,6 +7,7 @@ import pytest
 
 from app.sessions.session_controller import SessionController
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.topics import ListTopics, TopicConfig
 from tests.app.conftest import Hand
 
 
@@ -18,6 +19,17 @@ def test_a_question_is_answered_in_the_engines_thread(hand: Hand) -> None:
 def test_what_a_question_raises_comes_with_the_answer(hand: Hand) -> None:
     with pytest.raises(KeyError):
         hand.workbench.controller.ask(lambda simulation: simulation.actors["nobody"]).result(10)
+
+
+def test_a_request_of_the_catalogue_is_answered_live_and_after_the_end(open_workbench: Callable[..., Hand]) -> None:
+    controller = open_workbench().workbench.controller
+    topics = controller.query(ListTopics()).result(10).topics
+    assert [topic.name for topic in topics] == [topic.name for topic in controller.snapshot.topics]
+    with pytest.raises(BrokerError) as told:
+        controller.query(TopicConfig(topic="nowhere")).result(10)
+    assert told.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    controller.stop()
+    assert controller.query(ListTopics()).result(0).topics == topics
 
 
 def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbench: Callable[..., Hand]) -> None:
