@@ -10,7 +10,7 @@ from broker_core.faults.client_fault import ClientRequest
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation import Simulation
 from broker_core.simulation.actions.faults import EndRequestFault
-from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.actions.groups import DeleteGroup, MoveConsumer
 from tests.broker_core.simulation.test_replay import first_session, sample
 
 JOIN = ClientRequest("stranger", "JoinGroup", "shipping")
@@ -73,3 +73,14 @@ def test_it_goes_nowhere_else(simulation: Simulation, target: str, told: str):
     simulation.perform(MoveConsumer("stranger", ""))
     with pytest.raises(BrokerError, match="is on the bench already"):
         simulation.perform(MoveConsumer("stranger", ""))
+
+
+def test_its_group_is_deleted_once_it_has_left(simulation: Simulation):
+    with pytest.raises(BrokerError) as refused:
+        simulation.perform(DeleteGroup(group="shipping"))
+    assert refused.value.code is ErrorCode.NON_EMPTY_GROUP
+    (member,) = simulation.broker.groups.view(simulation.loop.now_ns, "shipping").members
+    simulation.broker.groups.leave(simulation.loop.now_ns, "shipping", member.member_id)
+    simulation.run(11)
+    simulation.perform(DeleteGroup(group="shipping"))
+    assert "shipping" not in simulation.broker.groups.groups()
