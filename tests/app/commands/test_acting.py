@@ -205,10 +205,11 @@ def test_a_subscription_is_duplicated_as_one_of_the_same_topic(hand: Hand) -> No
         lambda: any(dialog.isVisible() for dialog in hand.workbench.window.findChildren(FormDialog)), timeout=5_000
     )
     accept(hand, opened(hand, FormDialog))
-    made = next(queue for queue in hand.workbench.controller.snapshot.queues if queue.name == "feed-2")
+    queues = {queue.name: queue for queue in hand.workbench.controller.snapshot.queues}
+    feed, made = queues["feed"], queues["feed-2"]
     assert made.topic == "commits" and made.gate is not None
     assert (made.gate.policy, made.gate.limit) == ("block", 5)
-    assert made.priorities == 3
+    assert made.priorities == feed.priorities
 
 
 def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
