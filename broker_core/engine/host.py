@@ -224,7 +224,7 @@ class BrokerHost(HostLoop, Closable):
         return directory is not None and directory.save_catalog(self.call(lambda _now: self.broker.catalog()))
 
     def kept(self) -> Reply[None]:
-        """A reply that is settled when all commits so far are as durable as the directory."""
+        """A reply that is settled when all commits and members so far are as durable as the directory."""
         if self.config.log.durability == "memory" or self._writer is None:
             return Reply.of(None)
         return self._writer.kept()

@@ -67,10 +67,8 @@ class Writer:
             self._event.set()
 
     def kept(self) -> Reply[None]:
-        """A reply that is settled when all offsets committed so far are on the disk; it fails with STORAGE_ERROR."""
-        reply = self._host.locked(lambda _now: self._offsets.flushed())
-        self.wake()
-        return reply
+        """A reply that is settled when all offsets and members so far are on the disk; it fails with STORAGE_ERROR."""
+        return self._host.locked(lambda _now: self._offsets.flushed())
 
     def abandon(self) -> None:
         """End the thread; what is pending is not written."""

@@ -176,8 +176,9 @@ class OffsetStore:
         return bool(self._awaited_by)
 
     def flushed(self) -> Reply[None]:
-        """A reply that is settled when all commits so far are in the file; it fails with STORAGE_ERROR."""
-        if self._path == MEMORY or not (self._changed or self._changed_groups or self._flushing):
+        """A reply that is settled when all commits and members so far are in the file; it fails with STORAGE_ERROR."""
+        changed = self._changed or self._changed_groups or self._changed_members
+        if self._path == MEMORY or not (changed or self._flushing):
             return Reply.of(None)
         reply: Reply[None] = Reply()
         self._awaited_by.append(reply)
@@ -202,6 +203,7 @@ class OffsetStore:
         Call its `run` in any thread without the broker's lock, then `end_flush` under the lock.
         """
         changes = self._changes()
+        self._changed_members.clear()
         awaited_by, self._awaited_by = self._awaited_by, []
         if len(changes) == 0:
             for reply in awaited_by:
@@ -210,7 +212,6 @@ class OffsetStore:
         self._number = changes.number
         self._changed.clear()
         self._changed_groups.clear()
-        self._changed_members.clear()
         self._flushing = True
         everything = self._everything() if self._journal is not None and self._journal.overgrown else None
         return FlushTicket(changes, everything, self._table, self._journal, awaited_by)

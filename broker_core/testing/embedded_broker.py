@@ -40,7 +40,7 @@ from broker_core.testing.event_ring import EventRing
 from broker_core.testing.faults import Faults, warn_of_unmet
 from broker_core.testing.history import History
 from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program, ProgramEndedError
-from broker_core.testing.silent_clients import silent_clients
+from broker_core.testing.silent_clients import refused, silent_clients
 from broker_core.testing.timeline import timeline
 
 if TYPE_CHECKING:
@@ -323,7 +323,10 @@ class EmbeddedBroker(Closable):
                 now_ns,
                 decisive=self._history.decisive,
                 groups=self._waited_for,
-                notes=[note for program in self._programs for note in program.notes],
+                notes=[
+                    *refused(self.connections.requests()),
+                    *(note for program in self._programs for note in program.notes),
+                ],
                 whole=whole,
             )
             told += "".join(f"\n{sentence}" for sentence in self._silent(now_ns))

@@ -50,7 +50,7 @@ def timeline(
 ) -> str:
     """A line an event, with the value of its first message where the broker still has it; then the state, in words.
 
-    `notes` are lines of programs, each with its time.
+    `notes` are lines of programs and errors of requests, each with its time.
     Of many events the first that are `decisive`, what concerns their groups and `groups`, and the last ones are told,
     and it is said how many are not; all are with `whole`. Needs the broker's lock. `now_ns` is None for a broker that
     is closed, whose state is not told.

@@ -72,7 +72,7 @@ class Later(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """The answer, to be sent when everything that was committed so far is on the disk."""
+    """The answer, to be sent when all commits and members so far are on the disk."""
 
     body: Body
 

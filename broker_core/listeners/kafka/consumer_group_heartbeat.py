@@ -55,14 +55,18 @@ def handle(call: Call, request: Any) -> Answer:
             "member_epoch": request.member_epoch,
             "assignment": None,
         }
-    answer = {
-        "error_code": 0,
-        "member_id": result.member_id,
-        "member_epoch": result.member_epoch,
-        "heartbeat_interval": result.heartbeat_interval_ms,
-        "assignment": None if result.assignment is None else {"topic_partitions": by_topic(call, result.assignment)},
-    }
-    return Kept(answer) if request.member_epoch < JOINING else answer  # who leaves is not waited for after a crash
+    # As in Kafka, a member that was told something is known after a crash, and who has left is not waited for.
+    return Kept(
+        {
+            "error_code": 0,
+            "member_id": result.member_id,
+            "member_epoch": result.member_epoch,
+            "heartbeat_interval": result.heartbeat_interval_ms,
+            "assignment": None
+            if result.assignment is None
+            else {"topic_partitions": by_topic(call, result.assignment)},
+        }
+    )
 
 
 def by_topic(call: Call, places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:

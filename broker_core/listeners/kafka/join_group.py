@@ -61,6 +61,7 @@ def handle(call: Call, request: Any) -> Answer:
             host=call.client_host,
         )
     except BrokerError as error:
+        call.connection.failed(str(error))
         return _failed(call, kafka_code(error), member_id)
     return Waiting(reply, lambda done, _now_ns: _body(call, request, done))
 

@@ -26,6 +26,25 @@ def filled(path: Path, rows: int = 3) -> OffsetStore:
     return store
 
 
+@pytest.mark.parametrize("kept", [b"members", None])
+def test_members_are_waited_for_too(tmp_path: Path, kept: bytes | None):
+    store = OffsetStore(tmp_path / "offsets.sqlite")
+    store.members_of = lambda _group: kept
+    store.note_members("g")
+    waiting = store.flushed()
+    assert not waiting.done
+    store.flush()
+    assert waiting.done and store.flushed().done
+    store.close()
+    assert dict(OffsetStore(tmp_path / "offsets.sqlite").members()) == ({} if kept is None else {"g": kept})
+
+
+def test_a_store_in_memory_is_never_waited_for():
+    store = OffsetStore()
+    store.note_members("g")
+    assert store.flushed().done
+
+
 def test_what_was_flushed_is_there_after_a_restart(tmp_path):
     filled(tmp_path / "offsets.sqlite").close()
     again = OffsetStore(tmp_path / "offsets.sqlite")

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer
 
 from broker_core import GroupConsumer, Message, Producer
 from broker_core.clock import NS_PER_S
+from broker_core.listeners.kafka import join_group
 from broker_core.snapshots import ConnectionView
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 from broker_core.testing.schedule import Disturbance, Schedule
@@ -18,6 +19,7 @@ from broker_core.testing.silent_clients import silent_clients
 from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
 from broker_core.testing.virtual_broker import VirtualBroker
 from broker_core.testing.virtual_consumer import VirtualConsumer
+from tests.broker_core.listeners.kafka.raw import asked
 
 
 @pytest.fixture
@@ -174,6 +176,26 @@ def test_a_client_of_a_group_that_asks_for_nothing_is_named(
     broker.clock.advance(60, members_stay=True)
     assert "asked for anything" not in broker.timeline()
     consumer.close()
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [({"session_timeout": 1}, "raw asks for 1 ms"), ({"protocols": []}, "raw must offer 1 to")],
+)
+def test_a_join_that_was_refused_is_told_once(broker: EmbeddedBroker, changed: dict[str, Any], why: str) -> None:
+    port = int(broker.bootstrap_servers.rpartition(":")[2])
+    offer = {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b""}]}
+    for _ in range(2):
+        asked(
+            port,
+            join_group.KEY,
+            2,
+            {"group_id": "g", "session_timeout": 10_000, "rebalance_timeout": 1, **offer, **changed},
+        )
+    (line,) = [line for line in broker.timeline().splitlines() if "JoinGroup" in line]
+    assert " s raw: JoinGroup: " in line and why in line
+    seen = [*broker.connections.views(), *broker.connections.gone()]
+    assert seen and all(why in view.last_error and view.errors == 1 for view in seen)
 
 
 def test_it_is_said_where_that_is_known_of_the_client() -> None:

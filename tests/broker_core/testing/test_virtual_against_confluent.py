@@ -298,6 +298,7 @@ def test_the_same_calls_give_the_same_answers(seed: int) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1_800)  # a second for each seed
 def test_any_calls_give_the_same_answers() -> None:
     for seed in range(500):
         test_the_same_calls_give_the_same_answers(seed)
