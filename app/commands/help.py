@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
 
 import resources
 from app.commands.context import CommandContext
@@ -105,9 +106,11 @@ class HelpHandlers(QObject):
         dialog.open()
 
     def _follow(self, link: QUrl) -> None:
-        """A guide leads to others only."""
+        """A guide leads to others, and to a session as a page."""
         if link.fileName() == REFERENCE:
             self._show_reference()
+        elif link.fileName().endswith(".html"):
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(resources.path("pictures", link.fileName()))))
         else:
             self._show_guide(link.fileName())
 

@@ -27,6 +27,7 @@ from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from tests.broker_core.absurd_context import MADE, RIGHT, RIGHT_FOR, BrokerFixture
+from tests.broker_core.test_public_api import LOADED_LATE
 from tests.long_form import both, on
 
 ABSURD: dict[str, Any] = {
@@ -166,7 +167,7 @@ def _told(fixture: BrokerFixture, name: str, method: str, parameter: str, value:
         text = str(error)
         return (f"tells: {text[:300]}" if len(text) > 1_200 or "fault of its own" in text else ""), True
     if isinstance(error, TypeError):
-        hints = get_type_hints(_function(name, method, parameter), include_extras=True)
+        hints = get_type_hints(_function(name, method, parameter), None, LOADED_LATE, include_extras=True)
         if parameter in hints and not kind_of(hints[parameter]).accepts(value):
             return "", True
     return f"raises {type(error).__name__}: {error}"[:200], False

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import broker_core
+from broker_core.schemas.avro_schema import AvroSchema
+from broker_core.schemas.json_schema import JsonSchema
+from broker_core.schemas.protobuf_schema import ProtobufSchema
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,7 +60,21 @@ def test_the_example_of_the_readme_runs(tmp_path: Path):
 
 
 # What a host is made of: clients use it, and its methods are those of the core.
-INSIDES = {"Acls", "Broker", "EngineHost", "FileSystem", "KafkaConnection", "Loop", "PacedRedrive", "OpenBatches"}
+INSIDES = {
+    "Acls",
+    "Broker",
+    "EngineHost",
+    "FileSystem",
+    "KafkaConnection",
+    "Loop",
+    "OpenBatches",
+    "PacedRedrive",
+    "ProtobufSchema",
+}
+
+
+# Imported for type checkers only: the languages of schemas take long to load.
+LOADED_LATE = {"AnySchema": AvroSchema | JsonSchema | ProtobufSchema}
 
 
 def own_types(annotation: Any) -> Iterator[type]:
@@ -76,7 +93,7 @@ def signatures(face: type) -> Iterator[tuple[str, Any]]:
         function = inspect.unwrap(found)
         public = not name.startswith("_") or name in {"__init__", "__enter__"}
         if public and inspect.isfunction(function) and function.__module__.startswith("broker_core"):
-            hints = get_type_hints(function, vars(sys.modules[function.__module__]))
+            hints = get_type_hints(function, vars(sys.modules[function.__module__]), LOADED_LATE)
             yield from ((f"{face.__name__}.{name}", hint) for hint in hints.values())
     for name, hint in get_type_hints(face).items():
         if not name.startswith("_"):

@@ -112,7 +112,9 @@ def test_nobody_is_slowest_while_nothing_waits(qapp):
 
 
 def shown_charts(qtbot, rates: Rates) -> tuple[ChartsPanel, ChartsPresenter]:
-    sources = Sources(SessionController(record=False), History(), Owners(), Times(), rates)
+    controller = SessionController(record=False)
+    rates.attach(controller.collectors.series)
+    sources = Sources(controller, History(), Owners(), Times(), rates)
     charts = ChartsPresenter(sources)
     panel = charts.panel
     qtbot.addWidget(panel)
