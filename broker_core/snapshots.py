@@ -159,6 +159,11 @@ class LeaseView(msgspec.Struct, frozen=True, gc=False):
     attempt: int
     max_attempts: int
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether `deadline_ns` and `max_attempts` are known: they are not before a keyframe holds the queue."""
+        return self.deadline_ns > self.acquired_ns
+
 
 class AttemptView(msgspec.Struct, frozen=True, gc=False):
     """A delivery of a dead letter."""
@@ -209,6 +214,7 @@ class QueueView(msgspec.Struct, frozen=True):
 
     `leases`, `waits` (delayed messages) and `dead_letters` are limited by the caller; counts are complete. `topic` is
     the log that it reads: its own, or the topic of a subscription. `dead_letter_topic` is its dead letter queue.
+    With a `lease_ms` of 0, `max_attempts` is not known either.
     """
 
     name: str

@@ -62,6 +62,13 @@ def group_holds(snapshot: Snapshot) -> list[GroupHold]:
     return found
 
 
+def attempt_words(lease: LeaseView) -> str:
+    """As in "2 of 5"; only "2" where how many there may be is not known."""
+    if not lease.has_limits:
+        return str(lease.attempt)
+    return tr("{attempt} of {max_attempts}", attempt=lease.attempt, max_attempts=lease.max_attempts or "∞")
+
+
 def in_flight_of(snapshot: Snapshot) -> int:
     """Messages in flight: under a lease, or delivered and not committed."""
     return sum(queue.in_flight for queue in snapshot.queues) + sum(
@@ -93,6 +100,12 @@ _MORE = (
         lambda row: row.attempt >= row.max_attempts > 0,
     ),
 )
+
+
+def _attempt(row: Row) -> str:
+    if isinstance(row, GroupHold):
+        return NOT_APPLICABLE
+    return attempt_words(row)
 
 
 class InFlightModel(TableModel[Row]):
@@ -133,11 +146,7 @@ class InFlightModel(TableModel[Row]):
             ),
             Column[Row](
                 "Attempt",
-                lambda row: (
-                    tr("{attempt} of {max_attempts}", attempt=row.attempt, max_attempts=row.max_attempts or "∞")
-                    if row.attempt
-                    else NOT_APPLICABLE
-                ),
+                _attempt,
                 lambda row: row.attempt,
                 numeric=True,
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
@@ -160,6 +169,8 @@ class InFlightModel(TableModel[Row]):
                 hint=lambda row: (
                     tr("Until it is committed; a group has no leases.")
                     if isinstance(row, GroupHold)
+                    else NOT_APPLICABLE
+                    if not row.has_limits
                     else tr("The lease ends at:") + f"\n{times.hint(row.deadline_ns)}"
                 ),
                 roles={Role.COUNTDOWN: self._left_share},
@@ -170,17 +181,17 @@ class InFlightModel(TableModel[Row]):
         super().__init__(columns, key=_key, parent=parent, more=_MORE)
 
     def _left_ns(self, row: Row) -> int | None:
-        return None if isinstance(row, GroupHold) else max(0, row.deadline_ns - self._now_ns)
+        known = isinstance(row, LeaseView) and row.has_limits
+        return max(0, row.deadline_ns - self._now_ns) if known else None
 
     def _left_text(self, row: Row) -> str:
         left_ns = self._left_ns(row)
         return NOT_APPLICABLE if left_ns is None else f"{left_ns / 1e9:.1f}"
 
     def _left_share(self, row: Row) -> float | None:
-        if isinstance(row, GroupHold):
+        if isinstance(row, GroupHold) or not row.has_limits:
             return None
-        whole_ns = row.deadline_ns - row.acquired_ns
-        return min(1.0, max(0, row.deadline_ns - self._now_ns) / whole_ns) if whole_ns > 0 else 0.0
+        return min(1.0, max(0, row.deadline_ns - self._now_ns) / (row.deadline_ns - row.acquired_ns))
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """Show what is in flight; `whole` counts all of it in messages, `listed` what the rows hold."""

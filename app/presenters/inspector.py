@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.presenters.active_faults import left_of, program_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.in_flight import attempt_words
 from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.rates import Rates
@@ -225,10 +226,9 @@ def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | Non
         (
             f"{lease.queue} {lease.offset:,}",
             tr(
-                "attempt {attempt} of {max_attempts}, {time} left",
-                attempt=lease.attempt,
-                max_attempts=lease.max_attempts or "∞",
-                time=duration(lease.deadline_ns - snapshot.time_ns),
+                "attempt {attempt}, {time} left",
+                attempt=attempt_words(lease),
+                time=duration(lease.deadline_ns - snapshot.time_ns) if lease.has_limits else NOT_APPLICABLE,
             ),
             f"message:{lease.queue}/{lease.partition}/{lease.offset}",
         )
@@ -411,8 +411,11 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
         (tr("Redriven"), tr("{count:,} messages", count=queue.redriven)),
     )
     rules = (
-        (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms)),
-        (tr("Attempts"), tr("at most {count}", count=queue.max_attempts or "∞")),
+        (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms) if queue.lease_ms else tr("not known")),
+        (
+            tr("Attempts"),
+            tr("at most {count}", count=queue.max_attempts or "∞") if queue.lease_ms else tr("not known"),
+        ),
         (tr("Priorities"), str(queue.priorities)),
         (tr("Consumers waiting"), str(queue.waiting_takers)),
     )

@@ -200,7 +200,8 @@ class Audit:
             waiting = queue.ready + queue.delayed
             if waiting:
                 found.append(Finding(f"queue {queue.name} has {counted(waiting, 'message')} that nobody has taken"))
-        return self._verdict("everything is acknowledged or dead-lettered", found)
+        promise = "everything is acknowledged or dead-lettered"
+        return self._verdict(f"{promise} by {by}" if by else promise, found)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:

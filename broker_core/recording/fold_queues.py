@@ -109,7 +109,7 @@ class FoldedQueue:
         deadline_ns = event.time_ns + self._view.lease_ms * NS_PER_MS
         for place in self._places(event):
             lease = self._leases.get(place)
-            if lease is not None:
+            if lease is not None and lease.has_limits:
                 self._leases[place] = msgspec.structs.replace(lease, deadline_ns=deadline_ns)
 
     def taken_out(self, event: Event) -> None:

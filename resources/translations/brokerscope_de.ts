@@ -7912,8 +7912,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bei {offset:,}</translation>
   </message>
   <message>
-   <source>attempt {attempt} of {max_attempts}, {time} left</source>
-   <translation>Versuch {attempt} von {max_attempts}, {time} übrig</translation>
+   <source>attempt {attempt}, {time} left</source>
+   <translation>Versuch {attempt}, {time} übrig</translation>
   </message>
   <message>
    <source>attempt {number}</source>
@@ -8502,6 +8502,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>not counted</source>
    <translation>nicht gezählt</translation>
+  </message>
+  <message>
+   <source>not known</source>
+   <translation>nicht bekannt</translation>
   </message>
   <message>
    <source>not known yet</source>

@@ -1,10 +1,19 @@
 """The inspector of anything that is clicked: links lead on, back and forward lead back, data stays plain."""
 
+from typing import Any
+
 from PySide6.QtCore import Qt
 
 from app.presenters.charts import ChartsPresenter
+from app.presenters.in_flight import InFlightModel
 from app.presenters.inspector import inspector_facts
+from app.presenters.owners import Owners
+from app.presenters.rates import Rates
+from broker_core.events import Event, EventKind
+from broker_core.recording.fold import Fold
 from broker_core.simulation.actions.topics import Produce
+from broker_core.snapshots import Snapshot
+from widgets.formats import Times
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.theme import state_style
@@ -154,3 +163,34 @@ def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workben
     hand.pass_time(19)
     card = next(card for card in hand.canvas.view.producers if card.name == "shop-b")
     assert card.state != "rejected", "version 2 takes what it sends"
+
+
+def test_what_no_keyframe_has_told_is_not_known(qapp):
+    happened: list[tuple[EventKind, dict[str, Any]]] = [
+        (EventKind.TOPIC_CREATED, {"topic": "orders"}),
+        (EventKind.QUEUE_CREATED, {"topic": "jobs"}),
+        (EventKind.CLIENT_STARTED, {"client": "shop", "topic": "orders", "detail": {"role": "producer"}}),
+        (EventKind.CLIENT_STARTED, {"client": "w", "topic": "jobs", "detail": {"role": "worker"}}),
+        (EventKind.PUBLISHED, {"topic": "jobs", "partition": 0, "offset": 0}),
+        (EventKind.DELIVERED, {"group": "jobs", "partition": 0, "offset": 0, "client": "w", "attempt": 2}),
+        (EventKind.LEASE_EXTENDED, {"group": "jobs", "partition": 0, "offset": 0, "client": "w"}),
+        (EventKind.PRODUCER_BLOCKED, {"topic": "orders", "client": "shop"}),
+    ]
+    fold = Fold(Snapshot(0, 0))
+    for seq, (kind, fields) in enumerate(happened):
+        fold.add(Event(seq, seq + 1, kind, count=1, **fields))
+    snapshot = fold.snapshot(9)
+    told = {
+        name: dict(fact[:2] for _title, facts in section.sections for fact in facts)
+        for name in ("queue:jobs", "worker:w", "producer:shop")
+        if (section := inspector_facts(snapshot, name, Rates()))
+    }
+    assert (told["queue:jobs"]["Lease"], told["queue:jobs"]["Attempts"]) == ("not known", "not known")
+    assert told["worker:w"]["jobs 0"] == "attempt 2, n/a left"
+    model = InFlightModel(Owners(), Times())
+    model.set_snapshot(snapshot)
+    cells = (str(model.index(0, at).data()) for at in range(model.columnCount()))
+    row = dict(zip((column.title for column in model.columns), cells, strict=True))
+    assert (row["Attempt"], row["Time left (s)"]) == ("2", "n/a")
+    producer = inspector_facts(snapshot, "producer:shop", Rates())
+    assert producer is not None and producer.state == "blocked"

@@ -89,6 +89,20 @@ def test_what_happened_to_the_group_of_a_verdict_is_told_before_other_groups(bro
     assert "member_joined group billing" in broker.timeline()
 
 
+def test_a_promise_that_is_asked_for_again_and_again_is_denied_once_a_reader(broker: EmbeddedBroker):
+    broker.create_queue("jobs")
+    for number in range(3):
+        broker.publish("jobs", str(number))
+        assert not broker.audit().everything_done()
+        assert not broker.audit().everything_done(by="jobs")
+        assert not broker.audit().everything_done(by="billing")
+    told = [line.split(":")[0] for line in broker.timeline().splitlines() if ": no, in " in line]
+    promise = "everything is acknowledged or dead-lettered"
+    assert told == [promise, f"{promise} by jobs", f"{promise} by billing"]
+    assert broker.timeline().count("- queue jobs has 3 messages that nobody has taken") == 2
+    assert "has 1 message that" not in broker.timeline(), "the last answer knows most"
+
+
 def test_what_happened_to_the_group_that_was_waited_for_is_told(broker: EmbeddedBroker):
     broker.create_topic("orders")
     for number in range(30):
