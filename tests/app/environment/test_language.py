@@ -107,7 +107,7 @@ def test_words_of_states_are_translated_and_keep_their_look(german: None) -> Non
 
 def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -> None:
     """Menus, tabs, an empty state, a table and a dialog; the names of the scenario stay as they are."""
-    hand = open_workbench()
+    hand = open_workbench(fresh=True)
     window = hand.workbench.window
     window.show_tab("assignments")
     hand.pass_time(3)

@@ -86,6 +86,7 @@ def test_range_moves_more_than_sticky(tmp_path: Path) -> None:
         > 0
     )
     assert one.values["Rebalances", "readers"] == other.values["Rebalances", "readers"] == 2
+    assert 0 < one.values["Time in rebalances", "readers"] < 60 * NS_PER_S
     assert one.values["Published", "orders"] == other.values["Published", "orders"] > 700
     assert 0 <= one.values["First delivery, p50", "readers"] <= one.values["First delivery, p99", "readers"]
     assert one.values["First delivery, p99", "readers"] <= one.values["First delivery, p99.9", "readers"] > NS_PER_S

@@ -113,6 +113,7 @@ def test_dead_letters_are_not_called_lost_and_weigh_as_much() -> None:
     assert Harm(rejected=17).weight_s == Harm(lost=17).weight_s
     assert Harm(rejected=3).words() == "3 messages rejected"
     assert Harm(lost=2, dead=1).words() == "2 messages lost, 1 message is a dead letter"
+    assert Harm(delayed=3).words() == "3 messages delayed", "by how much is not known"
 
 
 def test_the_greatest_harm_comes_first_after_what_cannot_be_relied_on() -> None:
