@@ -4,6 +4,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
+from app.presenters.active_faults import program_state
 from app.presenters.charts import ChartsPresenter
 from app.presenters.in_flight import InFlightModel
 from app.presenters.inspector import inspector_facts
@@ -12,7 +13,7 @@ from app.presenters.rates import Rates
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold import Fold
 from broker_core.simulation.actions.topics import Produce
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import FaultView, Snapshot
 from widgets.formats import Times
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.schemas import SchemasPanel
@@ -194,3 +195,9 @@ def test_what_no_keyframe_has_told_is_not_known(qapp):
     assert (row["Attempt"], row["Time left (s)"]) == ("2", "n/a")
     producer = inspector_facts(snapshot, "producer:shop", Rates())
     assert producer is not None and producer.state == "blocked"
+
+
+def test_a_program_runs_while_its_messages_come_and_not_where_its_requests_are_broken():
+    faults = [FaultView("shop", "fault 1", "Produce requests fail", 0, None)]
+    states = [program_state(faults, client, per_s) for client, per_s in (("shop", 0), ("shop", 3), ("other", 0))]
+    assert states[1:] == ["running", "waiting"] and states[0] not in {"running", "waiting"}
