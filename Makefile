@@ -17,8 +17,8 @@ run: python
 	@$(PYTHON) -I .ci/bootstrap.py --window
 	@$(VENV_PYTHON) main.py
 
-# Two at a time, as tests/conftest.py shares them out; without what is marked as bench, soak or long.
-TESTS := -m pytest -n 2
+# Four at a time, for they wait more than they compute; tests/conftest.py shares them out. Without what is marked as bench, soak or long.
+TESTS := -m pytest -n 4
 
 test: setup
 	$(VENV_PYTHON) $(TESTS)
