@@ -20,7 +20,6 @@ class Cancellation:
 
     @property
     def requested(self) -> bool:
-        """True from the request on."""
         return self._requested.is_set()
 
     def request(self, *_: object) -> None:

@@ -156,7 +156,6 @@ class Frames:
 
     @cached_property
     def latency_buckets(self) -> pl.DataFrame:
-        """The counts by duration."""
         replays = latency.replays(self.control)
         found = self._local(replays) if replays.height else None
         return bring(latency_pass.latency_buckets(self.messages, found, self.scale))
@@ -246,7 +245,6 @@ class Frames:
 
     @cached_property
     def counted(self) -> pl.DataFrame:
-        """The rollup of the part alone."""
         return self.rollup.filter(pl.col("start_ns") >= self.scale.from_ns)
 
     @cached_property
@@ -286,7 +284,6 @@ class Frames:
 
     @cached_property
     def transactions(self) -> pl.DataFrame:
-        """Every transaction."""
         return transactions.each(self.detailed, self.scale)
 
     @cached_property
@@ -297,12 +294,10 @@ class Frames:
 
     @cached_property
     def ownership(self) -> pl.DataFrame:
-        """Who owned which partition."""
         return ownership.ownership(self._owners, self._moves, self.scale)
 
     @cached_property
     def rebalances(self) -> pl.DataFrame:
-        """Every rebalance."""
         return rebalances.rebalances(self.detailed, self.scale)
 
     @cached_property
@@ -322,32 +317,26 @@ class Frames:
 
     @cached_property
     def consumers(self) -> pl.DataFrame:
-        """Every consumer."""
         return consumers.consumers(self.rollup, self.detailed, self.lives, self.ownership, self.spans_there, self.scale)
 
     @cached_property
     def partitions(self) -> pl.DataFrame:
-        """The load of each partition."""
         return keys.partitions(self.counted, self.hot_keys)
 
     @cached_property
     def blocks(self) -> pl.DataFrame:
-        """Every time that a producer was blocked."""
         return backpressure.backpressure(self.control, self.scale)
 
     @cached_property
     def throughput(self) -> pl.DataFrame:
-        """Throughput of every series over time."""
         return throughput.throughput(self.counted, self.scale)
 
     @cached_property
     def lag(self) -> pl.DataFrame:
-        """Lag of every partition over time."""
         return lag.lag(self.rollup, self.detailed, self.scale)
 
     @cached_property
     def queues(self) -> pl.DataFrame:
-        """What waits in every queue over time."""
         return queues.queues(self.rollup, self.control, self.scale)
 
     @cached_property

@@ -25,7 +25,6 @@ class Java(NamedTuple):
 
     @property
     def executable(self) -> Path:
-        """The program to start."""
         return self.home / "bin" / _EXECUTABLE
 
 

@@ -37,5 +37,4 @@ class Outcome(NamedTuple):
         return {name: list(said) for name, said in self._asdict().items() if said}
 
     def lines(self) -> list[str]:
-        """For people."""
         return [*self.problems, *self.failed, *self.held, *self.not_hold]

@@ -80,7 +80,6 @@ class Progress:
         self._poller.start()
 
     def close(self) -> None:
-        """Ask no more."""
         self._stop.set()
         if self._poller is not None:
             self._poller.join(2)
@@ -124,7 +123,6 @@ class Progress:
                 self._write(text)
 
     def end(self, **outcome: object) -> None:
-        """The last line."""
         with self._lock:
             self._write(json.dumps(outcome) if self._json else "", last=True)
 

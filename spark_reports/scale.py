@@ -36,7 +36,6 @@ class Scale(NamedTuple):
 
     @property
     def buckets(self) -> int:
-        """How many there are."""
         return max(1, -(-self.duration_ns // self.width_ns))
 
     def slot_ns(self, places: int = 0) -> int:

@@ -132,7 +132,6 @@ class WarmSpark:
         return self._spark
 
     def close(self) -> None:
-        """Stop Spark; the next report starts it again."""
         spark, jvm, self._spark, self._jvm = self._spark, self._jvm, None, None
         if spark is not None and not self._cancellation.requested:
             with contextlib.suppress(Exception):

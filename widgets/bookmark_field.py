@@ -64,7 +64,6 @@ class BookmarkField(QLineEdit):
         super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Losing the focus ends the editing."""
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.keep()

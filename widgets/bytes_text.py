@@ -52,7 +52,6 @@ def contained(text: str) -> str:
 
 
 def escaped(char: str) -> str:
-    """A character as Python would write it."""
     return char.encode("unicode_escape").decode("ascii")
 
 

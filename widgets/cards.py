@@ -67,7 +67,6 @@ class MoveTable(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def set_moves(self, moves: tuple[Move, ...]) -> None:
-        """Show these rows, at most `ROWS_MAX`."""
         moves = moves[:ROWS_MAX]
         if moves != self._moves:
             self._moves = moves
@@ -76,11 +75,9 @@ class MoveTable(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """One line a row."""
         return QSize(240, px(MOVE_HEIGHT) * len(self._moves))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Rows that are seen."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = current_theme()
@@ -218,7 +215,6 @@ class RebalanceCard(QFrame):
 
     @property
     def facts(self) -> RebalanceFacts | None:
-        """What the card shows."""
         return self._facts
 
     def set_facts(self, facts: RebalanceFacts) -> None:
@@ -280,7 +276,6 @@ class RebalanceCard(QFrame):
         self.more.setText(words)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click chooses the card."""
         if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(self._facts.key)
         super().mousePressEvent(event)
@@ -292,14 +287,12 @@ class RebalanceCard(QFrame):
         super().mouseDoubleClickEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter does what a double click does."""
         if self._facts is not None and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.opened.emit(self._facts.key)
         else:
             super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, another icon."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_icon"):
             self._restyle()

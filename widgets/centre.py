@@ -29,7 +29,6 @@ class PanelArea(QStackedWidget):
         self._carrying = False
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Taken hold of by the title."""
         panel = self.currentWidget()
         on_title = isinstance(panel, Panel) and event.position().y() <= panel.title_height
         self._pressed = event.globalPosition().toPoint() if on_title else None
@@ -44,7 +43,6 @@ class PanelArea(QStackedWidget):
             self.carried.emit(at)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
         carrying, self._carrying, self._pressed = self._carrying, False, None
         if carrying:
             self.dropped.emit(event.globalPosition().toPoint())
@@ -54,7 +52,6 @@ class _PanelFrame(QScrollArea):
     """Scrolls a panel that has less room than its minimum. Qt's own sizing would ask the labels of all panels."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The panel takes the room, and its minimum at least."""
         super().resizeEvent(event)
         if (area := self.widget()) is not None:
             area.resize(self.viewport().size().expandedTo(area.minimumSize()))
@@ -88,16 +85,13 @@ class Centre(QSplitter):
 
     @property
     def room(self) -> QSize:
-        """What the canvas has where no panel is open."""
         return self.size()
 
     @property
     def is_beside(self) -> bool:
-        """Whether the panel stands beside the canvas, not below it."""
         return self.orientation() is Qt.Orientation.Horizontal
 
     def set_beside(self, on: bool) -> None:
-        """Put the panel beside the canvas, or below it."""
         self.setOrientation(Qt.Orientation.Horizontal if on else Qt.Orientation.Vertical)
         self.settle()
 
@@ -127,7 +121,6 @@ class Centre(QSplitter):
             self._wanted[self.is_beside] = self._frame.width() if self.is_beside else self._frame.height()
 
     def settle(self) -> None:
-        """Share the room as it is wanted, within the limits."""
         whole, beside = self._length - self.handleWidth(), self.is_beside
         self._frame.setMaximumHeight(_NO_LIMIT if beside or self._maximised else max(px(40), whole // 2))
         self._frame.setMinimumHeight(min(px(LEAST_PANEL[1]), self._frame.maximumHeight()))

@@ -23,18 +23,14 @@ MOST_CHARS = 200_000
 
 
 class _Margin(QWidget):
-    """Where the line numbers are."""
-
     def __init__(self, field: CodeField) -> None:
         super().__init__(field)
         self._field = field
 
     def sizeHint(self) -> QSize:
-        """As wide as the last number."""
         return QSize(self._field.margin_width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The field knows its lines."""
         self._field.paint_margin(event)
 
 
@@ -76,7 +72,6 @@ class CodeField(QPlainTextEdit):
             self.completions.hide()
 
     def margin_width(self) -> int:
-        """Room for the numbers, in pixels."""
         digits = max(2, len(str(self.blockCount())))
         return round(QFontMetricsF(self.font()).horizontalAdvance("9")) * digits + 20
 
@@ -90,7 +85,6 @@ class CodeField(QPlainTextEdit):
             self._margin.update(0, area.y(), self._margin.width(), area.height())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """As much as can be checked while it is typed."""
         chars = len(text_after_paste(self, source.text()))
         if chars > MOST_CHARS:
             self.pasteRefused.emit(chars)
@@ -98,7 +92,6 @@ class CodeField(QPlainTextEdit):
             super().insertFromMimeData(source)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The margin is as high as the field."""
         super().resizeEvent(event)
         inside = self.contentsRect()
         self._margin.setGeometry(QRect(inside.left(), inside.top(), self.margin_width(), inside.height()))
@@ -134,11 +127,9 @@ class CodeField(QPlainTextEdit):
         self._margin.update()
 
     def wrong_line(self) -> int:
-        """The line that is marked, 0 for none."""
         return self._wrong_line
 
     def go_to_line(self, line: int) -> None:
-        """Put the cursor there."""
         self.setTextCursor(QTextCursor(self.document().findBlockByNumber(max(0, line - 1))))
         self.centerCursor()
         self.setFocus()

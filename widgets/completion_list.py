@@ -54,7 +54,6 @@ class CompletionList(QListWidget):
         field.cursorPositionChanged.connect(self._on_moved)
 
     def words(self) -> list[str]:
-        """What is listed."""
         return [self.item(row).data(_TEXT) for row in range(self.count())]
 
     def open(self) -> None:
@@ -96,7 +95,6 @@ class CompletionList(QListWidget):
             self.hide()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The field's keys, as far as they are the list's."""
         if watched is self._field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._on_key(event)
         if watched is self._field and event.type() == QEvent.Type.FocusOut:

@@ -23,7 +23,6 @@ def plain_label(text: str = "", role: str = "", parent: QWidget | None = None) -
 
 
 def set_plain_tip(widget: QWidget, text: str) -> None:
-    """A tool tip that shows data as it is."""
     tip = as_plain(contained(text))
     if widget.toolTip() != tip:
         widget.setToolTip(tip)
@@ -40,7 +39,6 @@ def mark_wrong(field: QWidget, sentence: str, tip: str = "") -> None:
 
 
 def set_role(label: QLabel, role: str) -> None:
-    """Have a label look as the theme has it for `role`."""
     if label.property("role") != role:
         label.setProperty("role", role)
         label.style().unpolish(label)
@@ -72,7 +70,6 @@ class LinkButton(QPushButton):
         self.clicked.connect(lambda: self.followed.emit(self.target))
 
     def set_link(self, text: str, target: str, hint: str = "") -> None:
-        """Other words, another target."""
         self.target = target
         if self.whole != text:
             self.whole = text
@@ -82,15 +79,12 @@ class LinkButton(QPushButton):
         set_plain_tip(self, hint or text)
 
     def sizeHint(self) -> QSize:
-        """Room for the whole text."""
         return QSize(self.fontMetrics().horizontalAdvance(self.whole) + 6, self.fontMetrics().height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """It can be cut."""
         return QSize(min(60, self.sizeHint().width()), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut where there is no room."""
         super().resizeEvent(event)
         self._cut()
 
@@ -141,7 +135,6 @@ class FactsGrid(QWidget):
         return [(name.text(), value.text()) for name, value, _link in self._shown()]
 
     def links(self) -> list[LinkButton]:
-        """The values that lead somewhere."""
         return [link for _name, _value, link in self._shown() if not link.isHidden()]
 
     def _shown(self) -> list[tuple[QLabel, QLabel, LinkButton]]:

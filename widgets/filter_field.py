@@ -63,7 +63,6 @@ class FilterField(QLineEdit):
         down.activated.connect(self.helpWanted)
 
     def restyle(self) -> None:
-        """The arrow in the colour of the theme."""
         self._open.setIcon(icon("chevron-down", current_theme(), "muted"))
 
 
@@ -119,7 +118,6 @@ class FilterPopup(QFrame):
         self.show()
 
     def set_kept(self, kept: Sequence[tuple[str, str]]) -> None:
-        """Other filters are kept now."""
         self._kept = kept
         self._area.setWidget(self._body())
 

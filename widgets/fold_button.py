@@ -31,7 +31,6 @@ class FoldButton(QToolButton):
         self.setIconSize(QSize(px(16), px(16)))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, other colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._restyle()

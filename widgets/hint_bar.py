@@ -74,7 +74,6 @@ class HintBar(QFrame):
         self.show_notice(Notice(sentence, offer, taken, dismissed))
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a notice, after those that are waiting."""
         self._waiting.append(notice)
         if len(self._waiting) == 1:
             self._show()
@@ -114,7 +113,6 @@ class HintBar(QFrame):
         self._icon.setPixmap(icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, another icon."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and self.isVisible():
             self._restyle()

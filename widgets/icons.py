@@ -20,7 +20,6 @@ FIXED_SIZES, SCALED_SIZES = (14, 16), (14, 16, 18)
 
 @lru_cache(maxsize=1)
 def icon_names() -> tuple[str, ...]:
-    """The names that `icon` knows, sorted."""
     return tuple(sorted(path.stem for path in ICON_FOLDER.glob("*.svg")))
 
 

@@ -17,7 +17,6 @@ SHOWN_CHARS = 2_000
 
 
 def has_long_line(text: str) -> bool:
-    """Whether a line of it is too long to be wrapped."""
     return len(text) > WRAPPED_LINE_CHARS and any(len(line) > WRAPPED_LINE_CHARS for line in text.split("\n"))
 
 
@@ -47,15 +46,12 @@ class LongText(QPlainTextEdit):
 
     @property
     def held_chars(self) -> int:
-        """How many characters are held and not edited."""
         return len(self._held)
 
     def toPlainText(self) -> str:
-        """All of it, whether it is shown or held."""
         return self._held or super().toPlainText()
 
     def setPlainText(self, text: str) -> None:
-        """Show it, or hold it and show its beginning."""
         was_held, self._held = bool(self._held), text if len(text) > EDITED_CHARS else ""
         if self._held or was_held:
             self.setReadOnly(bool(self._held))
@@ -64,7 +60,6 @@ class LongText(QPlainTextEdit):
         super().setPlainText(shown)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """What is pasted or dropped may be too much to be edited."""
         after = text_after_paste(self, source.text())
         if len(after) > EDITED_CHARS:
             self.setPlainText(after)

@@ -144,7 +144,6 @@ class MainWindow(QMainWindow):
         self.tabs.set_open(False)
 
     def set_menus(self, menus: Sequence[tuple[str, Sequence[Entry]]]) -> None:
-        """Build the menu bar anew."""
         bar = self.menuBar()
         bar.clear()
         taken: set[str] = set()
@@ -169,11 +168,9 @@ class MainWindow(QMainWindow):
         self.tabShown.emit(self.shown_tab())
 
     def shown_tab(self) -> str:
-        """The name of the panel in front."""
         return self.tabs.current
 
     def panel(self, name: str) -> Panel:
-        """A panel by its name."""
         return self._named[name]
 
     def tab(self, kind: type[P]) -> P:
@@ -216,18 +213,15 @@ class MainWindow(QMainWindow):
 
     @property
     def shows_panels(self) -> bool:
-        """Whether the panel in front can be seen."""
         return self.tabs.is_open and not self.tabs.isHidden()
 
     def toggle_left(self, on: bool) -> None:
-        """Open or fold the navigator."""
         self._end_focus()
         self._give_back_the_height()
         self.left_dock.set_open(on)
         self._settle()
 
     def toggle_right(self, on: bool) -> None:
-        """Open or fold lesson, inspector and rebalances."""
         self._end_focus()
         self._give_back_the_height()
         self.right_dock.set_open(on)
@@ -242,7 +236,6 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def put_beside(self, on: bool) -> None:
-        """Open the panels beside the canvas, or below it."""
         self._end_focus()
         self._give_back_the_height()
         self.centre.set_beside(on)
@@ -362,7 +355,6 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def save(self) -> None:
-        """Write size and layout to the settings."""
         if self._settings is None:
             return
         store = self._settings
@@ -396,7 +388,6 @@ class MainWindow(QMainWindow):
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of type needs other widths."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and getattr(self, "_shown_once", False):
             self._settle()

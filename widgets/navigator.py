@@ -65,12 +65,9 @@ class NavSection:
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws rows and heads of sections."""
-
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Head or row, over its background."""
         theme, rect = current_theme(), QRectF(option.rect)
         section, row = index.data(_SECTION), index.data(_ROW)
         style = None if row is None or not row.state else state_style(row.state)
@@ -152,7 +149,6 @@ class _Delegate(QStyledItemDelegate):
         painter.drawPolyline(QPolygonF(points))
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """One line."""
         return QSize(80, px(SECTION_HEIGHT if index.data(_SECTION) is not None else ROW_HEIGHT))
 
     def helpEvent(
@@ -162,7 +158,6 @@ class _Delegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """The tip of the row, as plain text."""
         row = index.data(_ROW)
         tip = "" if row is None else "\n".join(part for part in (row.name, row.state, row.figure, row.tip) if part)
         QToolTip.showText(event.globalPos(), as_plain(tip), view)
@@ -175,7 +170,6 @@ class _Tree(QTreeWidget):
     entered_row = Signal(QTreeWidgetItem)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens the current row."""
         item = self.currentItem()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and item is not None:
             self.entered_row.emit(item)
@@ -301,13 +295,11 @@ class Navigator(QWidget):
                 child.setText(0, " ".join(part for part in (row.name, row.state, row.figure) if part))
 
     def rows(self, key: str) -> list[NavRow]:
-        """The rows that a section shows."""
         return [child.data(0, _ROW) for child in _children(self._heads[key])]
 
     # -- what is chosen
 
     def current_id(self) -> str:
-        """The id of the current row, "" for none."""
         item = self.tree.currentItem()
         row = None if item is None else item.data(0, _ROW)
         return "" if row is None else str(row.id)

@@ -56,7 +56,6 @@ class NextStep(QFrame):
         self._icon.setPixmap(pixmap)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, another icon."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "open"):
             self._restyle()

@@ -73,8 +73,6 @@ def _rank(text: str, entry: PaletteEntry) -> int | None:
 
 
 class _EntryDelegate(QStyledItemDelegate):
-    """Icon, title and category on the left, shortcut or reason on the right."""
-
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(_WIDTH - 40, _ROW)
 
@@ -164,7 +162,6 @@ class CommandPalette(QDialog):
         self.field.setFocus()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A border, to separate it from the window behind."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setPen(qcolour(current_theme().border_strong))
@@ -180,7 +177,6 @@ class CommandPalette(QDialog):
                 self.list.setCurrentRow(row)
 
     def shown(self) -> list[PaletteEntry]:
-        """The commands that are listed."""
         return [self.list.item(place).data(_ENTRY) for place in range(self.list.count())]
 
     def _show(self, text: str) -> None:
@@ -214,7 +210,6 @@ class CommandPalette(QDialog):
             self.chosen.emit(entry.id)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The field keeps the focus; up, down and Enter go to the list."""
         if watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
             step = steps.get(Qt.Key(event.key()))

@@ -48,7 +48,6 @@ class PanelTab(QAbstractButton):
         self._describe()
 
     def set_count(self, count: int) -> None:
-        """A count behind the title; 0 for none."""
         if count != self.count:
             self.count = count
             self._describe()
@@ -66,12 +65,10 @@ class PanelTab(QAbstractButton):
         set_plain_tip(self, "\n".join(line for line in (said + key, tr(self.info.hint)) if line))
 
     def sizeHint(self) -> QSize:
-        """The same whether it is in front or not, with and without a count."""
         words = QFontMetrics(ui_font(13, QFont.Weight.DemiBold)).horizontalAdvance(self._title)
         return QSize(words + 2 * px(PAD) + px(DIGIT) * self.info.counted, px(26))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Title, count, and a line under the panel in front."""
         theme, front = current_theme(), self.isChecked() and self._is_open
         ink = theme.text if front or self.underMouse() else theme.muted
         painter = QPainter(self)
@@ -94,7 +91,6 @@ class PanelTab(QAbstractButton):
         painter.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right go to the tab beside it."""
         if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             tabs = [tab for tab in self.group().buttons() if tab.isVisible()]
             step = 1 if event.key() == Qt.Key.Key_Right else -1
@@ -183,17 +179,14 @@ class PanelTabs(QWidget):
 
     @property
     def current(self) -> str:
-        """The name of the panel in front."""
         front = self.area.currentWidget()
         return next((name for name, panel in self._panels.items() if panel is front), "")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All panels, from left to right."""
         return tuple(self._panels)
 
     def tab(self, name: str) -> PanelTab:
-        """The tab of a panel; KeyError if unknown."""
         return self._tabs[name]
 
     def place(self, name: str) -> QWidget:
@@ -201,7 +194,6 @@ class PanelTabs(QWidget):
         return self.more if self._tabs[name].isHidden() else self._tabs[name]
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel to the front; KeyError if unknown."""
         self._tabs[name].setChecked(True)
         self.area.setCurrentWidget(self._panels[name])
         self._name_more()
@@ -219,23 +211,19 @@ class PanelTabs(QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether a panel is shown, not the tabs alone."""
         return self._open
 
     def set_open(self, on: bool) -> None:
-        """Whether the panel in front is shown."""
         self._open = on
         for tab in self._tabs.values():
             tab.set_open(on)
         self._show_signs()
 
     def set_maximised(self, on: bool) -> None:
-        """Tell which way the button goes."""
         self._maximised = on
         self._show_signs()
 
     def set_beside(self, on: bool) -> None:
-        """Tell which way the button goes."""
         self._beside = on
         self._show_signs()
 
@@ -290,12 +278,10 @@ class PanelTabs(QWidget):
                 action.triggered.connect(lambda _on, name=name: self._press(name))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other tabs."""
         super().resizeEvent(event)
         self._hide_what_does_not_fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of type."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_columns"):
             for tab in self._tabs.values():

@@ -77,7 +77,6 @@ class RightSide(QWidget):
 
     @property
     def has_lesson(self) -> bool:
-        """Whether there is a lesson at all, shown or folded."""
         return not self._lesson.isHidden()
 
     def bring(self, panel: Panel | None, *, by_hand: bool = False) -> None:
@@ -94,7 +93,6 @@ class RightSide(QWidget):
         return self._shares
 
     def set_shares(self, shares: Shares) -> None:
-        """Share that height."""
         self._shares = shares
         self._fit(shared_anew=True)
 
@@ -114,7 +112,6 @@ class RightSide(QWidget):
             self.bring(panel)
 
     def _follow_lesson(self) -> None:
-        """A step that was done is to be read."""
         facts = self._lesson.facts()
         done = 0 if facts is None else facts.done
         if done > self._steps_done and self._lesson.is_title_alone and not self._lesson.is_folded:
@@ -134,11 +131,9 @@ class RightSide(QWidget):
         return QSize(240, 160)
 
     def sizeHint(self) -> QSize:
-        """As much as both would like in width."""
         return self._below.sizeHint().expandedTo(self.minimumSizeHint())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width wraps texts anew."""
         super().resizeEvent(event)
         self._fit()
 

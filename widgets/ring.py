@@ -50,7 +50,6 @@ class Ring(QWidget):
         return found
 
     def clear(self) -> None:
-        """Take the ring away."""
         self._follow.stop()
         self._end.stop()
         self.hide()
@@ -75,7 +74,6 @@ class Ring(QWidget):
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """It moves with what it shows."""
         if event.type() == QEvent.Type.Resize and not self.isHidden():
             self._go()
         return super().eventFilter(watched, event)

@@ -29,11 +29,9 @@ class _Strip(QAbstractButton):
         self.setToolTip(tr("Show: {title}", title=title))
 
     def sizeHint(self) -> QSize:
-        """As wide as a line of words is high."""
         return QSize(px(STRIP_WIDTH), 80)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Chevron and name; another ground under the pointer."""
         theme = current_theme()
         pixmap = icon_pixmap(self._sign, theme.muted, px(16), self.devicePixelRatioF())
         painter = QPainter(self)
@@ -82,7 +80,6 @@ class SideDock(QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is no mere strip."""
         return self._open
 
     @property
@@ -107,7 +104,6 @@ class SideDock(QWidget):
             self._width = self.width() / scale()
 
     def set_open(self, on: bool) -> None:
-        """Open, or fold to the strip."""
         self._open = on
         self.strip.setVisible(not on)
         self.body.setVisible(on)
@@ -118,7 +114,6 @@ class SideDock(QWidget):
         self.setMaximumWidth(_NO_LIMIT if self._open else px(STRIP_WIDTH))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of type, another strip."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "strip"):
             self._limit()

@@ -82,5 +82,4 @@ class StatusBar(QStatusBar):
         self.undo_button.setAccessibleName(tr("Undo: {what}", what=what))
 
     def show_message(self, text: str) -> None:
-        """The last action, or one sentence of an error."""
         self.last_action.set_whole(text)

@@ -138,7 +138,6 @@ def ui_font(
 
 
 def mono_font(pixels: int = BASE_PIXELS - 1, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """The fixed-width face for payloads, keys and offsets."""
     loaded = MONO_FAMILY in _load_fonts()
     font = QFont(MONO_FAMILY) if loaded else QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPixelSize(px(pixels))

@@ -63,7 +63,6 @@ class Theme:
         return self.owner_hues[hue % HUES]
 
     def colour(self, token: str) -> str:
-        """The colour of a named token; KeyError for a name that is no token."""
         value = getattr(self, token) if token in COLOUR_TOKENS else None
         if not isinstance(value, str):
             raise KeyError(token)

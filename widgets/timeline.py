@@ -83,7 +83,6 @@ class TimelineFacts:
     scenario_end_ns: int | None = None
 
     def lanes(self) -> tuple[str, ...]:
-        """The lanes that hold anything."""
         held = {band.lane for band in self.bands} | {TICK_LANES.get(tick.kind, "") for tick in self.ticks}
         return tuple(lane for lane in LANES if lane in held)
 
@@ -120,11 +119,9 @@ class Timeline(QWidget):
 
     @property
     def is_open(self) -> bool:
-        """Whether its lanes are shown, not one line alone."""
         return self._open
 
     def set_open(self, on: bool) -> None:
-        """Show the lanes, or one line alone."""
         self._open = on
         self._fit()
 
@@ -144,7 +141,6 @@ class Timeline(QWidget):
 
     @property
     def area_height(self) -> int:
-        """Of the throughput, in pixels."""
         return px(BODY) - self.lane_height * len(self._lanes) if self._open else px(LEAST_AREA)
 
     @property
@@ -163,16 +159,13 @@ class Timeline(QWidget):
         return {lane: first + self.lane_height * place for place, lane in enumerate(self._lanes)} if self._open else {}
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
         return QSize(600, self.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The button stays at the right end."""
         super().resizeEvent(event)
         self._place_button()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of type, another height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
@@ -183,7 +176,6 @@ class Timeline(QWidget):
         return self._facts
 
     def set_facts(self, facts: TimelineFacts) -> None:
-        """Show other facts."""
         if facts != self._facts:
             self._facts = facts
             self._lanes = facts.lanes()
@@ -192,7 +184,6 @@ class Timeline(QWidget):
     # -- places and times
 
     def x_of(self, time_ns: int) -> float:
-        """Where a moment is."""
         span = max(1, self._facts.now_ns - self._facts.start_ns)
         return px(LEFT) + self._room() * (time_ns - self._facts.start_ns) / span
 
@@ -222,7 +213,6 @@ class Timeline(QWidget):
     # -- the mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go there."""
         if event.button() is Qt.MouseButton.LeftButton and self._facts.now_ns > self._facts.start_ns:
             self._pressed_x = event.position().x()
             self.seekRequested.emit(self.snapped(event.position().x(), event.position().y()))
@@ -244,19 +234,16 @@ class Timeline(QWidget):
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Enough."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._dragging, self._pressed_x = False, None
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The mouse is gone, and its line with it."""
         self._hover_x = None
         self.pointed.emit(None)
         self.update()
         super().leaveEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Everything, in one pass."""
         from widgets.timeline_painter import TimelinePainter  # it draws this widget, and knows it
 
         theme = current_theme()

@@ -33,8 +33,6 @@ _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
 class TimelinePainter:
-    """Draws one timeline, once."""
-
     def __init__(self, strip: Timeline, painter: QPainter, theme: Theme) -> None:
         self._strip = strip
         self._facts = strip.facts
@@ -46,7 +44,6 @@ class TimelinePainter:
         self._lane_height = strip.lane_height
 
     def draw(self, hover_x: float | None) -> None:
-        """From the back to the front."""
         strip, painter, theme, facts = self._strip, self._painter, self._theme, self._facts
         painter.fillRect(strip.rect(), qcolour(theme.surface))
         painter.setPen(qcolour(theme.border))

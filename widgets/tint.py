@@ -24,7 +24,6 @@ class FrameTint(QWidget):
         self.hide()
 
     def set_mode(self, mode: str) -> None:
-        """Another colour, or none."""
         if mode != self.mode:
             self.mode = mode
             self._fit()
@@ -33,7 +32,6 @@ class FrameTint(QWidget):
             self.update()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay as large as what it lies on."""
         if event.type() in {QEvent.Type.Resize, QEvent.Type.Move}:
             self._fit()
         return super().eventFilter(watched, event)
@@ -46,7 +44,6 @@ class FrameTint(QWidget):
         self.setMask(QRegion(whole).subtracted(QRegion(inner)))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The border."""
         theme = current_theme()
         painter = QPainter(self)
         painter.fillRect(self.rect(), qcolour(theme.branch if self.mode == "branch" else theme.replay))

@@ -40,7 +40,6 @@ class ElidedLabel(QLabel):
         self._whole = ""
 
     def set_whole(self, text: str, tip: str = "") -> None:
-        """Show `text`, whole or cut."""
         text = contained(text)
         if text != self._whole:
             self._whole = text
@@ -48,7 +47,6 @@ class ElidedLabel(QLabel):
             self._cut()
 
     def whole(self) -> str:
-        """The text, uncut."""
         return self._whole
 
     def _cut(self) -> None:
@@ -56,16 +54,13 @@ class ElidedLabel(QLabel):
         self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room))
 
     def minimumSizeHint(self) -> QSize:
-        """It may shrink to a few letters."""
         return QSize(40, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:
-        """It wants room for all of it."""
         width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + 16
         return QSize(width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut anew."""
         super().resizeEvent(event)
         self._cut()
 
@@ -81,7 +76,6 @@ class ScenarioButton(QToolButton):
         self._whole = ""
 
     def set_whole(self, text: str) -> None:
-        """Show `text`, whole or cut."""
         text = contained(text)
         if text != self._whole:
             self._whole = text
@@ -90,7 +84,6 @@ class ScenarioButton(QToolButton):
             self._cut()
 
     def whole(self) -> str:
-        """The text, uncut."""
         return self._whole
 
     def _cut(self) -> None:
@@ -99,16 +92,13 @@ class ScenarioButton(QToolButton):
         self.setText(cut.replace("&", "&&"))
 
     def minimumSizeHint(self) -> QSize:
-        """It may shrink to a few letters."""
         return QSize(40, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:
-        """It wants room for all of it."""
         width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + px(SCENARIO_PADDING) + 4
         return QSize(width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut anew."""
         super().resizeEvent(event)
         self._cut()
 
@@ -207,13 +197,11 @@ class Toolbar(QToolBar):
         return next((button for button in self.findChildren(QToolButton) if button.defaultAction() is action), None)
 
     def set_scenario(self, name: str) -> None:
-        """The name of the scenario."""
         self.scenario.set_whole(name)
         self.scenario.updateGeometry()
         self._squeeze()
 
     def set_recording(self, on: bool) -> None:
-        """Whether the session is being recorded."""
         if on != self._recording:
             self._recording = on
             self._restyle()
@@ -232,7 +220,6 @@ class Toolbar(QToolBar):
         )
 
     def _fit(self) -> None:
-        """Lengths for the size of type of now."""
         self.setIconSize(QSize(px(18), px(18)))
         self.speed.setFixedWidth(px(72))
         self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))
@@ -321,7 +308,6 @@ class Toolbar(QToolBar):
         self._squeeze()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, other colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "badge"):
             self._fit()

@@ -30,7 +30,6 @@ class WindowLayout:
     beside: bool = False
 
     def to_text(self) -> str:
-        """As it is kept."""
         return json.dumps(asdict(self))
 
     @classmethod

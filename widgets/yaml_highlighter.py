@@ -34,7 +34,6 @@ class YamlHighlighter(QSyntaxHighlighter):
         self.restyle()
 
     def restyle(self) -> None:
-        """In the colours of the theme of now."""
         theme = current_theme()
         for part, token in _TOKENS.items():
             looks = QTextCharFormat()
@@ -45,7 +44,6 @@ class YamlHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
         indent, block = len(text) - len(text.lstrip()), self.previousBlockState()
         if block != _PLAIN and (not text.strip() or indent > block):
             self.setFormat(0, len(text), self._formats["text"])

@@ -42,7 +42,6 @@ COMMANDS: Mapping[str, Callable[[], Command]] = {
 
 
 def summary() -> str:
-    """The commands with a line each, for --help."""
     return "\n".join(f"  {name:<14}{about}" for name, (_module, _function, about) in _TABLE.items())
 
 

@@ -16,7 +16,6 @@ _FILES = ("FILE", "OUT.png")
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope completion",
         description="Print a completion script.",

@@ -30,7 +30,6 @@ _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATIO
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope consume",
         description="Read a topic, as a member of a group (--group) or without one, or take messages of a queue.",

@@ -43,7 +43,6 @@ _LOOK_S = 0.1  # how often the progress of a redrive at a rate is asked for
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     verbs = Verbs("dlq", "Dead letters of a queue, or of a topic whose schema refuses messages.")
     listed = verbs.add(
         "list", "List dead letters of a queue, the oldest first; without a queue, how many each has.", _list, reads=True

@@ -34,7 +34,6 @@ _NO_GROUP = "There is no group; a group comes with its first member, as by broke
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     verbs = Verbs("groups", "Consumer groups and share groups of a broker.")
     verbs.add("list", ListGroups, _list, reads=True)
     _add_group(

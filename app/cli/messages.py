@@ -27,7 +27,6 @@ def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:
 
 
 def headers_of(found: MessageAnswer | Delivery | Letter) -> Headers:
-    """Headers with their bytes."""
     return tuple((name, _header(text)) for name, text in found.headers.items())
 
 

@@ -21,7 +21,6 @@ from broker_core.operations.topics import ListTopics
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     verbs = Verbs("metrics", "Figures of a broker.")
     verbs.add("list", "Show the figures of now, and those counted since the broker was opened.", _list, reads=True)
     slow = verbs.add("slow", "List groups and queues that are far behind.", _slow, reads=True)

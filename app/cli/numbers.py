@@ -11,7 +11,6 @@ T = TypeVar("T")
 
 
 def integer(text: str) -> int:
-    """For argparse: a whole number."""
     number = _integer(text)
     if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
@@ -31,7 +30,6 @@ def whole(least: int) -> Callable[[str], int]:
 
 
 def number(text: str) -> float:
-    """For argparse: a number."""
     found = _number(text)
     if not math.isfinite(found):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
@@ -39,7 +37,6 @@ def number(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """For argparse: seconds, 0 or more."""
     found = _number(text)
     if not 0 <= found < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
@@ -47,7 +44,6 @@ def seconds(text: str) -> float:
 
 
 def above_zero(text: str) -> float:
-    """For argparse: a number above 0."""
     found = _number(text)
     if not 0 < found < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")

@@ -63,7 +63,6 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope produce",
         description="Publish to a topic or queue: the values given, else a message for each line of standard input.",

@@ -77,8 +77,6 @@ class Publisher(ABC):
 
 
 class LocalPublisher(Publisher):
-    """To a broker in this process."""
-
     def __init__(self, host: BrokerHost, options: argparse.Namespace) -> None:
         super().__init__(options)
         self._pending: deque[Receipt] = deque()
@@ -87,7 +85,6 @@ class LocalPublisher(Publisher):
     def send(
         self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
     ) -> None:
-        """See `Publisher.send`."""
         receipt = self._producer.send(
             self.options.topic,
             value,
@@ -102,12 +99,10 @@ class LocalPublisher(Publisher):
             self._tell_first()
 
     def finish(self) -> None:
-        """See `Publisher.finish`."""
         while self._pending:
             self._tell_first()
 
     def give_up(self) -> None:
-        """See `Publisher.give_up`."""
         with contextlib.suppress(BrokerError):
             self._producer.close(_GOODBYE_S)
         while self._pending:
@@ -117,7 +112,6 @@ class LocalPublisher(Publisher):
                 self._pending.popleft()
 
     def close(self) -> None:
-        """See `Publisher.close`."""
         self._producer.close()
 
     def _tell_first(self) -> None:
@@ -152,7 +146,6 @@ class HttpPublisher(Publisher):
             self.finish()
 
     def finish(self) -> None:
-        """See `Publisher.finish`."""
         left, self._records, self._bytes = self._records, [], 0
         began_s = time.monotonic()
         tries = 0

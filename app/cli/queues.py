@@ -37,7 +37,6 @@ _RETRY_FLAGS = {
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     verbs = Verbs("queues", "Queues and subscriptions of a broker.")
     verbs.add("list", ListQueues, _list, reads=True)
     _add_queue(verbs.add("describe", "Show counts, settings, limits and leases of a queue.", _describe, reads=True))

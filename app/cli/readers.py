@@ -66,8 +66,6 @@ class Reader(Closable):
 
 
 class GroupReader(Reader):
-    """A member of a group."""
-
     @property
     @abstractmethod
     def owns_partitions(self) -> bool:
@@ -83,26 +81,20 @@ class GroupReader(Reader):
 
 
 class LocalGroupReader(GroupReader):
-    """Of a broker in this process."""
-
     def __init__(self, host: BrokerHost, group: str, topic: str, reset: Reset) -> None:
         self._consumer = GroupConsumer(host, group, [topic], ConsumerConfig(auto_offset_reset=reset))
 
     @property
     def owns_partitions(self) -> bool:
-        """See `GroupReader.owns_partitions`."""
         return bool(self._consumer.assignment)
 
     def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
-        """See `GroupReader.poll`."""
         return self._consumer.poll(wait_s, most)
 
     def commit(self) -> None:
-        """See `GroupReader.commit`."""
         self._consumer.commit()
 
     def close(self) -> None:
-        """See `Reader.close`."""
         self._consumer.close()
 
 
@@ -120,11 +112,9 @@ class HttpGroupReader(GroupReader):
 
     @property
     def owns_partitions(self) -> bool:
-        """See `GroupReader.owns_partitions`."""
         return self._owns
 
     def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
-        """See `GroupReader.poll`."""
         try:
             found = self._connection.tried(lambda: self._polled(wait_s, most))
         except BrokerError as error:
@@ -158,7 +148,6 @@ class HttpGroupReader(GroupReader):
         return messages
 
     def commit(self) -> None:
-        """See `GroupReader.commit`."""
         places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in self._done.items()]
         self._done.clear()
         if places and self._member is not None:
@@ -174,13 +163,10 @@ class HttpGroupReader(GroupReader):
                 self._broker.ask(Leave(group=self._group, member=member))
 
     def close(self) -> None:
-        """See `Reader.close`."""
         self._leave()
 
 
 class QueueReader(Reader):
-    """Takes messages of a queue."""
-
     @abstractmethod
     def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Any]]:
         """The next messages, each with its lease; none where none came in time."""
@@ -195,26 +181,20 @@ class QueueReader(Reader):
 
 
 class LocalQueueReader(QueueReader):
-    """Of a broker in this process."""
-
     def __init__(self, host: BrokerHost, queue: str) -> None:
         self._consumer = QueueConsumer(host, queue)
 
     def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Delivery]]:
-        """See `QueueReader.take`."""
         return [(delivery.message, delivery) for delivery in self._consumer.take_many(most, wait_s)]
 
     def ack(self, held: Sequence[Delivery]) -> None:
-        """See `QueueReader.ack`."""
         self._consumer.ack_many(held)
 
     def extend(self, held: Sequence[Delivery]) -> None:
-        """See `QueueReader.extend`."""
         for delivery in held:
             delivery.extend()
 
     def close(self) -> None:
-        """See `Reader.close`."""
         self._consumer.close()
 
 
@@ -243,7 +223,6 @@ class HttpQueueReader(QueueReader):
         return [(stored(delivery, self._queue), delivery.lease) for delivery in found]
 
     def ack(self, held: Sequence[str]) -> None:
-        """See `QueueReader.ack`."""
         for lease in held:
             self._held.pop(lease, None)
         request = leases.Ack(queue=self._queue, leases=list(held))
@@ -252,14 +231,12 @@ class HttpQueueReader(QueueReader):
             _check(done)
 
     def extend(self, held: Sequence[str]) -> None:
-        """See `QueueReader.extend`."""
         request = leases.Extend(queue=self._queue, leases=list(held))
         done = self._connection.tried(lambda: self._broker.ask(request))
         if done is not None:
             _check(done)
 
     def close(self) -> None:
-        """See `Reader.close`."""
         if self._held and not self._connection.is_lost:
             with contextlib.suppress(BrokerError):
                 self._broker.ask(leases.Release(queue=self._queue, leases=list(self._held)))
@@ -280,7 +257,6 @@ def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> QueueReader:
 
 
 def client_name() -> str:
-    """The client id of this process."""
     return f"brokerscope-{os.getpid()}"
 
 

@@ -16,7 +16,6 @@ from broker_core.simulation.scenario import Scenario, load_scenario
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(prog="brokerscope scenarios", description="What runs in the window, and by brokerscope run.")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     for name, about, verb in (

@@ -39,7 +39,6 @@ _STDIN = "-"
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     verbs = Verbs("schemas", "Schemas of a broker.")
     verbs.add("list", ListSubjects, _list, reads=True)
     describe = verbs.add("describe", "Show a version of a subject, and which others there are.", _describe, reads=True)

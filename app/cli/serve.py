@@ -30,7 +30,6 @@ LOOPBACK = "127.0.0.1"
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope serve",
         description="Run a broker without a window. Ctrl+C or SIGTERM closes it; with --data everything is there again "

@@ -19,7 +19,6 @@ LEFT_OUT = ("keys", "hosts")
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope share",
         description="Write a recorded session as one HTML file: canvas, timeline, figures, events and charts at every "

@@ -37,7 +37,6 @@ PUBLISHED = "Published since start"
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     verbs = Verbs("topics", "Topics of a broker.")
     verbs.add("list", ListTopics, _list, reads=True)
     describe = verbs.add("describe", "Show partitions, configuration and limits of a topic.", _describe, reads=True)
@@ -73,12 +72,10 @@ def _add_topic(parser: argparse.ArgumentParser) -> None:
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
-    """Options of a log."""
     add_group(parser, LogSettings, "how messages are kept (none: no limit)")
 
 
 def add_flow(parser: argparse.ArgumentParser) -> None:
-    """Options of backpressure."""
     add_group(parser, FlowSettings, "how many messages are accepted (none: no limit)", {"rate_per_s": "--rate"})
 
 
@@ -105,7 +102,6 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def struct_facts(config: msgspec.Struct) -> list[tuple[str, object]]:
-    """All fields, by their names."""
     return [(name.replace("_", " ").capitalize(), value) for name, value in msgspec.structs.asdict(config).items()]
 
 

@@ -52,8 +52,6 @@ class Verbs:
         return parser
 
     def command(self) -> Command:
-        """The parser, and what runs the verb that was chosen."""
-
         def run(options: argparse.Namespace) -> int:
             with opened(options, read_only=options.reads) as broker:
                 if options.asks is not None and not _agreed(broker, options, options.asks):
@@ -65,7 +63,6 @@ class Verbs:
 
 
 def _add_yes(parser: argparse.ArgumentParser) -> None:
-    """--yes, which answers in advance."""
     parser.add_argument("--yes", action="store_true", help="do not ask at a terminal whether it is meant")
 
 

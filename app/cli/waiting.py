@@ -40,7 +40,6 @@ class Quiet:
         return max(0.0, min(long_s if self._told else short_s, left_s))
 
     def heard(self) -> None:
-        """A message has arrived."""
         self._heard_s = time.monotonic()
 
     def over(self) -> bool:

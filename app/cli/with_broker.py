@@ -33,7 +33,6 @@ _EFFECTS = get_args(Effect)
 
 
 def command() -> Command:
-    """The parser of the command, and what runs it."""
     parser = Parser(
         prog="brokerscope with",
         usage="brokerscope with [options] -- COMMAND [ARGUMENT ...]",

@@ -20,8 +20,6 @@ from widgets.panels.events import EventsPanel
 
 
 class AlertHandlers(QObject):
-    """Alerts of the session."""
-
     COMMANDS = (
         Command("set_alert", "Set alert...", "Session", "Ctrl+Alt+Y", "warning", "A condition that is watched for."),
         Command("remove_alert", "Remove alert...", "Session", "", "close", "It is watched for no more."),
@@ -46,7 +44,6 @@ class AlertHandlers(QObject):
         return self._context.why_ended() or ("" if self._collector.alerts else tr("There is no alert."))
 
     def ask(self) -> None:
-        """The form of an alert, filled in with a condition that makes sense for what is selected."""
         name = self._context.selected("group") or self._context.selected("queue") or self._group_of_selected()
         what = "depth" if self._context.selected("queue") else "lag"
         open_form(
@@ -74,7 +71,6 @@ class AlertHandlers(QObject):
         return next((actor.target for actor in actors if name and actor.name == name), "")
 
     def ask_remove(self) -> None:
-        """Which alert is watched for no more."""
         known = [(alert.name, f"{alert.name}: {alert.sentence}") for alert in self._collector.alerts.values()]
         open_form(
             self._context,

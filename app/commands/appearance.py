@@ -23,8 +23,6 @@ _THEMES = (("system", mark("As the system")), ("light", mark("Light")), ("dark",
 
 
 class AppearanceHandlers(QObject):
-    """The menu Layout, and what of View is about looks."""
-
     COMMANDS = (
         Command("layout_teach", "Teach", "Layout", "Ctrl+Alt+1", "", "Canvas and scenario, nothing else."),
         Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "Everything, with the events in front."),
@@ -73,7 +71,6 @@ class AppearanceHandlers(QObject):
     # -- layouts
 
     def apply_layout(self, name: str) -> None:
-        """Show the layout of that name."""
         layout = self._context.settings.layout(name)
         if layout is None:
             self._context.show_message(tr("There is no layout {name}.", name=name))

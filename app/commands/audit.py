@@ -78,7 +78,6 @@ class _Follower(QObject):
         self._job, self._dialog, self._facts = job, dialog, facts
 
     def follow(self) -> None:
-        """Show how far the job is."""
         told = self._job.facts
         if told.progress is not None:
             self._dialog.set_progress(told.progress)

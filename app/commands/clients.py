@@ -64,8 +64,6 @@ def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Fi
 
 
 class ClientHandlers(QObject):
-    """The menu Clients."""
-
     COMMANDS = (
         Command(
             "add_consumer", "Add consumer...", "Clients", "Ctrl+Shift+N", "add", "A consumer for a group or the bench."
@@ -132,7 +130,6 @@ class ClientHandlers(QObject):
     # -- in and out
 
     def ask_consumer(self, group: str = "") -> None:
-        """The dialog for one more consumer."""
         context = self._context
         snapshot = context.controller.snapshot
         groups = group_names(snapshot)
@@ -176,7 +173,6 @@ class ClientHandlers(QObject):
         )
 
     def ask_producer(self, to: str = "") -> None:
-        """The dialog for one more producer."""
         context = self._context
         snapshot = context.controller.snapshot
         targets = (*topic_names(snapshot), *queue_names(snapshot))
@@ -217,7 +213,6 @@ class ClientHandlers(QObject):
         )
 
     def ask_worker(self, queue: str = "") -> None:
-        """The dialog for one more worker."""
         context = self._context
         snapshot = context.controller.snapshot
         queues = queue_names(snapshot)
@@ -297,7 +292,6 @@ class ClientHandlers(QObject):
             self._answers.ask(query, lambda rate: dialog.set_values({"rate": rate}) if rate is not None else None)
 
     def ask_processing(self, client: str) -> None:
-        """The dialog for how long a message takes a consumer or worker."""
         dialog = open_form(
             self._context,
             tr("Processing time of {name}", name=client),

@@ -23,8 +23,6 @@ from widgets.i18n import tr
 
 
 class CompareHandlers(QObject):
-    """Comparisons of recorded sessions, as jobs."""
-
     COMMANDS = (
         Command(
             "compare_last",
@@ -85,7 +83,6 @@ class CompareHandlers(QObject):
         dialog.open()
 
     def compare(self, one: Path, other: Path) -> None:
-        """Show how `one` differs from `other`."""
         recorder = self._recorder_of(one), self._recorder_of(other)
 
         def work(job: Work) -> FactsTable:

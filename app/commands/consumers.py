@@ -21,8 +21,6 @@ from widgets.theme_states import state_style
 
 
 class ConsumerHandlers(QObject):
-    """The menu Consumer, and the drags of the canvas."""
-
     COMMANDS = (
         Command("move_consumer", "Move to group...", "Consumer", "Ctrl+M", "move", "Moves the selected consumer."),
         Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
@@ -64,7 +62,6 @@ class ConsumerHandlers(QObject):
         self._context.perform(MoveConsumer(consumer, group, start))
 
     def ask_where(self, consumer: str, target: str = "") -> None:
-        """The dialog that every drag has as its twin."""
         context = self._context
         snapshot = context.controller.snapshot
         if why := context.why_ended() or why_not_to(snapshot, consumer, target):

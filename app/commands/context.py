@@ -48,7 +48,6 @@ class CommandContext:
     menu_parts: list[MenuPart] = field(default_factory=list)
 
     def show_message(self, sentence: str) -> None:
-        """Show a sentence in the status bar."""
         self.window.status.show_message(sentence)
 
     def why_ended(self) -> str:

@@ -35,8 +35,6 @@ TRIED = 100
 
 
 class DeadLetterHandlers(QObject):
-    """The menu Dead letters."""
-
     COMMANDS = (
         Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
         Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All listed dead letters."),
@@ -114,7 +112,6 @@ class DeadLetterHandlers(QObject):
         self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(())
 
     def _show_more(self) -> None:
-        """More dead letters of a large queue were read."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
             self._context.views.presenter(DeadLettersPresenter).model.set_snapshot(snapshot)
@@ -165,7 +162,6 @@ class DeadLetterHandlers(QObject):
         self.ask_redrive(letters_of(panel.selected_keys() or panel.shown_keys()))
 
     def ask_redrive(self, keys: Sequence[tuple[str, int]]) -> RedriveDialog:
-        """The dialog with its dry run."""
         dialog = RedriveDialog(len(keys), self._context.window)
         dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
         tried = _by_queue(keys[:TRIED])
@@ -180,7 +176,6 @@ class DeadLetterHandlers(QObject):
     # -- edit
 
     def ask_edit(self, key: Hashable) -> None:
-        """The dialog for one dead letter, filled in with all of it."""
         if not isinstance(key, tuple):
             return
         queue, offset = str(key[0]), int(key[1])
@@ -208,7 +203,6 @@ class DeadLetterHandlers(QObject):
     # -- purge
 
     def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox | None:
-        """Name the count, then do it."""
         if not keys:
             return None
         box = QMessageBox(self._context.window)
@@ -228,7 +222,6 @@ class DeadLetterHandlers(QObject):
         return box
 
     def purge(self, keys: Sequence[tuple[str, int]]) -> None:
-        """Take dead letters out of their bins."""
         for queue, offsets in _by_queue(keys).items():
             self._context.perform(PurgeDeadLetters(queue=queue, offsets=list(offsets)))
 
@@ -287,7 +280,6 @@ class DeadLetterHandlers(QObject):
         ).set_filter(text)
 
     def _list(self, queue: str) -> None:
-        """The dead letters of one queue, of all causes."""
         self._context.window.show_tab(DeadLettersPanel.info.name)
         self._panel.show_redriven(False)
         self._panel.show_all_causes()
@@ -309,7 +301,6 @@ class DeadLetterHandlers(QObject):
             menu.addAction(self._context.registry.action(command))
 
     def _redrive_queue(self, queue: str) -> None:
-        """All dead letters of one queue, listed in the panel or not."""
         self._answers.ask(
             lambda simulation: offsets_of(simulation, queue),
             lambda offsets: self._redrives.add({queue: tuple(offsets)}),
@@ -334,7 +325,6 @@ def _preview(simulation: Simulation, queue: str, offsets: Sequence[int]) -> Redr
 
 
 def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcome:
-    """A dry run in lines."""
     lines = []
     going = refused = 0
     for queue, preview in found:

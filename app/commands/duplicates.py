@@ -55,7 +55,6 @@ class DuplicateHandlers(QObject):
         return "" if self._selected()[1] else tr("Select a topic, a queue or a group on the canvas first.")
 
     def ask(self) -> None:
-        """The name of the new one."""
         (kind, name), show = self._selected(), self._context.show_message
         self._answers.drop()
         if kind == "group":

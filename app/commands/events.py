@@ -18,8 +18,6 @@ from widgets.panels.events import EventsPanel
 
 
 class EventHandlers(QObject):
-    """The panel Events."""
-
     COMMANDS = (
         Command("my_actions", "My actions", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
         Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),

@@ -124,8 +124,6 @@ FAULTS = (
 
 
 class FaultHandlers(QObject):
-    """The menu Faults."""
-
     COMMANDS = (
         *(fault.command for fault in FAULTS),
         Command("restart_client", "Restart client", "Faults", "", "restart", "Starts it with nothing in memory."),
@@ -180,13 +178,11 @@ class FaultHandlers(QObject):
     # -- what is done
 
     def restart(self) -> None:
-        """A crashed client comes back."""
         actor = self._client()
         if actor is not None:
             self._context.perform(Restart(actor.name))
 
     def ask(self, fault: Fault) -> None:
-        """The form of a fault."""
         actor = self._client(fault.roles) if fault.roles else None
         name = "" if actor is None else actor.name
         title = tr(fault.title, name=name)
@@ -248,7 +244,6 @@ class FaultHandlers(QObject):
         )
 
     def ask_end(self) -> None:
-        """Which of what lasts is to end."""
         snapshot = self._context.controller.snapshot
         actor = self._client()
         faults = {f"{fault.client}|{fault.fault}": fault for fault in snapshot.faults}

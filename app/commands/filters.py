@@ -11,8 +11,6 @@ from widgets.i18n import tr
 
 
 class FilterHandlers(QObject):
-    """What the popup of a filter field asks for."""
-
     COMMANDS = (
         Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and saved filters."),
     )

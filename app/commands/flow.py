@@ -28,8 +28,6 @@ POLICIES = (
 
 
 class FlowHandlers(QObject):
-    """Limits of topics and queues, and the panel Backpressure."""
-
     COMMANDS = (
         Command(
             "set_flow", "Limits...", "Topics", "Ctrl+Alt+M", "backpressure", "Depth, rate, and the policy at the limit."
@@ -68,7 +66,6 @@ class FlowHandlers(QObject):
         return context.selected("topic") or lane or context.selected("queue") or of_producer
 
     def ask_limits(self, target: str = "") -> None:
-        """The dialog for what a topic or queue takes, filled in with what holds now."""
         context = self._context
         targets = self._targets()
         chosen = target or self._selected() or next(iter(targets), "")
@@ -127,7 +124,6 @@ class FlowHandlers(QObject):
         self._answers.ask(TopicDemands(topic=target), change)
 
     def _follow(self, link: str) -> None:
-        """A link of a chain leads to the thing on the canvas."""
         self._context.canvas.reveal(link)
         self._context.views.select(link)
         self._context.registry.refresh()

@@ -124,7 +124,6 @@ def not_there(snapshot: Snapshot, condition: Filter) -> str:
 
 
 def client_names(snapshot: Snapshot) -> list[str]:
-    """Producers, consumers, workers."""
     return [actor.name for actor in snapshot.actors]
 
 
@@ -135,17 +134,14 @@ def topic_names(snapshot: Snapshot) -> list[str]:
 
 
 def queue_names(snapshot: Snapshot) -> list[str]:
-    """Queues and subscriptions."""
     return [queue.name for queue in snapshot.queues]
 
 
 def group_names(snapshot: Snapshot) -> list[str]:
-    """Consumer groups."""
     return [group.name for group in snapshot.groups]
 
 
 def choices(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Each as itself."""
     return tuple((name, name) for name in names)
 
 

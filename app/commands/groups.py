@@ -23,8 +23,6 @@ from widgets.i18n import tr
 
 
 class GroupHandlers(QObject):
-    """The menu Groups, and the drag of a topic onto a group."""
-
     COMMANDS = (
         Command("create_group", "Create group...", "Groups", "", "add", "A group for consumers to move into."),
         Command(
@@ -54,7 +52,6 @@ class GroupHandlers(QObject):
     # -- which one is meant
 
     def _group(self) -> str:
-        """The selected group, or that of the selected consumer."""
         consumer = self._context.selected("consumer")
         actors = self._context.controller.snapshot.actors if consumer else ()
         return self._context.selected("group") or next((each.target for each in actors if each.name == consumer), "")
@@ -88,7 +85,6 @@ class GroupHandlers(QObject):
     # -- what is done
 
     def ask_group(self) -> None:
-        """The dialog for a new group."""
         snapshot = self._context.controller.snapshot
         taken = group_names(snapshot)
         open_form(
@@ -112,7 +108,6 @@ class GroupHandlers(QObject):
         )
 
     def ask_subscribe(self, group: str = "") -> None:
-        """The dialog that the drag of a topic onto a group has as its twin."""
         snapshot = self._context.controller.snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()
@@ -136,7 +131,6 @@ class GroupHandlers(QObject):
         )
 
     def ask_unsubscribe(self, group: str = "") -> None:
-        """The dialog by which a group reads one topic less."""
         snapshot = self._context.controller.snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()

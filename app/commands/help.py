@@ -42,8 +42,6 @@ REFERENCE = "testing-reference.md"
 
 
 class HelpHandlers(QObject):
-    """The menu Help, and the first hint."""
-
     COMMANDS = (
         Command("help_panel", "Help for this panel", "Help", "F1", "help", "Explains the open panel, or the canvas."),
         Command(

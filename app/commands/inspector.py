@@ -24,8 +24,6 @@ from widgets.panels.schemas import SchemasPanel
 
 
 class InspectorHandlers(QObject):
-    """Ways into the inspector, and through it."""
-
     COMMANDS = (
         Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "The previous item."),
         Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
@@ -70,7 +68,6 @@ class InspectorHandlers(QObject):
         )
 
     def open_link(self, target: str) -> None:
-        """Go where a link leads."""
         kind, _, name = target.partition(":")
         way = self._context.views.ways.get(kind)
         if way is not None:
@@ -80,11 +77,9 @@ class InspectorHandlers(QObject):
             self._context.registry.refresh()
 
     def back(self) -> None:
-        """The previous item."""
         self._context.views.inspect(self._context.views.visits.back())
 
     def forward(self) -> None:
-        """On again."""
         self._context.views.inspect(self._context.views.visits.forward())
 
     def _lane(self, key: Hashable) -> None:

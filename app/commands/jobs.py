@@ -44,7 +44,6 @@ class ReportJob(QObject):
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
 
     def start(self) -> None:
-        """Begin; returns at once."""
         self._thread.start()
 
     def cancel(self) -> None:
@@ -142,7 +141,6 @@ class WorkJob(QObject):
         self._thread = threading.Thread(target=self._run, name=job_id, daemon=True)
 
     def start(self) -> None:
-        """Begin; returns at once."""
         self._thread.start()
 
     def cancel(self) -> None:
@@ -238,16 +236,13 @@ class Jobs(QObject):
         self.changed.emit()
 
     def facts(self) -> list[JobFacts]:
-        """What the panel shows."""
         return [job.facts for job in self._jobs]
 
     def find(self, job_id: str) -> Job | None:
-        """The job with that id."""
         return next((job for job in self._jobs if job.facts.id == job_id), None)
 
     @property
     def running(self) -> list[Job]:
-        """Jobs that have not ended."""
         return [job for job in self._jobs if job.facts.state not in FINAL_STATES]
 
     def _job_changed(self, job: Job) -> None:

@@ -30,8 +30,6 @@ _MAKES: dict[str, Make] = {
 
 
 class LeaseHandlers(QObject):
-    """Commands of the menu Messages, and the buttons of the panel In flight."""
-
     COMMANDS = (
         Command("ack_lease", "Acknowledge", "Messages", "", "check", "Acknowledged on behalf of the holder."),
         Command(

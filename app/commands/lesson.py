@@ -28,8 +28,6 @@ HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0
 
 
 class LessonHandlers(QObject):
-    """The panel *Lesson*, and its commands."""
-
     COMMANDS = (
         Command("toggle_lesson", "Lesson", "View", "Ctrl+Alt+J", "", "The steps of the lesson.", checkable=True),
         Command("next_lesson", "Next lesson", "Help", "", "chevron-right", "Opens the scenario of the next lesson."),

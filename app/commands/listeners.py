@@ -16,8 +16,6 @@ from widgets.panels.connections import ConnectionsPanel
 
 
 class ListenerHandlers(QObject):
-    """The menu Listeners, and the panel Connections."""
-
     COMMANDS = (
         Command(
             "listener_kafka", "Open the Kafka listener", "Listeners", "", "", "Unmodified Kafka clients can connect."

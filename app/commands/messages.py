@@ -28,8 +28,6 @@ PRODUCE = "produce"
 
 
 class MessageHandlers(QObject):
-    """The panel Messages."""
-
     COMMANDS = (
         Command(PRODUCE, "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
         Command("show_life", "Show its life", "Messages", "Ctrl+L", "message", "The whole life of the message."),
@@ -178,7 +176,6 @@ class MessageHandlers(QObject):
             dialog.form.set_message(message.value, message.key, message.headers)
 
     def ask_produce(self, target: str = "") -> ProduceDialog | None:
-        """The dialog, for `target` or what is browsed."""
         context = self._context
         if why := context.why_ended():
             context.show_message(why)
@@ -211,7 +208,6 @@ class MessageHandlers(QObject):
         self._context.controller.perform(action, PRODUCE)
 
     def _report(self, what: str, source: str, *, wrong: bool = False) -> None:
-        """The dialog shows the outcome of its message."""
         if source == PRODUCE:
             self._asking.popleft().show_message(what, wrong=wrong)
 

@@ -24,8 +24,6 @@ ALL = ""
 
 
 class OffsetHandlers(QObject):
-    """The menu Offsets, and the buttons of the panel Offsets."""
-
     COMMANDS = (
         Command("reset_offsets", "Reset offsets...", "Offsets", "Ctrl+Alt+O", "restart", "Where a group reads from."),
         Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where one consumer reads on."),
@@ -145,7 +143,6 @@ class OffsetHandlers(QObject):
     # -- seek
 
     def ask_seek(self) -> None:
-        """The dialog for the live position of one consumer in one of its partitions."""
         context = self._context
         snapshot = context.controller.snapshot
         owned = [

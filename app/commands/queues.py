@@ -18,8 +18,6 @@ from widgets.i18n import tr
 
 
 class QueueHandlers(QObject):
-    """The menu Queues."""
-
     COMMANDS = (
         Command("create_queue", "Create queue...", "Queues", "Ctrl+Alt+Q", "add", "A work queue with leases."),
         Command(
@@ -60,7 +58,6 @@ class QueueHandlers(QObject):
         return "" if waits else tr("Nothing waits in the queue.")
 
     def ask_queue(self) -> None:
-        """The dialog for a new queue."""
         snapshot = self._context.controller.snapshot
         taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
         open_form(
@@ -97,7 +94,6 @@ class QueueHandlers(QObject):
         )
 
     def ask_subscription(self) -> None:
-        """The dialog for a new subscription."""
         snapshot = self._context.controller.snapshot
         topics = topic_names(snapshot)
         taken = topics + [queue.name for queue in snapshot.queues]
@@ -137,7 +133,6 @@ class QueueHandlers(QObject):
         )
 
     def ask_purge(self) -> None:
-        """Names how many go, and can be undone."""
         queue = self._queue()
         if queue is None:
             return
@@ -161,7 +156,6 @@ class QueueHandlers(QObject):
         )
 
     def ask_delete(self) -> None:
-        """Names what is lost, and can be undone."""
         queue = self._queue()
         if queue is None:
             return

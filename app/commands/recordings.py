@@ -30,8 +30,6 @@ MOST_RECENT = 20
 
 
 class RecordingHandlers(QObject):
-    """Sessions in the menu File."""
-
     COMMANDS = (
         Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
         Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
@@ -241,6 +239,5 @@ class RecordingHandlers(QObject):
 
 
 def line_of(entry: Entry) -> SessionLine:
-    """As the dialogs list it."""
     texts = (entry.title, entry.started, entry.lasted, entry.end, str(entry.folder))
     return SessionLine(str(entry.folder), texts)

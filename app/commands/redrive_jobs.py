@@ -30,7 +30,6 @@ class Redrives(QObject):
         context.controller.refused.connect(lambda *_args: self._next())
 
     def forget(self) -> None:
-        """Another session begins."""
         self._waiting.clear()
         self._paced.clear()
 

@@ -113,7 +113,6 @@ class ActionRegistry(QObject):
         action.setToolTip("\n".join(line for line in lines if line))
 
     def action(self, command_id: str) -> QAction:
-        """The QAction of a command; KeyError for an unknown id."""
         return self._actions[command_id]
 
     def actions(self) -> Mapping[str, QAction]:
@@ -131,7 +130,6 @@ class ActionRegistry(QObject):
         return self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:
-        """Show a checkable command as on or off without running it."""
         action = self._actions[command_id]
         if action.isChecked() != checked:
             action.setChecked(checked)

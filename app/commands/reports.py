@@ -27,8 +27,6 @@ PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the w
 
 
 class ReportHandlers(QObject):
-    """Export report..., and the panels Jobs and Report."""
-
     COMMANDS = (
         Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of sessions."),
     )

@@ -46,8 +46,6 @@ consumers:
 
 
 class ScenarioHandlers(QObject):
-    """Pick, write, and run a scenario."""
-
     COMMANDS = (
         Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All scenarios, with what each teaches."),
         Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of the open scenario."),
@@ -67,7 +65,6 @@ class ScenarioHandlers(QObject):
         return "" if self._context.controller.path is not None else tr("No scenario is open.")
 
     def pick(self) -> None:
-        """The dialog of all scenarios."""
         found = {path.stem: path for path in shipped_scenarios()}
         progress = self._context.settings.lesson_progress
         facts = [scenario_facts(stem, load_scenario(path)[0], progress(stem)) for stem, path in found.items()]

@@ -15,8 +15,6 @@ from widgets.i18n import tr
 
 
 class SessionHandlers(QObject):
-    """The commands of the menus Session and File."""
-
     COMMANDS = (
         Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
         Command("restart_new_seed", "Start again with a new seed", "Session", "Ctrl+Alt+N", "", "Another run of it."),

@@ -26,8 +26,6 @@ _BREATH_S = 0.001  # between two moments, for the window to draw
 
 
 class SessionPageHandlers(QObject):
-    """A command of the menu File."""
-
     COMMANDS = (
         Command(
             "session_page",

@@ -24,8 +24,6 @@ _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
 
 class TimelineHandlers(QObject):
-    """The menu Time."""
-
     COMMANDS = (
         Command("back_1s", "Back 1 s", "Time", "Left", "", "Shows the session as it was a second before."),
         Command("forward_1s", "Forward 1 s", "Time", "Right", "", "A second later; at the end, live again."),
@@ -109,7 +107,6 @@ class TimelineHandlers(QObject):
         self._controller.travel.to(self._controller.end_ns)
 
     def _to_rebalance(self, key: object) -> None:
-        """Where the rebalance of a card began."""
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], int):
             self._controller.travel.to(key[1])
 

@@ -39,8 +39,6 @@ RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters
 
 
 class TopicHandlers(QObject):
-    """The menu Topics."""
-
     COMMANDS = (
         Command("create_topic", "Create topic...", "Topics", "Ctrl+Alt+T", "add", "A topic with some partitions."),
         Command("add_partitions", "Add partitions...", "Topics", "", "layers", "More lanes; keys may land elsewhere."),
@@ -80,7 +78,6 @@ class TopicHandlers(QObject):
         return "" if self._topic() is not None else tr("Select a topic on the canvas first.")
 
     def ask_topic(self) -> None:
-        """The dialog for a new topic."""
         snapshot = self._context.controller.snapshot
         taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
         open_form(
@@ -123,7 +120,6 @@ class TopicHandlers(QObject):
         )
 
     def ask_partitions(self) -> None:
-        """The dialog for more partitions."""
         topic = self._topic()
         if topic is None:
             return
@@ -138,7 +134,6 @@ class TopicHandlers(QObject):
         )
 
     def ask_settings(self) -> None:
-        """The dialog for retention and compaction."""
         topic = self._topic()
         if topic is None:
             return
@@ -163,7 +158,6 @@ class TopicHandlers(QObject):
             self._answers.ask(TopicConfig(topic=name), fill)
 
     def ask_records(self) -> None:
-        """The dialog that trims one partition, or all."""
         topic = self._topic()
         if topic is None:
             return
@@ -207,7 +201,6 @@ class TopicHandlers(QObject):
         )
 
     def ask_delete(self) -> None:
-        """Names what is lost, and can be undone."""
         topic = self._topic()
         if topic is None:
             return
@@ -249,7 +242,6 @@ def _limit(name: str, label: str, field: str, unit: int, suffix: str, for_cleanu
 
 
 def _log_fields() -> tuple[Field, ...]:
-    """How a topic is kept."""
     return (
         request_field(LogSettings, "cleanup", tr("Cleaned by"), words=CLEANUPS),
         _limit("retention_ms", tr("Keep for"), "retention_s", 1_000, tr(" s"), for_cleanup="delete"),
@@ -289,7 +281,6 @@ def _shown(config: LogConfig, field: str) -> Any:
 
 
 def _log(values: Values) -> LogSettings:
-    """What `_log_fields` say."""
     given: dict[str, Any] = {}
     for field, (name, unit) in _LOG.items():
         value = values.get(field)

@@ -20,8 +20,6 @@ UNDO_WINDOW_MINUTES = UNDO_WINDOW_MS // 60_000  # of session time
 
 
 class UndoHandlers(QObject):
-    """The menu Edit, and the button beside the last action in the status bar."""
-
     COMMANDS = (
         Command("undo", "Undo", "Edit", "Ctrl+Z", "undo", "Undoes the last action."),
         Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Repeats the last action that was undone."),

@@ -65,12 +65,10 @@ class UndoStack(QObject):
 
     @property
     def last(self) -> UndoStep | None:
-        """What is undone next."""
         return self._done[-1] if self._done else None
 
     @property
     def next(self) -> UndoStep | None:
-        """What is done again next."""
         return self._undone[-1] if self._undone else None
 
     @property
@@ -79,11 +77,9 @@ class UndoStack(QObject):
         return self._final
 
     def why_no_undo(self) -> str:
-        """Why nothing can be undone now; "" where something can."""
         return self.last.why_not() if self.last is not None else self._final or tr("Nothing has been done yet.")
 
     def why_no_redo(self) -> str:
-        """Why nothing can be done again now; "" where something can."""
         return self.next.why_not() if self.next is not None else tr("Nothing has been undone.")
 
     def undo(self) -> None:
@@ -118,6 +114,5 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def clear(self) -> None:
-        """Another session begins."""
         self._done, self._undone, self._final = [], [], ""
         self.changed.emit()

@@ -17,8 +17,6 @@ from widgets.i18n import tr
 
 
 class UntilHandlers(QObject):
-    """Run until..."""
-
     COMMANDS = (
         Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
     )

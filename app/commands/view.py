@@ -48,8 +48,6 @@ _OPENS = {
 
 
 class ViewHandlers(QObject):
-    """The menu View."""
-
     COMMANDS = (
         Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
         Command("palette", "Find...", "View", "Ctrl+P", "search", "Commands, names, messages, keys and moments."),

@@ -58,7 +58,6 @@ _UNREACHABLE = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCod
 
 
 def exit_of(error: BrokerError) -> Exit:
-    """The code of a command that `error` has ended."""
     if error.code in _UNREACHABLE:
         return Exit.UNREACHABLE
     if error.code in _NOT_FOUND:

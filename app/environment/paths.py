@@ -52,17 +52,14 @@ class NoSuchScenario(ScenarioError):
 
 
 def sessions_folder() -> Path:
-    """The default folder of sessions."""
     return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
 
 
 def logs_folder() -> Path:
-    """The folder of the logs of failed jobs."""
     return Path(platformdirs.user_log_dir(APP_NAME))
 
 
 def drafts_folder() -> Path:
-    """Where scenarios are kept that were written here."""
     return Path(platformdirs.user_data_dir(APP_NAME)) / "scenarios"
 
 

@@ -34,7 +34,6 @@ class Settings:
 
     @property
     def theme(self) -> str:
-        """light, dark or system."""
         found = self._get("window/theme", "system")
         return found if found in THEMES else "system"
 
@@ -44,7 +43,6 @@ class Settings:
 
     @property
     def scale(self) -> float:
-        """One of `SCALES`."""
         try:
             found = float(self._get("window/scale", "1"))
         except ValueError:
@@ -66,7 +64,6 @@ class Settings:
 
     @property
     def reduced_motion(self) -> bool:
-        """No slides and no moving dots."""
         return self._get("window/reduced_motion", "0") == "1"
 
     @reduced_motion.setter

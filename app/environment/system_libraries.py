@@ -47,7 +47,6 @@ WAYLAND_LIBRARIES = {
 
 
 def loads(library: str) -> bool:
-    """Whether the dynamic linker finds the library."""
     try:
         ctypes.CDLL(library)
     except OSError:

@@ -23,7 +23,6 @@ class SavedFilters(QObject):
         self._saved = dict(islice(settings.saved_filters.items(), MAX_SAVED))
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """By name."""
         return iter(sorted(self._saved.items(), key=lambda item: item[0].casefold()))
 
     def save(self, name: str, text: str) -> None:
@@ -33,7 +32,6 @@ class SavedFilters(QObject):
             self._write()
 
     def delete(self, name: str) -> None:
-        """Delete a filter; unknown names are ignored."""
         if self._saved.pop(name, None) is not None:
             self._write()
 

@@ -61,7 +61,6 @@ class Columns:
         self._moment = 0
 
     def add(self, tree: dict[str, Any]) -> None:
-        """The next moment."""
         self._walk(self._root, self._last, tree)
         self._last = tree
         self._moment += 1

@@ -37,7 +37,6 @@ class Happenings:
         self.events: list[dict[str, Any]] = []
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if event.kind is EventKind.QUEUE_CREATED:
             self._queues.add(event.topic)
         if not self._moments[0] <= event.time_ns <= self._end_ns:

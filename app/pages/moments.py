@@ -156,7 +156,6 @@ def _by_name(cards: Sequence[RebalanceFacts]) -> Tree:
 
 
 def card_tree(card: RebalanceFacts) -> Tree:
-    """What the card of a rebalance shows."""
     return {
         "group": card.group,
         "cause": card.cause,
@@ -314,7 +313,6 @@ def _without_hosts(text: str) -> str:
 
 
 def encoded(data: dict[str, Any]) -> bytes:
-    """As the page reads it."""
     return msgspec.json.encode(data)
 
 

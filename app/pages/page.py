@@ -200,7 +200,6 @@ def _packed_charts() -> str:
 
 
 def _icon(name: str) -> str:
-    """The drawing alone, without its svg element."""
     text = resources.path("icons", f"{name}.svg").read_text(encoding="utf-8")
     return text[text.index(">") + 1 : text.rindex("</svg>")].strip()
 

@@ -67,7 +67,6 @@ class Scene:
         self._scales: dict[str, int] = {}
 
     def tree(self, view: CanvasView) -> Tree:
-        """What is drawn of a view."""
         key = layout_key(view)
         if key != self._key:
             self._key = key

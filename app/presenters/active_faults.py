@@ -21,7 +21,6 @@ DISK_FULL = "Disk full"
 
 
 def state_of(fault: FaultView) -> str:
-    """Its state word."""
     if fault.fault.startswith("rule "):
         return "Failing"
     if fault.fault.startswith("fault "):
@@ -48,7 +47,6 @@ def left_of(fault: FaultView, now_ns: int) -> str:
 
 
 def fault_text(fault: FaultView, now_ns: int) -> str:
-    """The fault, its target, and the time left."""
     broker = tr("requests") if fault.fault.startswith("fault ") else tr("the disk")
     who = fault.client or broker
     return tr("{who}: {what} ({time})", who=who, what=fault.what, time=left_of(fault, now_ns))

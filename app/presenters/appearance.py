@@ -32,8 +32,6 @@ def apply_first_theme(app: QApplication, theme: str, factor: float) -> None:
 
 
 class Appearance(QObject):
-    """The look of one window. `changed` after anything about it has changed."""
-
     changed = Signal()
 
     def __init__(
@@ -59,7 +57,6 @@ class Appearance(QObject):
 
     @property
     def theme(self) -> str:
-        """light, dark or system."""
         return self._theme
 
     def choose_theme(self, name: str) -> None:
@@ -69,7 +66,6 @@ class Appearance(QObject):
         self._restyle()
 
     def toggle_theme(self) -> None:
-        """Light to dark and back."""
         self.choose_theme("light" if current_theme().name == "dark" else "dark")
 
     def choose_scale(self, factor: float) -> None:
@@ -83,7 +79,6 @@ class Appearance(QObject):
         self.choose_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
 
     def choose_motion(self, reduced: bool) -> None:
-        """With reduced motion nothing slides."""
         self._settings.reduced_motion = reduced
         self._canvas.set_reduced_motion(reduced)
 

@@ -36,8 +36,6 @@ class AssignmentRow(NamedTuple):
 
 
 class AssignmentsModel(TableModel[AssignmentRow]):
-    """Partition by group: owner, since when, and the state of the group."""
-
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._ownership = Ownership()
         columns: tuple[Column[AssignmentRow], ...] = (
@@ -70,7 +68,6 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         self._ownership = ownership
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
-        """Show the assignments of a snapshot."""
         rows: list[AssignmentRow] = []
         read: set[str] = set()
         topics = {topic.name: topic for topic in snapshot.topics}
@@ -117,13 +114,11 @@ class AssignmentsPresenter(TablePresenter):
         self.ownership.filter_checked.connect(self.panel.set_filter_problem)
 
     def restart(self) -> None:
-        """Follow the owners of another session."""
         super().restart()
         for model in (self.model, self.ownership):
             model.attach(self._controller.collectors.ownership)
 
     def show_around(self, snapshot: Snapshot) -> None:
-        """The history, of the group that is chosen there."""
         self._snapshot = snapshot
         names = [group.name for group in snapshot.groups]
         shown = self.panel.groups.currentText()

@@ -242,8 +242,6 @@ def _working(actor: ActorView, per_s: float) -> str:
 
 
 class BackpressurePresenter(PanelPresenter):
-    """Gauges of whatever can hold a producer back."""
-
     panel_class = BackpressurePanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -252,6 +250,5 @@ class BackpressurePresenter(PanelPresenter):
         self._rates = sources.rates
 
     def show(self, snapshot: Snapshot) -> None:
-        """The gauges as they stand."""
         self.panel.chains.set_chains(block_chains(snapshot, self._rates))
         self.panel.set_gauges(gauges(snapshot))

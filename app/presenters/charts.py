@@ -25,8 +25,6 @@ PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
 
 
 class ChartsPresenter(PanelPresenter):
-    """Fills the charts."""
-
     panel_class = ChartsPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:

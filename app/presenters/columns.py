@@ -97,11 +97,9 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
         self.answers: dict[str, Callable[[Row], Any]] = {folded(field.name): get for field, get in asked}
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Declared columns."""
         return 0 if parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles, their alignment and what the column means."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
         column = self.columns[section]

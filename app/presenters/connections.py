@@ -21,8 +21,6 @@ from widgets.roles import Role
 
 
 class ConnectionsModel(TableModel[ConnectionView]):
-    """One row a connection, in the order in which they came."""
-
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         def flow(messages_per_s: float, bytes_per_s: float) -> str:
             return f"{per_second(messages_per_s)}, {byte_size(bytes_per_s)}"
@@ -99,7 +97,6 @@ class ConnectionsModel(TableModel[ConnectionView]):
         super().__init__(columns, key=lambda row: row.id, parent=parent)
 
     def set_connections(self, rows: Sequence[ConnectionView], now_ns: int) -> None:
-        """The connections as they are at `now_ns`."""
         self._now_ns = now_ns
         self.set_rows(rows)
 
@@ -154,8 +151,6 @@ def _errors() -> tuple[Column[Any], Column[Any]]:
 
 
 class ConnectionsPresenter(PanelPresenter):
-    """Fills the panel from `listeners()` and `connections()`."""
-
     panel_class = ConnectionsPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -192,7 +187,6 @@ class ConnectionsPresenter(PanelPresenter):
         self._show_apis()
 
     def tab_count(self, _snapshot: Snapshot) -> int:
-        """As many as the panel lists."""
         return len(self._ask_connections())
 
     def _show_apis(self) -> None:

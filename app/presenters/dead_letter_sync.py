@@ -90,7 +90,6 @@ class DeadLetterSync(QObject):
         self._told_s = 0.0
 
     def restart(self) -> None:
-        """Another session begins."""
         self._answers.drop()
         self._bins.clear()
         self._sizes.clear()
@@ -113,7 +112,6 @@ class DeadLetterSync(QObject):
         return sum(len(one.rows) for one in busy), sum(len(one.live) for one in busy)
 
     def update(self, snapshot: Snapshot) -> None:
-        """Request missing pages."""
         for queue in snapshot.queues:
             if queue.dead <= len(queue.dead_letters):
                 self._bins.pop(queue.name, None)

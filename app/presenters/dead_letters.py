@@ -114,7 +114,6 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         return f"{seconds} s" if seconds < 60 else duration(seconds * 1_000_000_000)
 
     def forget(self) -> None:
-        """Another session begins."""
         self._bins, self.causes = (), []
         self.causes_changed.emit([])
 
@@ -226,14 +225,12 @@ class DeadLettersPresenter(TablePresenter):
         self.model.forget()
 
     def show_around(self, snapshot: Snapshot) -> None:
-        """Totals of the session."""
         self.panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
         self.panel.set_note(overfull_words(self.model.total, self.model.whole, tr("dead letters")))
         if not self.panel.selected_count():  # what is shown beside the table was redriven or purged meanwhile
             self._show_letter(None)
 
     def tab_count(self, snapshot: Snapshot) -> int:
-        """All dead letters."""
         return sum(queue.dead for queue in snapshot.queues)
 
     def _show_letter(self, key: Hashable) -> None:

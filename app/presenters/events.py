@@ -24,8 +24,6 @@ def _key_text(row: Event) -> str:
 
 
 class EventsModel(PagedModel[Event]):
-    """Columns: number, time, kind, where, messages, client, group, attempt, about, key."""
-
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[Event], ...] = (
             Column[Event](tr("#"), lambda row: f"{row.seq:,}", lambda row: row.seq, numeric=True, field="seq"),

@@ -48,7 +48,6 @@ class EventsPresenter(PanelPresenter):
         model.page_wanted.connect(self._page, Qt.ConnectionType.QueuedConnection)
 
     def restart(self) -> None:
-        """Another session begins."""
         self._end = 0
         self._searched = 0
         self._searching = self._begun = False
@@ -56,7 +55,6 @@ class EventsPresenter(PanelPresenter):
         self.model.show_list()
 
     def show(self, snapshot: Snapshot) -> None:
-        """What has happened up to the moment that is shown."""
         self._end = snapshot.events
         if not self._begun:
             self._begin()

@@ -25,7 +25,6 @@ class Excerpt(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """True where nothing is left out."""
         return not (self.topics or self.groups or self.queues)
 
 
@@ -55,14 +54,11 @@ def thinned(snapshot: Snapshot, most: int, selected: str = "") -> Excerpt:
 
 
 class Excerpts:
-    """Excerpts of one size, remembered for the last snapshot."""
-
     def __init__(self, most: int) -> None:
         self._most = most
         self._last = (Snapshot(0, 0), "", Excerpt(Snapshot(0, 0)))
 
     def of(self, snapshot: Snapshot, selected: str) -> Excerpt:
-        """The part of a snapshot."""
         known, chosen, excerpt = self._last
         if snapshot is not known or selected != chosen:
             excerpt = thinned(snapshot, self._most, selected)

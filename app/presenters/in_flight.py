@@ -50,7 +50,6 @@ Row = LeaseView | GroupHold
 
 
 def group_holds(snapshot: Snapshot) -> list[GroupHold]:
-    """Messages in flight of all groups."""
     found = []
     for group in snapshot.groups:
         for at in group.offsets:
@@ -220,8 +219,6 @@ class InFlightModel(TableModel[Row]):
 
 
 class InFlightPresenter(TablePresenter):
-    """Messages in flight, as many as are listed."""
-
     panel_class = InFlightPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -231,10 +228,8 @@ class InFlightPresenter(TablePresenter):
         self.model.setParent(self)
 
     def restart(self) -> None:
-        """Rows of another session hold no place."""
         self.model.restart()
 
     def show_around(self, snapshot: Snapshot) -> None:
-        """How many there are, and how many of them are listed."""
         self.panel.set_note(overfull_words(self.model.listed, self.model.whole, tr("messages in flight")))
         self.panel.set_messages(self.model.listed)

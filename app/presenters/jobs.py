@@ -9,8 +9,6 @@ from widgets.panels.jobs import JobsPanel
 
 
 class JobsPresenter(PanelPresenter):
-    """Makes the panel."""
-
     panel_class = JobsPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:

@@ -88,7 +88,6 @@ class LeaseSweep(QObject):
         self._queues: dict[str, _Swept] = {}
 
     def restart(self) -> None:
-        """Another session begins."""
         self._answers.drop()
         self._queues.clear()
 

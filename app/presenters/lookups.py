@@ -33,8 +33,6 @@ KEYS_READ_AT_ONCE, BATCHES_READ = 2_000, 5_000
 
 
 class Lookup(Protocol):
-    """Facts of one kind of things. `changed` when more is known."""
-
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         """What is known of the thing; None where it is not there."""
 
@@ -53,7 +51,6 @@ class MessageLookup(QObject):
         self.restart()
 
     def restart(self) -> None:
-        """Nothing is known yet."""
         self._place: Place | None = None
         self._life: Life | None = None
         self._present: Present | None = None
@@ -118,7 +115,6 @@ class LaneLookup(QObject):
         self.restart()
 
     def restart(self) -> None:
-        """Nothing is counted yet."""
         self._name = ""
         self._counts: KeyCounts | None = None
         self._read: dict[int, Counter[bytes | None] | None] = {}  # keys of batches, by first offset
@@ -126,7 +122,6 @@ class LaneLookup(QObject):
         self._asked_ns = -1
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """Offsets and readers, then the hottest keys."""
         facts = inspector_facts(snapshot, f"lane:{name}", self._rates)
         topic, _, number = name.rpartition("/")
         if facts is None or not number.isdecimal():
@@ -238,12 +233,10 @@ class EventLookup(QObject):
         self.restart()
 
     def restart(self) -> None:
-        """Nothing is known yet."""
         self._seq = -1
         self._event: Event | None = None
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """The event in full."""
         if not name.isdecimal():
             return None
         seq = int(name)

@@ -62,7 +62,6 @@ class MergeStep(NamedTuple):
 
 
 def row_of(message: StoredMessage, schemas: SchemaRegistry) -> MessageRow:
-    """The row of a message."""
     value = message.value
     readable = None if value is None else schemas.readable(value)
     if readable is not None:

@@ -68,7 +68,6 @@ class MessagesPresenter(PanelPresenter):
         self._problem = ""
 
     def restart(self) -> None:
-        """Another session begins."""
         self._answers.drop()
         self._forget()
         self._sources_ns = -1

@@ -60,8 +60,6 @@ def _pace(trend: LagTrend) -> str:
 
 
 class OffsetsModel(TableModel[OffsetRow]):
-    """Group by partition: start, end, position, committed, lag in messages and seconds, trend."""
-
     def __init__(self, owners: Owners, rates: Rates, parent: QObject | None = None) -> None:
         self._rates = rates
         self._summaries: list[str] = []
@@ -163,7 +161,6 @@ class OffsetsModel(TableModel[OffsetRow]):
             self._summaries.append(told)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
-        """Show the offsets of a snapshot."""
         starts = {
             (topic.name, part.partition): part.start_offset for topic in snapshot.topics for part in topic.partitions
         }
@@ -192,8 +189,6 @@ class OffsetsModel(TableModel[OffsetRow]):
 
 
 class OffsetsPresenter(TablePresenter):
-    """Offsets of every group, and their sum."""
-
     panel_class = OffsetsPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -203,5 +198,4 @@ class OffsetsPresenter(TablePresenter):
         self.model.setParent(self)
 
     def show_around(self, snapshot: Snapshot) -> None:
-        """The sum of all lags."""
         self.panel.set_note(self.model.summary())

@@ -44,8 +44,6 @@ class OwnershipRow(NamedTuple):
 
 
 class OwnershipModel(TableModel[OwnershipRow]):
-    """Topic, partition, present owner, since when, how many owners, and all of them over time."""
-
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._owners = owners
         self._ownership = Ownership()
@@ -76,7 +74,6 @@ class OwnershipModel(TableModel[OwnershipRow]):
         super().__init__(columns, key=lambda row: (row.topic, row.partition), parent=parent)
 
     def attach(self, ownership: Ownership) -> None:
-        """Another session begins."""
         self._ownership = ownership
         self.set_rows(())
 

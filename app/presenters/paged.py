@@ -47,13 +47,11 @@ class PagedModel(ColumnModel[Row]):
     # -- what Qt asks
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Rows of the range, or of the list."""
         if parent.isValid():
             return 0
         return self._end - self._first if self._list is None else len(self._list)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The cell's value; dots where the row is not here yet."""
         if not index.isValid():
             return None
         column = self.columns[index.column()]
@@ -82,7 +80,6 @@ class PagedModel(ColumnModel[Row]):
 
     @property
     def lists(self) -> bool:
-        """True while a list is shown."""
         return self._list is not None
 
     def show_range(self, first: int, end: int) -> None:

@@ -32,8 +32,6 @@ class Sources:
 
 
 class FilteredModel(Protocol):
-    """A table model with a filter."""
-
     counted: Any
     filter_checked: Any
     filtering_changed: Any
@@ -44,8 +42,6 @@ class FilteredModel(Protocol):
 
 
 class SnapshotModel(FilteredModel, Protocol):
-    """A table model over snapshots."""
-
     def set_snapshot(self, snapshot: Snapshot) -> None:
         """The rows as they stand."""
 
@@ -91,23 +87,18 @@ def connect_filter(panel: Panel, model: FilteredModel) -> None:
 
 
 class TablePresenter(PanelPresenter):
-    """Fills a table from its model."""
-
     def __init__(self, panel: TablePanel, model: SnapshotModel, parent: QObject | None = None) -> None:
         super().__init__(panel, parent)
         self._table = model
         connect_filter(panel, model)
 
     def restart(self) -> None:
-        """Rows of another session hold no place."""
         self._table.set_rows(())
 
     def let_in(self) -> None:
-        """Those of another moment neither."""
         self._table.let_in()
 
     def show(self, snapshot: Snapshot) -> None:
-        """Update the rows, then the rest of the panel."""
         self._table.set_snapshot(snapshot)
         self.show_around(snapshot)
 

@@ -29,8 +29,6 @@ from widgets.panels.panel import Panel, PanelInfo
 
 
 class PresenterType(Protocol):
-    """A class of presenters."""
-
     @property
     def panel_class(self) -> type[Panel]:
         """What it makes."""

@@ -86,7 +86,6 @@ class RateTable(TableModel[RateRow]):
         super().__init__(columns, key=lambda row: (row.kind, row.name), parent=parent)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
-        """The rates of its moment."""
         rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]
         readers = [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role != "producer"]
         readers.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))

@@ -23,7 +23,6 @@ class Rates:
         self._sparks: dict[tuple[Key, bool], tuple[int, tuple[float, ...]]] = {}
 
     def attach(self, series: SessionSeries) -> None:
-        """Another session."""
         self.series = series
         self._sparks.clear()
 

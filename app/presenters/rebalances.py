@@ -40,7 +40,6 @@ class RebalanceCards:
         self._ownership, self._ended = ownership, {}
 
     def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
-        """The cards."""
         return tuple(
             self._card(view, snapshot.time_ns, snapshot.events)
             for view in sorted(snapshot.rebalances, key=lambda view: view.started_ns, reverse=True)

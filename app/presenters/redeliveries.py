@@ -140,7 +140,6 @@ class RedeliveriesPresenter(PanelPresenter):
         self.restart()
 
     def restart(self) -> None:
-        """Nothing is known yet."""
         self._count = 0
         self._asking = False
         self.model.set_rows(())
@@ -148,7 +147,6 @@ class RedeliveriesPresenter(PanelPresenter):
         self.panel.set_note("")
 
     def show(self, snapshot: Snapshot) -> None:
-        """Up to the moment that is shown."""
         count = snapshot.totals.redelivered + snapshot.totals.fetched_again
         if count == self._count or self._asking:
             return

@@ -16,8 +16,6 @@ from widgets.roles import Role
 
 
 class RedrivenModel(TableModel[RedrivenMessage]):
-    """Columns: redriven, queue, dead letter, now at, key, died of, since then, by, after."""
-
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[RedrivenMessage], ...] = (
             time_column(tr("Redriven (session)"), lambda row: row.redriven.time_ns, times, field="redriven_at"),
@@ -73,5 +71,4 @@ def place_of(row: RedrivenMessage) -> Place:
 
 
 def fate_word(row: RedrivenMessage) -> str:
-    """How it stands since."""
     return event_word(row.fate) if row.fate is not None else "Waiting"

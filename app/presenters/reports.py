@@ -16,8 +16,6 @@ from widgets.panels.report import FindingFacts, ReportPanel
 
 
 class ReportsModel(TableModel[Report]):
-    """One row a report, the newest first."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         columns = (
             Column[Report](tr("Of"), lambda row: row.title),
@@ -28,8 +26,6 @@ class ReportsModel(TableModel[Report]):
 
 
 class ReportsPresenter(PanelPresenter):
-    """Fills the panel from `all_reports()`."""
-
     panel_class = ReportPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -47,7 +43,6 @@ class ReportsPresenter(PanelPresenter):
         self._all, self._why_not = all_reports, why_not
 
     def show(self, snapshot: Snapshot) -> None:
-        """The reports that there are, which have nothing to do with the moment that is shown."""
         self.model.set_rows(self._all())
         self.panel.forbid_export(self._why_not())
         self._show_findings(self.panel.current_key())

@@ -21,8 +21,6 @@ _APIS_TOLD = 4
 
 
 class RequestsModel(TableModel[RequestView]):
-    """One row a request, the newest first."""
-
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[RequestView], ...] = (
             time_column(tr("Time"), lambda row: row.time_ns, times),
@@ -56,8 +54,6 @@ class RequestsModel(TableModel[RequestView]):
 
 
 class RequestsPresenter(PanelPresenter):
-    """Fills the panel from `requests()`."""
-
     panel_class = RequestsPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
@@ -69,11 +65,9 @@ class RequestsPresenter(PanelPresenter):
         connect_filter(self.panel, self.model)
 
     def attach(self, requests: Callable[[], tuple[RequestView, ...]]) -> None:
-        """Where the requests come from."""
         self._ask = requests
 
     def show(self, snapshot: Snapshot) -> None:
-        """The last requests as they are now: they have no past."""
         requests = self._ask()
         self.model.set_rows(requests[::-1])
         self.panel.set_note(by_api(requests))
@@ -98,6 +92,5 @@ def by_api(requests: Sequence[RequestView]) -> str:
 
 
 def latency(latency_ns: int) -> str:
-    """In milliseconds."""
     ms = latency_ns / 1_000_000
     return f"{ms:.2f} ms" if ms < 10 else f"{ms:,.0f} ms"

@@ -67,8 +67,6 @@ def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, 
 
 
 class VersionsModel(TableModel[VersionRow]):
-    """Versions of all subjects."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         columns = (
             Column[VersionRow](tr("Subject"), lambda row: row.subject),
@@ -86,8 +84,6 @@ class VersionsModel(TableModel[VersionRow]):
 
 
 class RefusalsModel(TableModel[Refusal]):
-    """What schemas refused."""
-
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[Refusal], ...] = (
             time_column(tr("Last (session)"), lambda row: row.last_ns, times),
@@ -128,7 +124,6 @@ class SchemasPresenter(PanelPresenter):
         self._show_details(None)
 
     def show(self, snapshot: Snapshot) -> None:
-        """The versions and the refusals of its moment."""
         rows = self._controller.collectors.refusals.rows(snapshot.time_ns)
         self.refusals.set_rows(rows)
         self.panel.set_refused(sum(row.messages for row in rows))
@@ -194,7 +189,6 @@ class SchemaLookup:
         """Nothing is kept."""
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """Where it is used, what it changed, and its text."""
         subject, _, number = name.rpartition("/")
         versions = [row for row in self._rows() if row.subject == subject]
         row = next((row for row in versions if str(row.version) == number), None)

@@ -55,7 +55,6 @@ class SegmentRow(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int, str]:
-        """Topic, partition and file."""
         return (self.partition.topic, self.partition.partition, self.segment.name)
 
 
@@ -85,7 +84,6 @@ def partitions_of(simulation: Simulation, first: int, most: int) -> tuple[list[P
 
 
 def state_word(row: SegmentRow) -> str:
-    """How a segment stands."""
     if row.segment.damaged:
         return "Corruption"
     if row.active:
@@ -94,8 +92,6 @@ def state_word(row: SegmentRow) -> str:
 
 
 class SegmentsModel(TableModel[SegmentRow]):
-    """Columns: topic, partition, segment, state, offsets, messages, batches, size, first, last, index."""
-
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[SegmentRow], ...] = (
             Column[SegmentRow](tr("Topic or queue"), lambda row: row.partition.topic, field="topic"),
@@ -151,7 +147,6 @@ class SegmentsModel(TableModel[SegmentRow]):
         super().__init__(columns, key=lambda row: row.key, parent=parent, more=_MORE)
 
     def facts(self, key: object) -> tuple[Fact, ...]:
-        """How the partition of a segment is kept."""
         row = next((row for row in self.rows if row.key == key), None)
         return () if row is None else partition_facts(row.partition)
 
@@ -241,7 +236,6 @@ class LogOnDiskPresenter(PanelPresenter):
         panel.currentChanged.connect(lambda key: panel.set_facts(model.facts(key)))
 
     def restart(self) -> None:
-        """Another session begins."""
         self._answers.drop()
         self._asked_ns = -1
         self._busy = self._past = False
@@ -252,7 +246,6 @@ class LogOnDiskPresenter(PanelPresenter):
         self.panel.set_empty_words(*self.panel.empty_words)
 
     def show(self, snapshot: Snapshot) -> None:
-        """Ask again where it is time."""
         past = self._controller.travel.looking_back
         if past != self._past:
             self.restart()

@@ -26,8 +26,6 @@ class FrameFigures:
 
 
 class StatusModel:
-    """Puts a snapshot, and what only the workbench knows, into the words of the status bar."""
-
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
         self.seed: int | None = None
@@ -35,7 +33,6 @@ class StatusModel:
         self.frames: FrameFigures | None = None
 
     def update(self, snapshot: Snapshot) -> StatusFacts:
-        """The facts after one more snapshot."""
         per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
         window = self._rates.window_words(snapshot.time_ns)
         return StatusFacts(

@@ -78,7 +78,6 @@ class TableModel(ColumnModel[Row]):
     # -- what Qt asks ---------------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Rows that are shown."""
         return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -148,7 +147,6 @@ class TableModel(ColumnModel[Row]):
 
     @property
     def total(self) -> int:
-        """Rows that were given, shown or not."""
         return len(self._source)
 
     @property
@@ -157,7 +155,6 @@ class TableModel(ColumnModel[Row]):
         return self._source
 
     def row_at(self, place: int) -> Row:
-        """The row that is shown at a place."""
         return self._shown[place]
 
     def keys(self, first: int = 0, last: int | None = None) -> list[Hashable]:

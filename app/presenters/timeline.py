@@ -15,8 +15,6 @@ SAMPLES_MAX = 600
 
 
 class TimelineModel:
-    """The facts of the strip."""
-
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
         self._collector = TimelineCollector()
@@ -50,7 +48,6 @@ class TimelineModel:
         self._branch_ns, self._scenario_end_ns = branch_ns, scenario_end_ns
 
     def update(self, snapshot: Snapshot) -> TimelineFacts:
-        """The facts while `snapshot` is shown."""
         collector = self._collector
         end_ns = max(self._end_ns or 0, snapshot.time_ns)
         marks = tuple(Tick(time_ns, "bookmark", name) for time_ns, name in self.bookmarks)

@@ -63,22 +63,18 @@ class Visits:
         self._at = len(self._ids) - 1
 
     def forget(self) -> None:
-        """Another session begins."""
         self._ids, self._at = [], -1
 
     @property
     def here(self) -> str:
-        """What is looked at."""
         return self._ids[self._at] if self._at >= 0 else ""
 
     @property
     def has_back(self) -> bool:
-        """Whether there is something before."""
         return self._at > 0
 
     @property
     def has_forward(self) -> bool:
-        """Whether there is something after."""
         return self._at + 1 < len(self._ids)
 
     def back(self) -> str:
@@ -140,19 +136,16 @@ class Views(QObject):
         return (NavSection("bookmarks", tr("Bookmarks"), "bookmark", rows, ""),)
 
     def make_parts(self, canvas: QWidget) -> Parts:
-        """The canvas, and the panels around and below it."""
         panels = tuple(presenter.panel for presenter in self._presenters.values())
         return Parts(canvas, Navigator(), LessonPanel(), InspectorPanel(), RebalancesPanel(), panels)
 
     def attach(self, window: MainWindow) -> None:
-        """Connect a window made with `make_parts`."""
         self._window = window
         self.presenter(SchemasPresenter).reported.connect(window.status.show_message)
         window.tabShown.connect(lambda _name: self._show_tab())
         window.sidesShown.connect(lambda _sides: self._show_tab())
 
     def presenter(self, kind: type[P]) -> P:
-        """The presenter of that class."""
         found = self._presenters[kind.panel_class.info.name]
         assert isinstance(found, kind)
         return found
@@ -214,7 +207,6 @@ class Views(QObject):
         self.refreshed.emit()
 
     def show_selected(self) -> None:
-        """Bring the inspector up to date."""
         if self._window is None or self.snapshot is None:
             return
         kind, _, name = self.selected.partition(":")

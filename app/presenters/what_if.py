@@ -18,7 +18,6 @@ ABOUT: dict[str, str] = {
 
 
 def group_of(snapshot: Snapshot, name: str) -> GroupView | None:
-    """The group of that name."""
     return next((group for group in snapshot.groups if group.name == name), None)
 
 

@@ -50,14 +50,12 @@ class Reports:
         self._read: dict[Path, Report] = {}
 
     def add(self, folder: Path, title: str) -> None:
-        """A report was written."""
         folder = folder.resolve()
         self._read.pop(folder, None)
         others = [(path, name) for path, name in self._settings.reports if Path(path) != folder]
         self._settings.reports = ((str(folder), title), *others)[:KEPT_MAX]
 
     def all(self) -> tuple[Report, ...]:
-        """Those that are still there."""
         found = []
         for path, title in self._settings.reports:
             folder = Path(path)

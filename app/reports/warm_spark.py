@@ -83,7 +83,6 @@ class WarmSpark:
                 process.stdin.flush()
 
     def give_back(self) -> None:
-        """The report has ended."""
         with self._lock:
             self._busy = False
 
@@ -195,7 +194,6 @@ class SharedSpark:
         return ""
 
     def give_back(self) -> None:
-        """The report has ended."""
         self.close()
 
     def close(self) -> None:

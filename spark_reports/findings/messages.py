@@ -142,7 +142,6 @@ def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding
 
 
 def refused_by_schema(rows: Rows) -> Iterator[Finding]:
-    """What did the schemas refuse?"""
     total = sum(row["messages"] for row in rows)
     if total:
         worst = rows[0]
@@ -200,7 +199,6 @@ def _for_want(blockers: Rows) -> str:
 
 
 def repeated(rows: Rows) -> Iterator[Finding]:
-    """How much was delivered again?"""
     delivered = sum(row["delivered"] for row in rows)
     again = sum(row["delivered"] for row in rows if row["attempt"] > 1)
     if again:

@@ -34,11 +34,9 @@ class Settings:
         return about.strip() if isinstance(about, str) else ""
 
     def topic(self, name: str) -> Mapping[str, Any]:
-        """A topic."""
         return self._named("topics", name)
 
     def queue(self, name: str) -> Mapping[str, Any]:
-        """A queue."""
         return self._named("queues", name)
 
     def queue_config(self, name: str) -> Mapping[str, Any]:

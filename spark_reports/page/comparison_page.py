@@ -36,7 +36,6 @@ def render_comparison(
     findings: Sequence[Finding],
     files: Sequence[str] = ALL_FILES,
 ) -> str:
-    """The page as one HTML text."""
     compared = tables["comparison"].to_pylist()
     by_measure: dict[str, list[Row]] = {}
     for row in compared:

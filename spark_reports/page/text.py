@@ -125,7 +125,6 @@ _OWN_MARKS = _shown(ord(_ISOLATE), ord(_POP))
 
 
 def place(topic: str, partition: int) -> str:
-    """A partition as people name it."""
     return f"{isolated(topic)}/{partition}"
 
 

@@ -55,7 +55,6 @@ def session_paper(
     findings: Sequence[Finding],
     verdicts: Sequence[Verdict] = (),
 ) -> Paper:
-    """The report of one session."""
     rows = {name: list(found) for name, found in tables.items() if name in made.shown()}
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]
     return Paper(

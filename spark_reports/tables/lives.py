@@ -27,7 +27,6 @@ class _Lives:
         self._newest: dict[Reader, str] = {}  # member id
 
     def tell(self, event: dict[str, Any]) -> None:
-        """Take one event about a client or a member."""
         kind, group, client, time_ns = (event[name] for name in ("kind", "group", "client", "time_ns"))
         reader = (group, client)
         if client == OTHERS:
@@ -46,7 +45,6 @@ class _Lives:
                 self._over(one, time_ns)
 
     def end(self, time_ns: int) -> None:
-        """The session ends."""
         for reader in list(self._since):
             self._over(reader, time_ns)
 

@@ -73,7 +73,6 @@ class _Asks:
         self._ids: dict[Reader, set[str]] = {}  # member ids by group and client
 
     def take(self, event: Event) -> None:
-        """The next of them."""
         detail = event.detail or {}
         member = (event.group, str(detail.get("member_id", "")))
         heard_ns = detail.get("heard_ns")

@@ -41,7 +41,6 @@ class Arranging:
         return bool(self._box)
 
     def move(self, at: QPointF) -> None:
-        """The pointer is there now."""
         by = at - self._held_at
         self._put(self._box, self._from[0] + by.x(), self._from[1] + by.y())
         self._moved = True
@@ -52,7 +51,6 @@ class Arranging:
         return moved
 
     def nudge(self, item_id: str, dx: float, dy: float) -> bool:
-        """Move a box by steps of the grid."""
         box = box_of(self._stage.layout, item_id)
         if box:
             self.before = self._stage.moved
@@ -83,7 +81,6 @@ def _on_grid(value: float) -> float:
 
 
 def to_text(moved: Mapping[str, Shift]) -> str:
-    """As it is kept."""
     return json.dumps(moved, sort_keys=True)
 
 

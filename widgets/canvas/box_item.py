@@ -38,13 +38,11 @@ class Look:
         self.least_units = 0
 
     def face(self, name: str) -> str:
-        """The face of a name at this step of the zoom."""
         return face_at(name, self.step, self.least_units)
 
 
 @lru_cache(maxsize=256)
 def pen(colour: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    """A shared pen."""
     result = QPen(qcolour(colour), width, style)
     result.setCapStyle(Qt.PenCapStyle.FlatCap)
     return result
@@ -79,12 +77,10 @@ class BoxItem(QGraphicsRectItem):
         self.resize_to(where.w, where.h)
 
     def resize_to(self, width: float, height: float) -> None:
-        """Size the box where it stands."""
         if self.rect().width() != width or self.rect().height() != height:
             self.setRect(0, 0, width, height)
 
     def set_highlight(self, highlight: Highlight) -> None:
-        """Show whether a drop here is possible."""
         if highlight is not self.highlight:
             self.highlight = highlight
             self.update()
@@ -99,11 +95,9 @@ class BoxItem(QGraphicsRectItem):
         raise TypeError(f"{type(self).__name__} draws nothing")
 
     def tool_tip(self, x: float, y: float) -> str:
-        """Plain text for the point (item coordinates)."""
         return ""
 
     def sentence(self) -> str:
-        """The item in words, for screen readers."""
         return self.item_id
 
     def draw_frame(self, painter: QPainter, fill: str, edge: str, width: float = 1.0, dashed: bool = False) -> None:
@@ -130,7 +124,6 @@ STATE_ICON = {Step.OVERVIEW: 20, Step.NORMAL: 17, Step.NEAR: 14}
 
 
 def pill_width(style: StateStyle, look: Look) -> float:
-    """How wide the pill of a state is."""
     return width_of(style.word, look.face("small")) + STATE_ICON[look.step] + 19
 
 
@@ -180,7 +173,6 @@ def draw_place_header(
 
 
 def draw_badge(painter: QPainter, where: QRectF, hue: str, letter: str, small: bool, look: Look | None = None) -> None:
-    """An owner's hue with its letter."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(hue))
     painter.drawRoundedRect(where, 4, 4)

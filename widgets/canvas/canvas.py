@@ -88,7 +88,6 @@ class Canvas(PointerView):
 
     @property
     def view(self) -> CanvasView:
-        """What is shown now."""
         return self._stage.view
 
     def set_view(self, view: CanvasView, theme: Theme | None = None) -> None:
@@ -112,20 +111,17 @@ class Canvas(PointerView):
         self._run_dots()
 
     def set_reduced_motion(self, reduced: bool) -> None:
-        """No slides and no moving dots."""
         self._stage.reduced_motion = reduced
         if reduced:
             self._stage.finish_motion()
         self._run_dots()
 
     def set_dimmed(self, ids: frozenset[str]) -> None:
-        """Draw these pale, all others as they are."""
         if ids != self._stage.dimmed:
             self._stage.set_dimmed(ids)
 
     @property
     def arrangement(self) -> dict[str, Shift]:
-        """How far boxes stand from their places, in scene units."""
         return dict(self._stage.moved)
 
     def set_arrangement(self, moved: Mapping[str, Shift]) -> None:
@@ -134,7 +130,6 @@ class Canvas(PointerView):
         self.arranged()
 
     def box_moved(self) -> None:
-        """Tell how all stood before."""
         self.boxMoved.emit(dict(self.arranging.before))
 
     def arranged(self) -> None:
@@ -174,7 +169,6 @@ class Canvas(PointerView):
         return where.intersected(self.viewport().rect())
 
     def draws(self, item_id: str) -> bool:
-        """Whether there is anything with that id on the canvas."""
         return self._stage.box_of(item_id) is not None
 
     def focused_id(self) -> str:
@@ -240,12 +234,10 @@ class Canvas(PointerView):
             item.advance_to(phase)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Dots move while they can be seen."""
         super().showEvent(event)
         self._run_dots()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing moves unseen, and nothing stays in the air."""
         super().hideEvent(event)
         self._drag.cancel(tr("The canvas was hidden."))
         self._run_dots()
@@ -288,7 +280,6 @@ class Canvas(PointerView):
 
     @property
     def is_dragging(self) -> bool:
-        """Whether a consumer or a topic is in the air."""
         return self._drag.is_carrying or self._topic_drag.is_carrying
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -338,7 +329,6 @@ class Canvas(PointerView):
             self._focus_on(self._focus_id or step(self._stage.layout.order, "", forward))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The ring goes where the focus goes."""
         super().focusOutEvent(event)
         self._by_keyboard = False
         self._show_focus()
@@ -364,7 +354,6 @@ class Canvas(PointerView):
         self.contextMenuRequested.emit(self._focus_id, self.viewport().mapToGlobal(at))
 
     def _describe(self) -> None:
-        """Tell screen readers what has the focus."""
         item = self._stage.boxes.get(self._focus_id)
         text = item.sentence() if item is not None else tr(KEYS_SENTENCE)
         if text != self.accessibleDescription():
@@ -385,7 +374,6 @@ class Canvas(PointerView):
         return super().viewportEvent(event)
 
     def tool_tip_at(self, at: QPoint) -> str:
-        """The plain text of the tool tip at a point of the viewport."""
         scene_at = self.mapToScene(at)
         x, y = scene_at.x(), scene_at.y()
         item_id = self._stage.id_at(x, y)
@@ -395,7 +383,6 @@ class Canvas(PointerView):
         return item.tool_tip(x - item.x(), y - item.y()) if item is not None else ""
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """A sentence where there is nothing else."""
         if not self.view.is_empty:
             return
         painter.save()

@@ -17,7 +17,6 @@ WORKERS_STAY = mark("Workers belong to their queue; consumers of groups can be m
 
 
 def card_note(card: Card) -> str:
-    """What stands at the right end of the second line of a card."""
     if isinstance(card, ProducerCard):
         return card.note or rate_text(card.rate_per_s)
     if not card.note and isinstance(card, ConsumerCard) and (card.partitions or card.state.lower() != "idle"):
@@ -51,11 +50,9 @@ class CardItem(BoxItem):
 
     @property
     def note(self) -> str:
-        """The right end of the second line."""
         return str(self._shown[5]) if len(self._shown) > 5 else ""
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Two lines: name, state; near, the rate and the note beside them."""
         theme, card = self.look.theme, self.card
         style = state_style(card.state)
         colour = theme.colour(style.token)
@@ -85,7 +82,6 @@ class CardItem(BoxItem):
             write_right(painter, right, 36.5, note, look.face("small"), theme.muted, room)
 
     def _draw_large(self, painter: QPainter, style: StateStyle) -> None:
-        """Name and state in larger letters; the rate where there is room for all of it."""
         theme, card, look, rect = self.look.theme, self.card, self.look, self.rect()
         size = 30 if look.step is Step.NORMAL or isinstance(card, ProducerCard) else 34
         where = QRectF(8, (rect.height() - size) / 2, size, size)
@@ -141,6 +137,5 @@ class CardItem(BoxItem):
         return ", ".join([*parts, rate_text(self.card.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:
-        """What the card says, unabridged."""
         stays = tr(WORKERS_STAY) if isinstance(self.card, WorkerCard) else ""
         return "\n".join(line for line in (self.sentence(), self.card.detail, stays) if line)

@@ -63,12 +63,10 @@ class Drag(QObject):
         return self._target
 
     def press(self, card: ConsumerCard, at: QPoint, scene_at: QPointF) -> None:
-        """The button went down on a consumer."""
         self._card, self._pressed_at = card, at
         self._grip = scene_at - self._stage.boxes[card.id].pos()
 
     def move(self, at: QPoint, scene_at: QPointF) -> None:
-        """The pointer moved, in viewport and in scene coordinates."""
         if self._card is None:
             return
         if self._proxy is None:
@@ -152,7 +150,6 @@ class Drag(QObject):
         self.panel.show_ghost(ghost, self._pointer, self._stage.targets_in_view)
 
     def release(self) -> bool:
-        """The button went up; True where something was carried."""
         card, target, carried = self._card, self._target, self.is_carrying
         at_home = target is not None and self._is_home(target)
         self._put_back()

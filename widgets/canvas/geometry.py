@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 
 class Rect(NamedTuple):
-    """A rectangle with its origin at the top left."""
-
     x: float
     y: float
     w: float
@@ -30,11 +28,9 @@ class Rect(NamedTuple):
         return self.y + self.h / 2
 
     def holds(self, x: float, y: float) -> bool:
-        """Whether the point lies inside."""
         return self.x <= x < self.x + self.w and self.y <= y < self.y + self.h
 
     def grown(self, by: float) -> Rect:
-        """The rectangle with `by` more on each side."""
         return Rect(self.x - by, self.y - by, self.w + 2 * by, self.h + 2 * by)
 
 

@@ -42,11 +42,9 @@ class GhostPanel(QWidget):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        """As high as the rows need; no wider and no higher than what it lies on."""
         return QSize(self._wide(), self._head_h() + len(self.rows()) * ROW_H + len(self.note_lines()) * NOTE_H + 8)
 
     def _wide(self) -> int:
-        """So wide that no name is cut, as far as there is room."""
         names, owners = self._columns()
         wanted = max(WIDTH, 24 + names + 2 * (BADGE_W + owners) + ARROW_W)
         return min(wanted, MOST_WIDE, self._area.width() - 2 * MARGIN)
@@ -121,17 +119,14 @@ class GhostPanel(QWidget):
         self.move(min(places, key=cost))
 
     def title_lines(self) -> tuple[str, ...]:
-        """The title, in as many lines as it needs."""
         return lines_of(self.ghost.title, "name", self._wide() - 24)
 
     def note_lines(self) -> tuple[str, ...]:
-        """Counts and note, in as many lines as they need."""
         moved, kept = len(self.ghost.moves), self.ghost.kept
         counts = (tr("{moved} moved, {kept} kept", moved=moved, kept=kept),) if moved or kept else ()
         return (*counts, *lines_of(self.ghost.note, "small", self._wide() - 24))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows."""
         theme = self.look.theme
         painter = QPainter(self)
         painter.setRenderHints(HINTS)

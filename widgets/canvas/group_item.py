@@ -25,13 +25,11 @@ class CardBox(BoxItem):
         self.hidden = 0
 
     def set_hidden(self, hidden: int) -> None:
-        """How many cards found no room."""
         if hidden != self.hidden:
             self.hidden = hidden
             self.update()
 
     def draw_hidden(self, painter: QPainter) -> None:
-        """The count of cards that found no room, at the foot."""
         if self.hidden:
             where = self.rect()
             text = tr("+{count} more", count=count_text(self.hidden))
@@ -56,7 +54,6 @@ class CardBox(BoxItem):
         )
 
     def draw_empty(self, painter: QPainter, text: str, top: float) -> None:
-        """What stands where no card is, when near."""
         if self.look.step is Step.NEAR:
             write(painter, PAD, top, text, self.look.face("small"), self.muted, self.rect().width() - 2 * PAD)
 
@@ -91,7 +88,6 @@ class GroupItem(CardBox):
         return state_style(self.group_box.state).token == "rebalancing"
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Frame in the colour of the state, header, and an amber band during a rebalance."""
         theme, group, rect = self.look.theme, self.group_box, self.rect()
         style = state_style(group.state)
         colour = theme.colour(style.token)
@@ -159,7 +155,6 @@ class GroupItem(CardBox):
         )
 
     def tool_tip(self, x: float, y: float) -> str:
-        """The header, unabridged."""
         return f"{self.sentence()}\n{self.group_box.detail}".strip()
 
 
@@ -173,20 +168,16 @@ def lag_texts(group: GroupBox, near: bool) -> tuple[str, ...]:
 
 
 class BenchItem(CardBox):
-    """Where consumers sit that belong to no group."""
-
     def __init__(self, bench: tuple[ConsumerCard, ...], look: Look) -> None:
         super().__init__(BENCH_ID, look)
         self.count = len(bench)
 
     def set_bench(self, bench: tuple[ConsumerCard, ...]) -> None:
-        """Show another count."""
         if len(bench) != self.count:
             self.count = len(bench)
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """A dashed box with its title."""
         theme, rect = self.look.theme, self.rect()
         self.draw_frame(painter, theme.window, theme.border_strong, 1, dashed=True)
         self.draw_title(painter, "bench", tr("Bench"), self._count_text(), rect.width() - PAD)
@@ -198,29 +189,23 @@ class BenchItem(CardBox):
         return tr("{count} idle", count=self.count) if self.count else tr("empty")
 
     def sentence(self) -> str:
-        """As in "Bench, 1 idle consumer"."""
         return tr("Bench, {members}", members=plural(self.count, "idle consumer"))
 
     def tool_tip(self, x: float, y: float) -> str:
-        """What the bench is for."""
         return tr("{sentence}\nConsumers on the bench belong to no group and read nothing.", sentence=self.sentence())
 
 
 class WorkersItem(CardBox):
-    """The workers of one queue."""
-
     def __init__(self, queue: QueueBox, look: Look) -> None:
         super().__init__(queue.workers_id, look)
         self.queue_name, self.count, self.taken_by = queue.name, len(queue.workers), queue.taken_by
 
     def set_queue(self, queue: QueueBox) -> None:
-        """Show another count."""
         if (len(queue.workers), queue.taken_by) != (self.count, self.taken_by):
             self.count, self.taken_by = len(queue.workers), queue.taken_by
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """A quiet box with its title."""
         theme = self.look.theme
         fill = theme.window if theme.is_dark else theme.sunken
         self.draw_frame(painter, fill, mix(theme.border, theme.border_strong, 0.4))
@@ -238,9 +223,7 @@ class WorkersItem(CardBox):
         self.draw_hidden(painter)
 
     def sentence(self) -> str:
-        """As in "Workers of builds, 3 workers"."""
         return tr("Workers of {queue}, {members}", queue=self.queue_name, members=plural(self.count, "worker"))
 
     def tool_tip(self, x: float, y: float) -> str:
-        """The title, unabridged."""
         return self.sentence()

@@ -42,7 +42,6 @@ class LaneShape:
 
     @property
     def end_x(self) -> float:
-        """Where the end offset ends."""
         return self.chips_x - 8
 
     @property
@@ -68,7 +67,6 @@ def nice_scale(largest: int, current: int) -> int:
 
 
 def draw_lane(painter: QPainter, y: float, lane: Lane, shape: LaneShape, look: Look) -> None:
-    """One lane in a row that begins at `y`."""
     theme = look.theme
     body, small = look.face("body"), look.face("small")
     base = y + (LANE_H + metrics(body).capHeight()) / 2

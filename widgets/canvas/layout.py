@@ -66,12 +66,10 @@ def layout_key(view: CanvasView) -> LayoutKey:
 
 
 def shown_groups(topic: TopicBox) -> int:
-    """How many groups the lanes of a topic draw, at least one."""
     return min(SHOWN_GROUPS, max(1, len(topic.lanes[0].groups))) if topic.lanes else 1
 
 
 def partitions_per_cell(lanes: int) -> int:
-    """How many partitions share a cell of the heat map."""
     return max(1, ceil(lanes / CELL_LIMIT))
 
 
@@ -85,7 +83,6 @@ def topic_height(topic: TopicBox) -> float:
 
 
 def card_columns(count: int) -> int:
-    """How many columns a box of `count` cards has."""
     if count < SMALL_FROM:
         return 1 if count <= 6 else 2
     return min(5, max(2, ceil(min(count, CARD_LIMIT) / 14)))

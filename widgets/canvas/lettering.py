@@ -47,7 +47,6 @@ def face_at(name: str, step: Step, least: int = 0) -> str:
 
 @lru_cache(maxsize=128)
 def face(name: str) -> QFont:
-    """The font of a face."""
     plain, _, units = name.partition("@")
     pixels, weight = FACES[plain]
     return ui_font(int(units or pixels[Step.NEAR]), weight, tabular=True, scaled=False)
@@ -61,7 +60,6 @@ def metrics(name: str) -> QFontMetricsF:
 
 @lru_cache(maxsize=8192)
 def width_of(text: str, name: str) -> float:
-    """How wide a text is in a face, in scene units."""
     return metrics(name).horizontalAdvance(text)
 
 

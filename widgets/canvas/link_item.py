@@ -66,7 +66,6 @@ class LinkItem(BoxItem):
         return round(self.thickness * 4), self.link.blocked, self.stalled, self.has_dots, self.link.rate_per_s > 0
 
     def set_route(self, route: LinkPath) -> None:
-        """Lay the link along a route."""
         if route == self._route:
             return
         self._route = route
@@ -94,7 +93,6 @@ class LinkItem(BoxItem):
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """The line, its arrow head, then dots or a word."""
         if self._route is None:
             return
         theme = self.look.theme
@@ -149,7 +147,6 @@ class LinkItem(BoxItem):
         return any(abs(point.x() - x) < 6 and abs(point.y() - y) < 6 for point in self._samples)
 
     def sentence(self) -> str:
-        """As in "commits to indexers, 12/s"."""
         source, target = (end.partition(":")[2] or end for end in self.link.key[:2])
         if self.stalled:
             return tr("{source} to {target}, Stopped by the rebalance", source=source, target=target)
@@ -163,13 +160,10 @@ class LinkItem(BoxItem):
         )
 
     def tool_tip(self, x: float, y: float) -> str:
-        """The rate, or why nothing flows."""
         return f"{self.sentence()}\n{self.link.reason}".strip() if self.is_near(x, y) else ""
 
 
 class LinkWordItem(BoxItem):
-    """The word on a blocked link, above all other links."""
-
     def __init__(self, key: str, look: Look) -> None:
         super().__init__(key, look, z=0.5)
         self.style = state_style("Blocked")

@@ -82,7 +82,6 @@ class MiniMap(QWidget):
         return QRectF(origin.x() + x, origin.y() + y, where.width() * factor, where.height() * factor)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Boxes in the colours of their kinds, and the frame."""
         theme = current_theme()
         boxes = [
             (self._to_map(QRectF(*rect)), theme.colour(_COLOURS[kind]))
@@ -101,11 +100,9 @@ class MiniMap(QWidget):
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go there."""
         self._report(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the hand."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._report(event)
 

@@ -10,8 +10,6 @@ from PySide6.QtWidgets import QGraphicsItem
 
 
 class BoxMove(NamedTuple):
-    """An item on its way from one scene position to another."""
-
     item: QGraphicsItem
     start: QPointF
     end: QPointF
@@ -49,7 +47,6 @@ class Motion(QObject):
             move.item.setPos(move.start + (move.end - move.start) * share)
 
     def finish(self) -> None:
-        """Bring all to their end at once."""
         moves, self._moves = self._moves, ()
         done, self._done = self._done, None
         self._animation.stop()

@@ -25,13 +25,11 @@ class FrameItem(BoxItem):
         self.hide()
 
     def surround(self, where: Rect | None) -> None:
-        """Stand around a rectangle, or go."""
         self.setVisible(where is not None)
         if where is not None:
             self.place(where.grown(self.gap + 1))
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Two units wide at any zoom."""
         width = 2.0 / max(0.4, min(1.0, self.look.scale))
         painter.setPen(pen(self.look.theme.colour(self.token), width, self.line))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -40,8 +38,6 @@ class FrameItem(BoxItem):
 
 
 class ChipItem(BoxItem):
-    """A partition that slides to its new owner."""
-
     WIDTH, HEIGHT = 34.0, 20.0
 
     def __init__(self, partition: int, hue: int, look: Look) -> None:
@@ -50,7 +46,6 @@ class ChipItem(BoxItem):
         self.resize_to(self.WIDTH, self.HEIGHT)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """The partition's name on the new owner's hue."""
         theme = self.look.theme
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolour(theme.surface))
@@ -60,8 +55,6 @@ class ChipItem(BoxItem):
 
 
 class SpotItem(BoxItem):
-    """Where a drop would make a new group."""
-
     WIDTH, HEIGHT = 236.0, 102.0
 
     def __init__(self, look: Look) -> None:
@@ -70,7 +63,6 @@ class SpotItem(BoxItem):
         self.hide()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """A dashed box with its word."""
         theme = self.look.theme
         painter.setPen(pen(theme.accent, 2, Qt.PenStyle.DashLine))
         painter.setBrush(qcolour(theme.accent_soft))
@@ -87,13 +79,11 @@ class RestItem(BoxItem):
         self.rest = rest
 
     def set_rest(self, rest: Rest) -> None:
-        """Show another count."""
         if rest != self.rest:
             self.rest = rest
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """The count, with the way to the others when near."""
         theme, width = self.look.theme, self.rect().width() - 24
         self.draw_frame(painter, theme.sunken, theme.border_strong, dashed=True)
         near = self.look.step is Step.NEAR
@@ -102,7 +92,6 @@ class RestItem(BoxItem):
             write(painter, 12, 38, self.rest.hint, self.look.face("small"), theme.muted, width)
 
     def tool_tip(self, x: float, y: float) -> str:
-        """All of it."""
         return self.sentence()
 
     def sentence(self) -> str:

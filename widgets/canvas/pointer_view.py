@@ -22,8 +22,6 @@ EDGE_PIXELS, EDGE_STEP = 24, 12
 
 
 class PointerView(ZoomView):
-    """A view of a stage with a pointer."""
-
     selected = Signal(str)
     """id of what was clicked, "" for empty ground."""
     opened = Signal(str)
@@ -142,7 +140,6 @@ class PointerView(ZoomView):
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Drop, or click."""
         if event.button() == Qt.MouseButton.LeftButton:
             arranged = self.arranging.release()
             carried = self._drag.release() or arranged
@@ -182,7 +179,6 @@ class PointerView(ZoomView):
             self.pan(QPoint(-across * EDGE_STEP, -down * EDGE_STEP))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for a menu at the pointer."""
         if self._swallow_menu:
             self._swallow_menu = False
         else:

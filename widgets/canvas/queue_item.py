@@ -60,7 +60,6 @@ class QueueItem(BoxItem):
         self._parts = parts
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Header, three figures, a row of rings."""
         theme, queue = self.look.theme, self.queue
         self.draw_frame(painter, theme.surface, theme.border)
         if exposed.top() < HEADER_H:
@@ -136,7 +135,6 @@ class QueueItem(BoxItem):
         )
 
     def tool_tip(self, x: float, y: float) -> str:
-        """The lease under the point, or the queue."""
         at = int((x - 14) // RING_PITCH)
         if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.queue.leases)):
             ring = self.queue.leases[at]
@@ -154,25 +152,20 @@ class QueueItem(BoxItem):
 
 
 def reads_text(topics: tuple[str, ...]) -> str:
-    """As in "reads orders, views"."""
     return tr("reads {names}", names=", ".join(topics))
 
 
 class DeadLettersItem(BoxItem):
-    """The dead letters of a queue."""
-
     def __init__(self, queue: QueueBox, look: Look) -> None:
         super().__init__(queue.dead_letters_id, look)
         self.queue_name, self.count = queue.name, queue.dead
 
     def set_queue(self, queue: QueueBox) -> None:
-        """Show another count."""
         if queue.dead != self.count:
             self.count = queue.dead
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Red where there are any, quiet where there are none."""
         theme = self.look.theme
         colour = theme.failure if self.count else theme.muted
         fill = theme.failure_soft if self.count else theme.surface
@@ -192,9 +185,7 @@ class DeadLettersItem(BoxItem):
         write(painter, left, base, words, body, colour, room)
 
     def sentence(self) -> str:
-        """As in "2 dead letters of builds"."""
         return tr("{dead} of {queue}", dead=plural(self.count, "dead letter"), queue=self.queue_name)
 
     def tool_tip(self, x: float, y: float) -> str:
-        """The count, unabridged."""
         return self.sentence()

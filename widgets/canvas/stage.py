@@ -100,7 +100,6 @@ class Stage(QGraphicsScene):
         self.dimmed = dimmed
 
     def set_moved(self, moved: dict[str, Shift]) -> None:
-        """Offsets of boxes that were moved by hand."""
         if moved != self.moved:
             self.moved = moved
             self._place_anew()
@@ -265,7 +264,6 @@ class Stage(QGraphicsScene):
         self.chips.clear()
 
     def finish_motion(self) -> None:
-        """Bring everything that moves to its end."""
         self._glide.finish()
         self._slide.finish()
 
@@ -297,7 +295,6 @@ class Stage(QGraphicsScene):
         return [view.mapFromScene(item.sceneBoundingRect()).boundingRect() for item in boxes]
 
     def repaint_all(self) -> None:
-        """After a change of the look."""
         for item in self.items():
             item.update()
 
@@ -334,7 +331,6 @@ class Stage(QGraphicsScene):
         return self.layout.container.get(item_id, BENCH_ID).partition(":")[2]
 
     def link_at(self, x: float, y: float) -> LinkItem | None:
-        """The link under a scene point."""
         for item in self.links.values():
             if item.is_near(x - item.x(), y - item.y()):
                 return item

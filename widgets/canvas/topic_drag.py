@@ -28,12 +28,10 @@ class TopicDrag(QObject):
 
     @property
     def is_pressed(self) -> bool:
-        """Whether the button went down on a topic."""
         return bool(self._topic)
 
     @property
     def is_carrying(self) -> bool:
-        """Whether a topic is in the air."""
         return self._carrying
 
     @property
@@ -55,7 +53,6 @@ class TopicDrag(QObject):
         return True
 
     def move(self, at: QPoint, scene_at: QPointF) -> None:
-        """The pointer moved."""
         if not self._carrying and (at - self._pressed_at).manhattanLength() <= self._start_pixels:
             return
         self._carrying = True
@@ -77,7 +74,6 @@ class TopicDrag(QObject):
         return ""
 
     def release(self) -> bool:
-        """The button went up; True where a topic was carried."""
         topic, group, carried = self._topic, self.group, self._carrying
         self.cancel()
         if carried and group:
@@ -85,7 +81,6 @@ class TopicDrag(QObject):
         return carried
 
     def cancel(self) -> None:
-        """Nothing is in the air any more."""
         if self._carrying:
             self._stage.set_highlights(None, False)
         self._topic = self._group = ""

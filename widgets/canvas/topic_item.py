@@ -90,7 +90,6 @@ def _words(name: str) -> list[str]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many letters two names begin with alike."""
     return next(
         (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
     )
@@ -152,7 +151,6 @@ class TopicItem(BoxItem):
             self.update()
 
     def chip_centre(self, partition: int, group: str) -> QPointF | None:
-        """The middle of an owner chip in scene coordinates; None where the lane draws none."""
         for row, lane in enumerate(self.topic.lanes):
             if lane.partition != partition:
                 continue
@@ -181,7 +179,6 @@ class TopicItem(BoxItem):
         return TOPIC_HEADER_H + at * (HEAT_LABEL_H + -(-cells // CELL_COLUMNS) * CELL_PITCH)
 
     def lane_at(self, x: float, y: float) -> Lane | None:
-        """The lane at a point in item coordinates."""
         lanes = self.topic.lanes
         if not self.is_heat_map:
             row = int((y - TOPIC_HEADER_H) // LANE_H)
@@ -201,7 +198,6 @@ class TopicItem(BoxItem):
         return self.item_id if lane is None else lane_id(self.topic.name, lane.partition)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Header, then lanes or heat map."""
         theme = self.look.theme
         self.draw_frame(painter, theme.surface, theme.border)
         if exposed.top() < TOPIC_HEADER_H:
@@ -274,7 +270,6 @@ class TopicItem(BoxItem):
             write(painter, LABEL_X, self.rect().height() - 12, caption, tiny, theme.muted, TOPIC_W - 28)
 
     def sentence(self) -> str:
-        """As in "Topic commits, 6 partitions, 120/s"."""
         parts = [tr("Topic {name}", name=self.topic.name), plural(len(self.topic.lanes), "partition")]
         if self.topic.gate:
             parts.append(state_style(self.topic.gate).word)

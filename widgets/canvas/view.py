@@ -261,5 +261,4 @@ class Ghost:
 
 
 def lane_id(topic: str, partition: int) -> str:
-    """The id of a partition of a topic."""
     return f"lane:{topic}/{partition}"

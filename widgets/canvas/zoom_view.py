@@ -57,12 +57,10 @@ class ZoomView(QGraphicsView):
 
     @property
     def zoom(self) -> float:
-        """Pixels for each scene unit."""
         return self.transform().m11()
 
     @property
     def follows(self) -> bool:
-        """Whether the view fits itself to its contents."""
         return self._follows
 
     @property
@@ -72,7 +70,6 @@ class ZoomView(QGraphicsView):
 
     @property
     def most_fitted(self) -> float:
-        """The largest zoom that `fit` takes."""
         return min(MOST_ZOOM, FIT_MOST * max(1.0, self._type_scale))
 
     def set_type_scale(self, factor: float) -> None:
@@ -104,7 +101,6 @@ class ZoomView(QGraphicsView):
             self._refit()
 
     def pan(self, by: QPoint) -> None:
-        """Move the contents by so many pixels."""
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - by.x())
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() - by.y())
 
@@ -138,12 +134,10 @@ class ZoomView(QGraphicsView):
         self.setSceneRect(QRectF(QPointF(left, top), QPointF(bounds.right, bounds.bottom)))
 
     def zoom_in(self) -> None:
-        """A step closer."""
         self._follows = False
         self._set_zoom(self.zoom * ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        """A step away."""
         self._follows = False
         self._set_zoom(self.zoom / ZOOM_STEP)
 
@@ -164,7 +158,6 @@ class ZoomView(QGraphicsView):
                 item.update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Ctrl and the wheel zoom about the pointer."""
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(event)
             return

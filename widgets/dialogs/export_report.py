@@ -45,7 +45,6 @@ class AssertionsField(QPlainTextEdit):
         self.setFixedHeight(self.fontMetrics().lineSpacing() * ASSERTION_LINES + 2 * self.frameWidth() + 24)
 
     def assertions(self) -> tuple[str, ...]:
-        """What is written, in order."""
         return tuple(line.strip() for line in self.toPlainText().splitlines() if line.strip())
 
 
@@ -203,7 +202,6 @@ class ExportReportDialog(QDialog):
         self._judge()
 
     def _judge_changes(self) -> None:
-        """Each change is checked immediately."""
         self.folder.textChanged.connect(lambda _text: self._judge())
         self.list.itemChanged.connect(lambda _item: self._judge())
         self.parts.changed.connect(self._judge)
@@ -262,7 +260,6 @@ class ExportReportDialog(QDialog):
         )
 
     def tick(self, folder: str, on: bool = True) -> None:
-        """Choose a session, or leave it out."""
         for place in range(self.list.count()):
             item = self.list.item(place)
             if item is not None and item.data(_FOLDER) == folder:
@@ -274,7 +271,6 @@ class ExportReportDialog(QDialog):
         return ReportHabits(formats, self.parts.left_out(), self.open_when_finished.isChecked())
 
     def mode(self) -> str:
-        """What kind of report the choice makes."""
         if len(self.chosen()) < 2:
             return SESSION
         return COMPARE if self.compare.isChecked() else HISTORY

@@ -91,11 +91,9 @@ class FactsTableDialog(QDialog):
             column.addWidget(widget, 1 if widget is self.table else 0)
 
     def set_progress(self, fraction: float) -> None:
-        """How far the work is, 0 to 1."""
         self.progress.setValue(round(fraction * 1000))
 
     def set_facts(self, facts: FactsTable) -> None:
-        """The answer."""
         theme, table = current_theme(), self.table
         self.sentence.setText(facts.sentence)
         self.sentence.setStyleSheet(f"color: {theme.colour(facts.state)};" if facts.state else "")
@@ -135,7 +133,6 @@ class FactsTableDialog(QDialog):
         self._show_only()
 
     def texts(self) -> list[tuple[str, ...]]:
-        """What the table says, row by row."""
         return [
             tuple(item.text() for column in range(self.table.columnCount()) if (item := self.table.item(row, column)))
             for row in range(self.table.rowCount())

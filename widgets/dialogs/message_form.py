@@ -86,7 +86,6 @@ class MessageForm(QWidget):
         self.headers.setPlainText("\n".join(f"{name}: {shown(data)}" for name, data in headers))
 
     def message(self) -> MessageText:
-        """What stands in the fields."""
         return MessageText(
             None if self.no_value.isChecked() else self.value.toPlainText(),
             None if self.no_key.isChecked() else self.key.text(),
@@ -100,7 +99,6 @@ class MessageForm(QWidget):
         return [(name.strip(), text.removeprefix(" ")) for name, _, text in pairs]
 
     def problem(self) -> str:
-        """Why this cannot be sent."""
         for number, line in enumerate(self.headers.toPlainText().splitlines(), 1):
             if line.strip() and not line.partition(":")[0].strip():
                 return tr("Header {number} has no name; write it as name: value.", number=number)

@@ -214,12 +214,10 @@ class MoveToGroupDialog(QDialog):
         return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What is chosen stays in sight."""
         super().resizeEvent(event)
         self.list.scrollToItem(self.list.currentItem())
 
     def choice(self) -> MoveChoice | None:
-        """The chosen target."""
         item = self.list.currentItem()
         return item.data(_CHOICE) if item is not None else None
 

@@ -122,7 +122,6 @@ class ProduceDialog(QDialog):
         self._judge()
 
     def produced(self) -> Produced:
-        """What stands in the fields."""
         _count, queue = self._targets.get(self.to.currentText(), (0, False))
         number = self.partition.currentData()
         return Produced(

@@ -90,7 +90,6 @@ class PartsField(QWidget):
             set_plain_tip(box, "" if known else tr("A history has no figure of this."))
 
     def chosen(self) -> frozenset[str]:
-        """The parts that are ticked."""
         return frozenset(name for name, box in self.boxes.items() if box.isChecked())
 
     def left_out(self) -> frozenset[str]:

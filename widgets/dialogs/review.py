@@ -86,7 +86,6 @@ class ReviewDialog(FormDialog):
 
     @property
     def reviewing(self) -> bool:
-        """Whether the review is shown."""
         return self.pages.currentIndex() == 1
 
     def _accept(self) -> None:
@@ -96,7 +95,6 @@ class ReviewDialog(FormDialog):
             self.reviewWanted.emit(self.values())
 
     def set_review(self, review: Review) -> None:
-        """Show what would happen."""
         if review.problem:
             self.problem.setText(review.problem)
             return
@@ -127,14 +125,12 @@ class ReviewDialog(FormDialog):
         table.setFocus()
 
     def go_back(self) -> None:
-        """Back to the fields."""
         self.pages.setCurrentIndex(0)
         self.accept_button.setText(tr("Review"))
         self.back_button.hide()
         self.widgets[self.fields[0].name].setFocus()
 
     def shown_rows(self) -> list[list[str]]:
-        """The texts of the review, row by row."""
         table = self.review_table
 
         def text(row: int, column: int) -> str:

@@ -94,11 +94,9 @@ class ScenarioEditor(QDialog):
         column.addLayout(row)
 
     def text(self) -> str:
-        """What is written."""
         return self.field.toPlainText()
 
     def changed(self) -> bool:
-        """Whether something was written that is in no file."""
         return self.text() != self._kept
 
     def set_saved(self, name: str) -> None:
@@ -155,16 +153,13 @@ class ScenarioEditor(QDialog):
         return box.clickedButton() is discard
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, other colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_colours"):
             self._colours.restyle()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask before unsaved text is discarded."""
         # Not by way of QDialog, which would reject, which closes.
         event.setAccepted(self.may_close())
 
     def reject(self) -> None:
-        """Escape closes as the button does."""
         self.close()

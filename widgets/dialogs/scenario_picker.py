@@ -189,12 +189,10 @@ class ScenarioPicker(QDialog):
         return area
 
     def current(self) -> str:
-        """The id of the scenario that is read, "" for none."""
         item = self.list.currentItem()
         return "" if item is None else str(item.data(_ID))
 
     def select(self, scenario_id: str) -> None:
-        """Read the scenario with this id."""
         for place in range(self.list.count()):
             item = self.list.item(place)
             if item is not None and item.data(_ID) == scenario_id:
@@ -249,7 +247,6 @@ class ScenarioPicker(QDialog):
             self.editRequested.emit(chosen)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Up and down move in the list while the cursor is in the search field."""
         if watched is self.filter_field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
             if step is not None:

@@ -92,13 +92,11 @@ class AssignmentsPanel(TablePanel):
                 signal.connect(self._on_rows)
 
     def body(self) -> QWidget:
-        """The table, and the history in its place."""
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.table)
         return self._pages
 
     def focus_body(self) -> None:
-        """The table that is shown."""
         if self.over_time is not None and self.over_time.isVisible():
             self.over_time.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
@@ -113,7 +111,6 @@ class AssignmentsPanel(TablePanel):
 
     @property
     def history(self) -> bool:
-        """True while the owners over time are shown."""
         return self.history_button.isChecked()
 
     def _show_history(self, on: bool) -> None:
@@ -125,7 +122,6 @@ class AssignmentsPanel(TablePanel):
         self._on_rows()
 
     def _on_rows(self, *what: object) -> None:
-        """The count is that of the table that is shown."""
         if self.over_time is None or self._pages.currentWidget() is not self.over_time:
             super()._on_rows(*what)
             return

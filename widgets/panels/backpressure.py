@@ -71,7 +71,6 @@ class Gauge(QWidget):
         return self._facts
 
     def sizeHint(self) -> QSize:
-        """Its least size."""
         return QSize(px(GAUGE_WIDTH), px(GAUGE_HEIGHT))
 
     def _fit(self) -> None:
@@ -84,7 +83,6 @@ class Gauge(QWidget):
         self.controls.place(policy, QRect(10, px(CONTROLS_TOP), width, height))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of type, another height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
@@ -118,13 +116,11 @@ class Gauge(QWidget):
             self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click chooses it."""
         if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(self._facts.target)
         super().mousePressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The card, from the top down."""
         if self._facts is None:
             return
         theme, facts = current_theme(), self._facts
@@ -339,11 +335,9 @@ class BackpressurePanel(Panel):
         self.show_body(bool(shown))
 
     def gauges(self) -> list[Gauge]:
-        """The gauges, in the order in which they are shown."""
         return list(self._gauges)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """As many in a row as fit."""
         super().resizeEvent(event)
         self._lay_out()
 

@@ -71,7 +71,6 @@ class BlockChains(QWidget):
         self.setVisible(bool(shown))
 
     def buttons(self) -> list[LinkButton]:
-        """Every link, line by line."""
         return [button for line in self._lines[: len(self._chains)] for button in line.buttons()]
 
 
@@ -90,11 +89,9 @@ class _Line(QWidget):
         self._row.addStretch(1)
 
     def buttons(self) -> list[LinkButton]:
-        """The links that are shown."""
         return [button for _, button in self._links[: self._shown]]
 
     def set_chain(self, chain: BlockChain) -> None:
-        """Show another chain, or other figures of the same."""
         while len(self._links) < len(chain.links):
             arrow, button = plain_label(ARROW, "muted", self), LinkButton(self)
             button.followed.connect(self.followed)

@@ -74,12 +74,10 @@ class CellDelegate(QStyledItemDelegate):
         self._flags = _RIGHT if tabular else _LEFT
 
     def restyle(self) -> None:
-        """Take the size of type of now."""
         self._font = mono_font() if self._mono else tabular_font() if self._tabular else ui_font()
         self._metrics = QFontMetricsF(self._font)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Background, then what the kind of cell shows."""
         theme = current_theme()
         painter.save()
         if not option.state & QStyle.StateFlag.State_Enabled:  # what it stands for is no more
@@ -117,7 +115,6 @@ class CellDelegate(QStyledItemDelegate):
         return self._metrics.elidedText(text, self._elide, width)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Wide enough for the text, one row high."""
         return QSize(round(self._metrics.horizontalAdvance(str(index.data() or ""))) + 2 * PAD + 2, px(ROW_HEIGHT))
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
@@ -133,7 +130,6 @@ class ChipDelegate(CellDelegate):
     """An owner: badge in its hue, then its name; no owner is grey."""
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """Badge and name."""
         hue, letter = index.data(Role.HUE), index.data(Role.BADGE)
         inner = QRectF(rect).adjusted(PAD, 0, -PAD, 0)
         if hue is None or letter is None:
@@ -145,7 +141,6 @@ class ChipDelegate(CellDelegate):
         self.text(painter, inner.adjusted(width + 7, 0, 0, 0), str(index.data() or ""), theme.text)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for the badge as well."""
         return super().sizeHint(option, index) + QSize(32, 0)
 
 
@@ -168,7 +163,6 @@ class StateDelegate(CellDelegate):
         self.text(painter, inner.adjusted(22, 0, 0, 0), style.word, colour)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for the icon as well."""
         return super().sizeHint(option, index) + QSize(24, 0)
 
 
@@ -179,7 +173,6 @@ class CountdownDelegate(CellDelegate):
         super().__init__(view, tabular=True)
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """Bar on the left, figures on the right; words alone where nothing runs out."""
         left = index.data(Role.COUNTDOWN)
         inner = QRectF(rect).adjusted(PAD, 0, -PAD, 0)
         if left is None:

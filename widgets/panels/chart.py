@@ -27,7 +27,6 @@ class _Plot(pg.PlotWidget):
     doubleClicked = Signal(QPointF)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Tell the place."""
         self.doubleClicked.emit(self.mapToScene(event.position().toPoint()))
         event.accept()
 
@@ -134,7 +133,6 @@ class Chart(QWidget):
         self._set_text(self._legend, "&nbsp; ".join(names + more))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other names."""
         super().resizeEvent(event)
         self._show_legend()
 
@@ -166,7 +164,6 @@ class Chart(QWidget):
             self.momentChosen.emit(time_s)
 
     def restyle(self) -> None:
-        """Take the colours of the theme of now."""
         theme = current_theme()
         self._plot.setBackground(qcolour(theme.window))
         item = self._plot.getPlotItem()
@@ -183,7 +180,6 @@ class Chart(QWidget):
             self._colour(self.facts.curves[:CURVES_MAX])
 
     def _colour(self, curves: Sequence[Curve]) -> None:
-        """Lines and legend in the colours of the theme of now."""
         theme = current_theme()
         for line, curve in zip(self._lines, curves, strict=False):
             line.setPen(QPen(qcolour(theme.owner(curve.hue)), 0))

@@ -20,7 +20,6 @@ class TimeAxis(pg.AxisItem):
     """Session time as mm:ss."""
 
     def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
-        """The labels of ticks at `values` seconds."""
         return [f"{int(value) // 60:02d}:{int(value) % 60:02d}" if value >= 0 else "" for value in values]
 
 
@@ -40,7 +39,6 @@ class ValueAxis(pg.AxisItem):
         return [(None, values)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
-        """The labels of ticks at `values`."""
         return [short(10**value if self.logMode else value * scale) for value in values]
 
 

@@ -60,13 +60,11 @@ class ChartGrid(QWidget):
         self._stretch(alone)
 
     def _stretch(self, alone: Chart | None) -> None:
-        """Columns without a chart take no room."""
         own = None if alone is None else self._charts.index(alone) % self._across
         for column in range(self._across):
             self._grid.setColumnStretch(column, int(own is None or column == own))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other columns."""
         super().resizeEvent(event)
         self._lay_out()
 
@@ -132,7 +130,6 @@ class ChartsPanel(Panel):
         self.show_body(False)
 
     def set_charts(self, charts: Sequence[ChartFacts], until_s: float) -> None:
-        """Show charts from 0 to `until_s` seconds of session time."""
         wanted = [facts.key for facts in charts]
         if wanted != list(self._charts):
             self._make(wanted)
@@ -162,17 +159,14 @@ class ChartsPanel(Panel):
             chart.set_cursor(time_s)
 
     def charts(self) -> dict[str, Chart]:
-        """The charts by their keys."""
         return dict(self._charts)
 
     def restyle(self) -> None:
-        """Another theme: other pens."""
         super().restyle()
         for chart in getattr(self, "_charts", {}).values():
             chart.restyle()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No cursor where no mouse is."""
         super().leaveEvent(event)
         self.set_cursor(None)
         self.pointed.emit(None)

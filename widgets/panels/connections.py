@@ -153,7 +153,6 @@ class ConnectionsPanel(TablePanel):
         self._show_cut()
 
     def body(self) -> QWidget:
-        """The connections, and beside them the requests of the selected one."""
         self._split.addWidget(self.table)
         self._split.addWidget(self._beside)
         self._split.setStretchFactor(0, 1)
@@ -206,5 +205,4 @@ class ConnectionsPanel(TablePanel):
             self.openRequested.emit(kind, self._listeners[kind].port.value())
 
     def listener(self, kind: str) -> _Listener:
-        """The widgets of a listener."""
         return self._listeners[kind]

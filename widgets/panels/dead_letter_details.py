@@ -42,8 +42,6 @@ class DeadLetterFacts:
 
 
 class DeadLetterDetails(QScrollArea):
-    """The details pane of the current dead letter."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
@@ -88,7 +86,6 @@ class DeadLetterDetails(QScrollArea):
         self.set_facts(None)
 
     def set_facts(self, facts: DeadLetterFacts | None) -> None:
-        """Show one dead letter, or the hint to select one."""
         if facts == self._shown and self._inner.isVisibleTo(self) == (facts is not None):
             return
         self._shown = facts
@@ -107,7 +104,6 @@ class DeadLetterDetails(QScrollArea):
         self._show_attempts(facts.attempts)
 
     def resizeEvent(self, event: object) -> None:
-        """The hint fills the pane."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._nothing.setGeometry(self.viewport().rect())
 

@@ -64,7 +64,6 @@ class CauseDelegate(CellDelegate):
     """A cause, cut where it is too long, and its count, which is not."""
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """The count on the right, the cause in what is left."""
         inner = rect.adjusted(8, 0, -8, 0)
         number = str(index.data(_COUNT) or "")
         width = round(self._metrics.horizontalAdvance(number))
@@ -145,7 +144,6 @@ class DeadLettersPanel(TablePanel):
         self._show_actions()
 
     def body(self) -> QWidget:
-        """Causes, table and details, side by side."""
         self.causes.setAccessibleName(tr("Causes"))
         self.causes.setMinimumWidth(110)
         self.causes.setItemDelegate(CauseDelegate(self.causes))
@@ -263,14 +261,12 @@ class DeadLettersPanel(TablePanel):
         return cause
 
     def show_all_causes(self) -> None:
-        """Leave no cause out."""
         self.causes.setCurrentRow(0)
 
     def _on_cause(self, item: QListWidgetItem | None, _old: QListWidgetItem | None) -> None:
         self.causeChosen.emit(item.data(_CAUSE) if item is not None else None)
 
     def set_details(self, facts: DeadLetterFacts | None) -> None:
-        """What the details pane shows."""
         self.details.set_facts(facts)
 
     def forbid_redrive(self, reason: str) -> None:
@@ -330,11 +326,9 @@ class DeadLettersPanel(TablePanel):
         set_plain_tip(every, self._why_all or tr("All that are listed, back to their origin (Ctrl+Shift+D)."))
 
     def redrive_selected(self) -> None:
-        """Ask for the selected ones."""
         if not self._why_selected:
             self.redriveRequested.emit(self.selected_keys())
 
     def redrive_all(self) -> None:
-        """Ask for all that the filter leaves."""
         if not self._why_all:
             self.redriveRequested.emit(self.shown_keys())

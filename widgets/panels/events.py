@@ -97,11 +97,9 @@ class EventsPanel(TablePanel):
         self.table.verticalScrollBar().actionTriggered.connect(lambda _action: self._on_scrolled())
 
     def choice(self) -> str:
-        """Which events are wanted."""
         return str(self.choices.currentData())
 
     def choose(self, choice: str) -> None:
-        """Want others."""
         self.choices.setCurrentIndex(self.choices.findData(choice))
 
     def _on_choice(self) -> None:
@@ -117,11 +115,9 @@ class EventsPanel(TablePanel):
         return self.follow.isChecked() and not self.table.viewport().underMouse()
 
     def scroll_to_end(self) -> None:
-        """Show the newest."""
         self.table.scrollToBottom()
 
     def set_searching(self, searching: bool) -> None:
-        """Say that the first rows are being looked for."""
         if searching:
             self.set_empty_words(tr("Looking through the events..."), "")
         else:

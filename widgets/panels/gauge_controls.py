@@ -77,7 +77,6 @@ class GaugeControls(QObject):
         self.rate.setGeometry(row.right() + 1 - half, row.y(), half, row.height())
 
     def set_visible(self, visible: bool) -> None:
-        """All of them, or none."""
         for field in self._fields:
             field.setVisible(visible)
 
@@ -100,7 +99,6 @@ class GaugeControls(QObject):
             field.blockSignals(False)
 
     def limits(self) -> Limits:
-        """What stands in the fields."""
         return Limits(self.limit.value() or None, self.rate.value() or None, str(self.policy.currentData()))
 
     def _report(self) -> None:

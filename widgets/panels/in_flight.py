@@ -102,6 +102,5 @@ class InFlightPanel(TablePanel):
             self._show_actions()
 
     def do(self, act: str) -> None:
-        """Ask for it, for the selected ones."""
         if not self.why_not():
             self.actWanted.emit(act, self.selected_keys())

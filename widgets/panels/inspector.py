@@ -123,12 +123,10 @@ class InspectorPanel(Panel):
             turn.setVisible(not on)
 
     def set_turns(self, *, back: bool, forward: bool) -> None:
-        """Whether there is something to go back to, and on to."""
         self.back.setEnabled(back)
         self.forward.setEnabled(forward)
 
     def set_facts(self, facts: InspectorFacts | None) -> None:
-        """Show a thing; None where nothing is selected."""
         if facts == self._facts:
             return
         old, self._facts = self._facts, facts
@@ -174,7 +172,6 @@ class InspectorPanel(Panel):
             self.followed.emit(target)
 
     def restyle(self) -> None:
-        """Arrows, state and path in the colours of the theme."""
         super().restyle()
         if not hasattr(self, "payload"):
             return
@@ -200,7 +197,6 @@ class InspectorPanel(Panel):
         return self._facts
 
     def links(self) -> dict[str, str]:
-        """The links of the facts that are shown: value and target."""
         shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
         return {link.whole: link.target for grid in shown for link in grid.links()}
 

@@ -42,8 +42,6 @@ class JobFacts:
 
 
 class JobRow(QFrame):
-    """One job: state, title, progress, message, buttons."""
-
     cancelRequested = Signal(str)
     openRequested = Signal(str)
 
@@ -85,7 +83,6 @@ class JobRow(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def restyle(self) -> None:
-        """The state in its colour."""
         if self._facts is None:
             return
         style = state_style(self._facts.state)
@@ -95,7 +92,6 @@ class JobRow(QFrame):
         self._state.setStyleSheet(f"color: {colour};")
 
     def set_facts(self, facts: JobFacts) -> None:
-        """Show a job."""
         if facts == self._facts:
             return
         self._facts = facts
@@ -160,7 +156,6 @@ class JobsPanel(Panel):
         self.set_jobs(())
 
     def set_jobs(self, jobs: Sequence[JobFacts]) -> None:
-        """Show jobs, the newest first."""
         while len(self._rows) < len(jobs):
             row = JobRow(self)
             row.cancelRequested.connect(self.cancelRequested)
@@ -178,11 +173,9 @@ class JobsPanel(Panel):
         self.show_body(bool(jobs))
 
     def restyle(self) -> None:
-        """Rows as well."""
         super().restyle()
         for row in self._rows:
             row.restyle()
 
     def rows(self) -> list[JobRow]:
-        """The jobs as they are shown."""
         return list(self._rows)

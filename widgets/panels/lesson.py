@@ -53,7 +53,6 @@ class LessonFacts:
 
     @property
     def done(self) -> int:
-        """How many steps are done."""
         return sum(step.done for step in self.steps)
 
     def is_same_lesson(self, other: LessonFacts) -> bool:
@@ -127,7 +126,6 @@ class StepRow(QFrame):
         self.restyle()
 
     def restyle(self) -> None:
-        """Icons in the colours of the theme."""
         theme, facts = current_theme(), self._facts
         name, colour = (
             ("check", theme.stable)
@@ -221,7 +219,6 @@ class LessonPanel(Panel):
         return self._facts
 
     def rows(self) -> list[StepRow]:
-        """The steps that are shown, in their order."""
         return [row for row in self._rows if not row.isHidden()]
 
     def set_facts(self, facts: LessonFacts | None) -> None:
@@ -321,11 +318,9 @@ class LessonPanel(Panel):
 
     @property
     def is_folded(self) -> bool:
-        """Whether its title alone is wanted."""
         return self.fold.isChecked()
 
     def set_folded(self, on: bool) -> None:
-        """Show the title alone, or all."""
         self.fold.setChecked(on)
         self._fold()
 
@@ -335,7 +330,6 @@ class LessonPanel(Panel):
         self.heightChanged.emit()
 
     def wanted_height(self, width: int) -> int:
-        """How many pixels show all of it."""
         head = self.title_height
         if self.is_folded:
             return head
@@ -343,7 +337,6 @@ class LessonPanel(Panel):
         return head + note + self._column.totalHeightForWidth(width)
 
     def restyle(self) -> None:
-        """Icons in the colours of the theme."""
         super().restyle()
         if not hasattr(self, "_rows"):
             return
@@ -357,7 +350,6 @@ class LessonPanel(Panel):
             row.restyle()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another size of type needs another height."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "_rows"):
             self.heightChanged.emit()

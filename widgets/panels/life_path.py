@@ -42,11 +42,9 @@ class _Mark(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
 
     def sizeHint(self) -> QSize:
-        """As wide as an icon and some air."""
         return QSize(MARK_WIDTH, 24)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Line, then icon."""
         theme = current_theme()
         style = state_style(self._state)
         colour = theme.disabled if self._later else theme.colour(style.token)
@@ -89,7 +87,6 @@ class LifePath(QWidget):
         self.restyle()
 
     def restyle(self) -> None:
-        """Build the path anew."""
         if self._body is not None:
             self._column.removeWidget(self._body)
             self._body.deleteLater()

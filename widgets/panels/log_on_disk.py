@@ -68,7 +68,6 @@ class LogOnDiskPanel(TablePanel):
         self.title_row.insertWidget(2, self.summary)
 
     def body(self) -> QWidget:
-        """Segments, and the facts of a partition beside them."""
         inner = QWidget()
         column = QVBoxLayout(inner)
         column.setContentsMargins(8, 4, 8, 8)
@@ -89,12 +88,10 @@ class LogOnDiskPanel(TablePanel):
         return self._split
 
     def set_facts(self, facts: Sequence[Fact]) -> None:
-        """How the partition of the chosen segment is kept."""
         self._hint.setVisible(not facts)
         self.facts.set_facts(facts)
 
     def set_summary(self, size: str, *, in_memory: bool, damaged: int) -> None:
-        """All of it in a few words."""
         where = tr("{size} in memory, nothing on disk", size=size) if in_memory else tr("{size} on disk", size=size)
         bad = "" if not damaged else "; " + tr("{count} partitions are corrupt", count=damaged)
         self.summary.setText(where + bad)

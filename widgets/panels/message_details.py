@@ -65,24 +65,20 @@ class MessageDetails(QWidget):
         return button
 
     def restyle(self) -> None:
-        """Icons in the colours of the theme."""
         for button in (self.life, self.copy, self.again):
             button.setIcon(icon(str(button.property("icon_name")), current_theme()))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, other icons."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "again"):
             self.restyle()
 
     def set_nothing(self, sentence: str) -> None:
-        """No message, and why."""
         self._hint.setText(sentence)
         self._hint.show()
         self.payload.hide()
 
     def set_message(self, facts: Sequence[Fact], headers: Sequence[tuple[str, str]], payload: bytes | None) -> None:
-        """Show a message."""
         self._hint.hide()
         self.payload.show()
         self.facts.set_facts(facts)

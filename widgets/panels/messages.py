@@ -41,8 +41,6 @@ _SECONDS = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\s*s)?", re.ASCII)
 
 
 class Where(NamedTuple):
-    """What is browsed."""
-
     topic: str
     partitions: tuple[int, ...]
 
@@ -146,7 +144,6 @@ class MessagesPanel(TablePanel):
         return combo
 
     def body(self) -> QWidget:
-        """Table and details, side by side."""
         self._split.addWidget(self.table)
         self._split.addWidget(self.details)
         self._split.setStretchFactor(0, 1)
@@ -194,7 +191,6 @@ class MessagesPanel(TablePanel):
         return self._sources
 
     def where(self) -> Where:
-        """What is chosen."""
         topic = self.topic.currentText()
         number = self.partition.currentData()
         count = next((count for name, count in self._sources if name == topic), 0)
@@ -254,7 +250,6 @@ class MessagesPanel(TablePanel):
         set_plain_tip(self.produce, reason or tr("Sends one message, or a stream of them."))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Tell that it is in front."""
         super().showEvent(event)
         if not event.spontaneous():
             self.shown.emit()
@@ -272,24 +267,19 @@ class MessagesPanel(TablePanel):
             self.moreWanted.emit()
 
     def is_at_end(self) -> bool:
-        """Whether the last row is in sight."""
         bar = self.table.verticalScrollBar()
         return bar.value() >= bar.maximum() - 1
 
     def scroll_to_end(self) -> None:
-        """Show the last row."""
         self.table.scrollToBottom()
 
     def scroll_to(self, place: int) -> None:
-        """Show a row at the top."""
         self.table.scrollTo(self.model.index(place, 0), QAbstractItemView.ScrollHint.PositionAtTop)
 
     def select_row(self, place: int) -> None:
-        """Show a row at the top and make it the current one."""
         self.scroll_to(place)
         self.select(place)
 
     def set_loading(self, loading: bool) -> None:
-        """Say that the first rows are on their way."""
         if loading:
             self.set_empty_words(tr("Reading..."), "")

@@ -28,7 +28,6 @@ class OwnerBarDelegate(CellDelegate):
     """The `OWNED_TIMES` of a cell, from left to right; where nobody owned it, the track is seen."""
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """Track, then each time."""
         height = px(BAR_HEIGHT)
         track = QRectF(rect.x() + PAD, rect.center().y() - height / 2, rect.width() - 2 * PAD, height)
         painter.fillRect(track, qcolour(theme.lane))

@@ -105,11 +105,9 @@ class EmptyState(QWidget):
         self._fit()
 
     def text(self) -> str:
-        """Both sentences."""
         return f"{self._sentence.text()} {self._how.text()}".strip()
 
     def restyle(self) -> None:
-        """The icon in the colour of the theme of now."""
         self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, self.devicePixelRatioF()))
 
 
@@ -117,7 +115,6 @@ class SideBySide(QSplitter):
     """Two parts of a panel side by side; one above the other where it is narrow and high."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """As there is room."""
         upright = self.width() < min(px(NARROW), self.height() + 1)
         wanted = Qt.Orientation.Vertical if upright else Qt.Orientation.Horizontal
         turned = wanted is not self.orientation()
@@ -228,21 +225,17 @@ class Panel(QWidget):
 
     @property
     def title_height(self) -> int:
-        """How high it is with its title alone, in pixels."""
         return self.title_row.heightForWidth(self.width())
 
     @property
     def is_title_alone(self) -> bool:
-        """Whether the rest has given its room to another panel."""
         return self._below_title.isHidden()
 
     def set_title_alone(self, on: bool) -> None:
-        """Show the title alone, or all."""
         self._below_title.setVisible(not on)
         self.setCursor(Qt.CursorShape.PointingHandCursor if on else Qt.CursorShape.ArrowCursor)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """On its title."""
         if event.position().y() <= self.title_height:
             self.titlePressed.emit()
         super().mousePressEvent(event)
@@ -254,7 +247,6 @@ class Panel(QWidget):
             self.filter_field.restyle()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another theme, other colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and hasattr(self, "stack"):
             self.restyle()
@@ -267,7 +259,6 @@ class Panel(QWidget):
             self.filterChanged.emit(text)
 
     def set_filter_help(self, fields: Sequence[FilterHelp]) -> None:
-        """The fields that a filter of this panel may ask for."""
         self._filter_help = tuple(fields)
 
     def set_filter_problem(self, sentence: str) -> None:
@@ -284,7 +275,6 @@ class Panel(QWidget):
             self._popup.set_kept(self.saved_filters)
 
     def show_filter_help(self) -> FilterPopup | None:
-        """Open the help below the filter."""
         if self.filter_field is None:
             return None
         if self._popup is None:
@@ -304,11 +294,9 @@ class Panel(QWidget):
 
     @property
     def filter_text(self) -> str:
-        """The filter that is in force."""
         return self._filter_text
 
     def clear_filter(self) -> None:
-        """Show everything again."""
         if self.filter_field is not None:
             self.filter_field.clear()
             self._report_filter()
@@ -332,7 +320,6 @@ class Panel(QWidget):
         return True
 
     def set_count(self, text: str) -> None:
-        """The count behind the title."""
         if self.count_label.text() != text:
             self.count_label.setText(text)
 

@@ -93,7 +93,6 @@ class PayloadView(QWidget):
         self.buttons.append(button)
 
     def add_page(self, name: str, page: QWidget) -> None:
-        """Another view beside those of the payload."""
         self.stack.addWidget(page)
         self._add_button(name)
 

@@ -90,5 +90,4 @@ class RebalancesPanel(Panel):
         self._column.insertWidget(place, card)
 
     def cards(self) -> list[RebalanceCard]:
-        """The cards, the newest first."""
         return list(self._cards)

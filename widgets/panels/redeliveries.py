@@ -25,8 +25,6 @@ LOOKS = (
 
 
 class RedeliveriesPanel(TablePanel):
-    """Columns: time, message, delivered or fetched again, reader, to, before, after, why, cause, times."""
-
     info = PanelInfo(
         "redeliveries",
         mark("Delivered twice"),

@@ -84,7 +84,6 @@ class ReportPanel(TablePanel):
         self._show_buttons()
 
     def body(self) -> QWidget:
-        """The table, and the findings beside it."""
         self._area = SoftArea(self)
         self._inner = QWidget(self._area)
         self._column = QVBoxLayout(self._inner)

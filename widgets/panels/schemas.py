@@ -92,7 +92,6 @@ class SchemasPanel(TablePanel):
         )
 
     def body(self) -> QWidget:
-        """The table, and the pages of what is chosen in it."""
         self.pages = QTabWidget(self)
         self.pages.setDocumentMode(True)
         self.text = self._reader(tr("Schema text"))
@@ -155,7 +154,6 @@ class SchemasPanel(TablePanel):
             self.checkRequested.emit(self._subject, self.message.toPlainText())
 
     def set_details(self, details: SchemaDetails | None) -> None:
-        """Show one version; None where none is chosen."""
         subject = "" if details is None else details.subject
         if subject != getattr(self, "_subject", None):
             self.verdict.setText("")
@@ -171,7 +169,6 @@ class SchemasPanel(TablePanel):
         self.check_button.setToolTip("" if details is not None else tr("Choose a version of the subject first."))
 
     def set_verdict(self, accepted: bool, sentences: tuple[str, ...]) -> None:
-        """What came of a check: a word, and the reasons."""
         theme = current_theme()
         word = tr("Accepted.") if accepted else tr("Refused.")
         self.verdict.setText("\n".join((word, *sentences)))

@@ -20,7 +20,6 @@ class _Fade(QWidget):
         self.hide()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The last third is the ground itself."""
         ground = current_theme().window
         gradient = QLinearGradient(0, 0, 0, self.height())
         gradient.setColorAt(0.0, qcolour(ground, 0))
@@ -44,7 +43,6 @@ class SoftArea(QScrollArea):
         bar.rangeChanged.connect(lambda _least, _most: self._place_fade())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The fade stays at the foot."""
         super().resizeEvent(event)
         self._place_fade()
 

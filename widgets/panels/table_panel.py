@@ -96,7 +96,6 @@ class RowTable(QTableView):
         self._restyle()
 
     def _restyle(self) -> None:
-        """Rows as high as the type of now asks for."""
         rows = self.verticalHeader()
         rows.setMinimumSectionSize(px(ROW_HEIGHT))
         rows.setDefaultSectionSize(px(ROW_HEIGHT))
@@ -131,7 +130,6 @@ class RowTable(QTableView):
             self._dragged = True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share out the width."""
         super().resizeEvent(event)
         if not self._dragged:
             self.fit()
@@ -164,7 +162,6 @@ class RowTable(QTableView):
         self._fitting = False
 
     def _least_width(self, place: int) -> int:
-        """So wide that the header is whole."""
         model: QAbstractItemModel | None = self.model()  # gone before the table where the window is taken apart
         title = "" if model is None else str(model.headerData(place, Qt.Orientation.Horizontal) or "")
         words = QFontMetrics(ui_font(HEADER_PIXELS, QFont.Weight.Medium)).horizontalAdvance(title)
@@ -240,7 +237,6 @@ class TablePanel(Panel):
         return self.table
 
     def focus_body(self) -> None:
-        """The table, where it is shown."""
         if self.table.isVisible():
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
@@ -329,7 +325,6 @@ class TablePanel(Panel):
             self._report_current(current)
 
     def current_key(self) -> Hashable:
-        """The key of the current row, None where there is none."""
         return self._key_at(self.table.currentIndex())
 
     def _selected_spans(self) -> list[tuple[int, int]]:
@@ -343,7 +338,6 @@ class TablePanel(Panel):
         return sum(last - first + 1 for first, last in self._selected_spans())
 
     def selected_keys(self) -> list[Hashable]:
-        """Keys of the selected rows, from the top down."""
         return [key for first, last in self._selected_spans() for key in self._keys(first, last)]
 
     def shown_keys(self) -> list[Hashable]:
@@ -363,6 +357,5 @@ class TablePanel(Panel):
         return [self.model.index(place, 0).data(Role.KEY) for place in range(first, last + 1)]
 
     def select(self, place: int) -> None:
-        """Select one row and make it the current one."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.table.selectionModel().setCurrentIndex(self.model.index(place, 0), flags)

@@ -10,7 +10,6 @@ class TitleRow(QHBoxLayout):
     """One line while there is room for it, as any row; else lines from the left, each as full as it can be."""
 
     def hasHeightForWidth(self) -> bool:
-        """Narrow, it is higher."""
         return True
 
     def minimumHeightForWidth(self, width: int) -> int:
@@ -18,7 +17,6 @@ class TitleRow(QHBoxLayout):
         return self.heightForWidth(width)
 
     def heightForWidth(self, width: int) -> int:
-        """So high are its lines."""
         if width >= super().minimumSize().width():
             return super().sizeHint().height()
         lines = self._lines(width)
@@ -27,13 +25,11 @@ class TitleRow(QHBoxLayout):
         return margins.top() + margins.bottom() + heights + self.spacing() * (len(lines) - 1)
 
     def minimumSize(self) -> QSize:
-        """What does not fit beside goes below."""
         margins = self.contentsMargins()
         widest = max((item.minimumSize().width() for item in self._shown()), default=0)
         return QSize(widest + margins.left() + margins.right(), super().minimumSize().height())
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place all in one line, or in several."""
         super().setGeometry(rect)
         if rect.width() >= super().minimumSize().width():
             return
