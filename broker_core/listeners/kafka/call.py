@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -25,6 +25,7 @@ from broker_core.listeners.served import ServedHost
 from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.replies import Reply
 
+MOST_ELEMENTS = 20_000  # of a request; served in less than a second
 NODE_ID = 0  # the one broker of the cluster
 LEADER_EPOCH = 0
 READ_COMMITTED = 1  # of isolation levels; 0 is read_uncommitted
@@ -54,6 +55,7 @@ _FORBIDDEN: dict[str, int] = {
     "transactional_id": 53,
 }
 _UNKNOWN_SERVER_ERROR = -1
+DONE: dict[str, Any] = {"error_code": 0, "error_message": None}
 _LARGEST_KAFKA_CODE = 200
 
 
@@ -165,6 +167,20 @@ class Call(msgspec.Struct, frozen=True):
         return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port, "rack": None}
 
 
+class Api(NamedTuple):
+    """One API and its versions. `handle` is called under the host's lock.
+
+    A request with more than `most_elements` in all its arrays is not read; nor is anything done for it.
+    """
+
+    name: str
+    key: int
+    oldest: int
+    newest: int
+    handle: Callable[[Call, Any], Answer]
+    most_elements: int = MOST_ELEMENTS
+
+
 class KafkaOnlyError(BrokerError):
     """An error that Kafka's clients have a name for and that nothing else here needs."""
 
@@ -203,7 +219,12 @@ def outcome(action: Callable[..., object], *arguments: object) -> dict[str, Any]
         action(*arguments)
     except BrokerError as error:
         return failed(error)
-    return {"error_code": 0, "error_message": None}
+    return DONE
+
+
+def later(field: str, row: Callable[[Any], Mapping[str, Any]], asked: Iterable[Any]) -> Later:
+    """The body of one `row` for each that is `asked` for, made by a worker, without the host's lock."""
+    return Later(lambda: {field: [row(each) for each in asked]})
 
 
 def given(request: Any, name: str, default: Any = None) -> Any:

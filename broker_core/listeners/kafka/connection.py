@@ -20,9 +20,10 @@ from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection
-from broker_core.listeners.kafka import api_versions, sasl
-from broker_core.listeners.kafka.apis import MOST_ELEMENTS, TABLE, VERSIONS
-from broker_core.listeners.kafka.call import Answer, Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka import sasl
+from broker_core.listeners.kafka.apis import TABLE, versions
+from broker_core.listeners.kafka.call import MOST_ELEMENTS, Answer, Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
 from broker_core.listeners.kafka.codec import (
     Body,
     Header,
@@ -32,7 +33,6 @@ from broker_core.listeners.kafka.codec import (
     request_of,
     response,
 )
-from broker_core.listeners.kafka.quota_throttle import quota_throttle_ms
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
 
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 _LENGTH = struct.Struct(">i")
 STRANGERS_FRAME_BYTES = 4_096  # before a connection has authenticated
 IDLE_S = 600.0  # Kafka's connections.max.idle.ms
-_BEFORE_AUTHENTICATION = {api_versions.KEY, sasl.HANDSHAKE_KEY, sasl.AUTHENTICATE_KEY}
+_BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 
 
 class _Served(NamedTuple):
@@ -252,12 +252,12 @@ class KafkaConnection(asyncio.Protocol):
         client, request = request_of(header, frame, api.most_elements)
         self._seen.client = client[:100]
         self._seen.group = getattr(request, "group_id", None) or self._seen.group
-        if self._principal is None and api.key not in _BEFORE_AUTHENTICATION:
+        if self._principal is None and api.name not in _BEFORE_AUTHENTICATION:
             raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it authenticated")
-        if api.key == sasl.HANDSHAKE_KEY:
+        if api.name == "SaslHandshake":
             self._exchange = self._new_exchange(request.mechanism)
             self._write(header, header.version, sasl.handshake(request))
-        elif api.key == sasl.AUTHENTICATE_KEY:
+        elif api.name == "SaslAuthenticate":
             self._authenticate(header, request)
         else:
             self._handle(header, client, request, len(frame))
@@ -268,8 +268,8 @@ class KafkaConnection(asyncio.Protocol):
         error = BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{name} v{header.version} is not served")
         self._served = _Served(header, name, len(frame), time.perf_counter_ns(), self._seen.errors)
         self._seen.failed(str(error))
-        if header.api_key == api_versions.KEY:
-            self._write(header, 0, api_versions.versions(VERSIONS, error.code))
+        if name == "ApiVersions":
+            self._write(header, 0, versions(error.code))
             return
         nearest = nearest_version(header)
         if self._principal is None or nearest is None:

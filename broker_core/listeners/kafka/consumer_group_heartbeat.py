@@ -11,12 +11,10 @@ from typing import Any
 from broker_core.errors import BrokerError
 from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
 from broker_core.groups.protocol import TopicPartition
-from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, given, kafka_code
-
-KEY = 68
+from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, failed, given
 
 
-def handle(call: Call, request: Any) -> Answer:
+def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
     """Note what the member says, and tell it what it has."""
     group, member_id = request.group_id, request.member_id
     pending, clients = call.shared.pending, call.broker.groups.clients(group)
@@ -49,8 +47,7 @@ def handle(call: Call, request: Any) -> Answer:
     except BrokerError as error:
         call.connection.failed(str(error))
         return {
-            "error_code": kafka_code(error),
-            "error_message": str(error),
+            **failed(error),
             "member_id": member_id,
             "member_epoch": request.member_epoch,
             "assignment": None,
@@ -87,3 +84,6 @@ def _owned(call: Call, rows: Any) -> tuple[TopicPartition, ...] | None:
         return None
     named = ((call.topic_with(row.topic_id), row.partitions) for row in rows)
     return tuple((name, number) for name, numbers in named if name is not None for number in numbers)
+
+
+APIS = (Api("ConsumerGroupHeartbeat", 68, 0, 1, _consumer_group_heartbeat),)

@@ -1,8 +1,4 @@
-"""ListOffsets: the earliest and the latest offset, that of a time, and that of the newest timestamp.
-
-For a reader of committed messages (v2) the log ends at the last stable offset. Times are those of the
-records. Of what is stored elsewhere (v9, v11) there is nothing: -1.
-"""
+"""Offsets of logs."""
 
 from __future__ import annotations
 
@@ -11,18 +7,30 @@ from typing import Any
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, READ_COMMITTED, Answer, Call, kafka_code, sliced
+from broker_core.listeners.kafka.call import (
+    LEADER_EPOCH,
+    READ,
+    READ_COMMITTED,
+    Answer,
+    Api,
+    Call,
+    kafka_code,
+    sliced,
+)
 from broker_core.log.batch import BatchHeader, parse_header
 from broker_core.log.partition_log import PartitionLog
 
-KEY = 2
 _MOST_LOOKED_AT = 100_000  # offsets or batches, under the lock
 _CLOCKS_DIFFER_MS = 60_000
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
 
 
-def handle(call: Call, request: Any) -> Answer:
-    """Look each partition up by itself."""
+def _list_offsets(call: Call, request: Any) -> Answer:
+    """The earliest and the latest offset, that of a time, and that of the newest timestamp.
+
+    For a reader of committed messages (v2) the log ends at the last stable offset. Times are those of the records.
+    Of what is stored elsewhere (v9, v11) there is nothing: -1.
+    """
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
     rows = (
         {
@@ -104,3 +112,36 @@ def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, i
     found = log.read(max(best.base_offset, log.start_offset), max_messages=best.count)
     newest = max((each for each in found if each.offset < best.end_offset), key=lambda each: each.timestamp_ms)
     return newest.offset, newest.timestamp_ms
+
+
+def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
+    """Where an epoch ended. The leader never changes, so the one epoch ends where the log does. The end of each
+    partition, for the one epoch; nothing for another.
+    """
+    return {
+        "topics": [
+            {"topic": topic.topic, "partitions": [_epoch_end(call, topic.topic, each) for each in topic.partitions]}
+            for topic in request.topics
+        ]
+    }
+
+
+def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
+    known = asked.leader_epoch == LEADER_EPOCH
+    try:
+        call.must_topic(READ, name)
+        end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
+    except BrokerError as error:
+        return {"partition": asked.partition, "error_code": kafka_code(error), "leader_epoch": -1, "end_offset": -1}
+    return {
+        "partition": asked.partition,
+        "error_code": 0,
+        "leader_epoch": LEADER_EPOCH if known else -1,
+        "end_offset": end_offset if known else -1,
+    }
+
+
+APIS = (
+    Api("ListOffsets", 2, 1, 11, _list_offsets),
+    Api("OffsetForLeaderEpoch", 23, 2, 4, _offset_for_leader_epoch),
+)

@@ -1,9 +1,4 @@
-"""Metadata: the cluster of one broker, its topics and their partitions.
-
-Topics that do not exist are created where the listener is told to, and the client asks for it. A work queue is
-described where it is asked for by name, since share groups take from it; dead letters are no topics here. Left out:
-authorized operations, which are answered as "not known".
-"""
+"""What clients ask to find brokers, topics and coordinators."""
 
 from __future__ import annotations
 
@@ -16,13 +11,16 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import (
     ADMIN,
     CLUSTER_ID,
+    DONE,
     LEADER_EPOCH,
     NODE_ID,
     READ,
     WRITE,
     Answer,
+    Api,
     Call,
     Later,
+    failed,
     gathered,
     given,
     kafka_code,
@@ -30,13 +28,18 @@ from broker_core.listeners.kafka.call import (
 )
 from broker_core.listeners.kafka.codec import Body
 from broker_core.names import check_name
+from broker_core.operations.rights import ResourceKind
 
-KEY = 3
 _UNKNOWN_TOPIC_ID = 100
 
 
-def handle(call: Call, request: Any) -> Answer:
-    """Describe the topics that are named, or all that the client may see."""
+def _metadata(call: Call, request: Any) -> Answer:
+    """The cluster of one broker, its topics and their partitions.
+
+    Topics that do not exist are created where the listener is told to, and the client asks for it. A work queue is
+    described where it is asked for by name, since share groups take from it; dead letters are no topics here. Left
+    out: authorized operations, which are answered as "not known".
+    """
     wanted = request.topics
     if wanted is None or (call.version == 0 and not wanted):
         there = call.broker.topics
@@ -119,3 +122,90 @@ def topic_body(call: Call, name: str) -> dict[str, Any]:
             for number in range(call.broker.logs.partition_count(name))
         ],
     }
+
+
+_MOST_PARTITIONS = 2_000
+
+
+def _describe_topic_partitions(call: Call, request: Any) -> Answer:
+    """Topics page by page. Every partition is on the one broker. At most so many partitions, and the cursor at
+    which the next page begins.
+    """
+    names = sorted({each.name for each in request.topics} or call.broker.topics.names())
+    first_name, first_partition = "", 0
+    if request.cursor is not None:
+        first_name, first_partition = request.cursor.topic_name, request.cursor.partition_index
+    room = max(1, min(request.response_partition_limit, _MOST_PARTITIONS))
+    topics: list[dict[str, Any]] = []
+    for name in names:
+        if name < first_name or not (request.topics or visible(call, name)):
+            continue
+        try:
+            if not visible(call, name):
+                call.must(READ, "topic", name)
+            found = topic_body(call, name)
+        except BrokerError as error:
+            topics.append({"error_code": kafka_code(error), "name": name, "partitions": []})
+            continue
+        start = first_partition if name == first_name else 0
+        left = found["partitions"][start:]
+        if room <= 0 or len(left) > room:
+            if room > 0:
+                topics.append({**found, "partitions": left[:room]})
+            cursor = {"topic_name": name, "partition_index": start + max(room, 0)}
+            return {"topics": topics, "next_cursor": cursor}
+        room -= len(left)
+        topics.append({**found, "partitions": left})
+    return {"topics": topics, "next_cursor": None}
+
+
+_KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
+_SHARE = 2
+_FIRST_WITH_SHARES = 6
+
+
+def _find_coordinator(call: Call, request: Any) -> Answer:
+    """This broker coordinates every group, every transaction and, from v6 on, every share partition.
+
+    The key of a share partition is "group:topic id:partition" (KIP-932), and who may read the group may ask for it.
+    """
+    kind = getattr(request, "key_type", 0)
+    if hasattr(request, "coordinator_keys"):
+        keys = dict.fromkeys(request.coordinator_keys)
+        return sliced(call, "coordinators", (_coordinator(call, kind, key) for key in keys))
+    return _coordinator(call, kind, request.key)
+
+
+def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
+    try:
+        if kind == _SHARE and call.version >= _FIRST_WITH_SHARES:
+            call.must(READ, "group", _group_of(key))
+        elif kind in _KINDS:
+            call.must(READ, _KINDS[kind], key)
+        else:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
+        if _KINDS.get(kind) == "group":
+            call.shared.readers.asks_for(call.connection.id, call.client, key)
+    except BrokerError as error:
+        return {
+            "key": key,
+            "node_id": -1,
+            "host": "",
+            "port": -1,
+            **failed(error),
+        }
+    return {"key": key, **call.this_node, **DONE}
+
+
+def _group_of(key: str) -> str:
+    group, *place = key.rsplit(":", 2)
+    if not group or len(place) != len(("topic id", "partition")):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is no group:topic id:partition")
+    return group
+
+
+APIS = (
+    Api("Metadata", 3, 0, 13, _metadata),
+    Api("FindCoordinator", 10, 0, 6, _find_coordinator),
+    Api("DescribeTopicPartitions", 75, 0, 0, _describe_topic_partitions),
+)

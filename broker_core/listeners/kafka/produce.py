@@ -18,20 +18,19 @@ import msgspec
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, all_of, kafka_code
+from broker_core.listeners.kafka.call import WRITE, Answer, Api, Call, Waiting, all_of, kafka_code
 from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
 from broker_core.replies import Reply
 from broker_core.transactions.transaction import Identity, Place
 
-KEY = 0
 _NO_ACKS, _ALL = 0, -1
 _Outcome = Reply[Published | None] | BrokerError
 _FIRST_ABORTABLE = 11
 _FIRST_THAT_ADDS = 12
 
 
-def handle(call: Call, request: Any) -> Answer:
+def _produce(call: Call, request: Any) -> Answer:
     """Append everything, and answer when all of it is settled."""
     if request.transactional_id is None or call.version < _FIRST_THAT_ADDS:
         return _store(call, request, None)
@@ -158,3 +157,6 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
         "log_append_time": append_time_ms,
         "log_start_offset": start_offset,
     }
+
+
+APIS = (Api("Produce", 0, 3, 13, _produce),)

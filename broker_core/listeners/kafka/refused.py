@@ -11,17 +11,10 @@ from typing import Any
 
 from broker_core.faults.client_fault import ClientRequest
 from broker_core.groups.consumer_member import JOINING
-from broker_core.listeners.kafka import (
-    fetch,
-    find_coordinator,
-    list_offsets,
-    metadata,
-    offset_commit,
-    offset_fetch,
-    produce,
-)
+from broker_core.listeners.kafka.apis import TABLE
 from broker_core.listeners.kafka.call import Call, given
 from broker_core.listeners.kafka.codec import Body, Header, has_error_code
+from broker_core.listeners.kafka.offsets import refused_offset_fetch
 
 
 def client_request(call: Call, api: str, request: Any) -> ClientRequest:
@@ -41,7 +34,7 @@ def _topics(call: Call, request: Any) -> Collection[str]:
 
 def refused(call: Call, api_key: int, request: Any, code: int) -> Body | None:
     """The reply to `request` whose every error is `code`."""
-    special = _SPECIAL.get(api_key)
+    special = _SPECIAL.get(TABLE[api_key].name) if api_key in TABLE else None
     if special is not None:
         return special(call, request, code)
     return {"error_code": code} if has_error_code(Header(api_key, call.version, 0)) else None
@@ -118,12 +111,12 @@ def _named(topic: Any) -> Body:
     return {"name": name, "topic": name, "topic_id": getattr(topic, "topic_id", None)}
 
 
-_SPECIAL: dict[int, Callable[[Call, Any, int], Body]] = {
-    produce.KEY: _produce,
-    fetch.KEY: _fetch,
-    list_offsets.KEY: _by_partition,
-    offset_commit.KEY: _by_partition,
-    metadata.KEY: _metadata,
-    offset_fetch.KEY: offset_fetch.refused,
-    find_coordinator.KEY: _find_coordinator,
+_SPECIAL: dict[str, Callable[[Call, Any, int], Body]] = {
+    "Produce": _produce,
+    "Fetch": _fetch,
+    "ListOffsets": _by_partition,
+    "OffsetCommit": _by_partition,
+    "Metadata": _metadata,
+    "OffsetFetch": refused_offset_fetch,
+    "FindCoordinator": _find_coordinator,
 }

@@ -18,8 +18,8 @@ import scramp
 from broker_core.broker.scram_credentials import ScramCredentials
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
+from broker_core.listeners.kafka.call import Answer, Api, Call
 
-HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36
 PLAIN = "PLAIN"
 MECHANISMS = (PLAIN, "SCRAM-SHA-256", "SCRAM-SHA-512")
 MIN_ITERATIONS = 4_096  # Kafka's smallest, and its default
@@ -94,3 +94,13 @@ class Exchange:
 @cache
 def _salted(mechanism: str, token: str) -> Any:
     return scramp.ScramMechanism(mechanism).make_auth_info(token, iteration_count=MIN_ITERATIONS)
+
+
+def _on_the_connection(call: Call, request: Any) -> Answer:
+    raise AssertionError("the connection itself authenticates")
+
+
+APIS = (
+    Api("SaslHandshake", 17, 0, 1, _on_the_connection),
+    Api("SaslAuthenticate", 36, 0, 2, _on_the_connection),
+)

@@ -1,9 +1,4 @@
-"""ShareFetch (KIP-932): a member acknowledges what it has, and acquires more, from whichever partition has some.
-
-Stored batches are handed out as they are; which of their records are acquired stands beside them, so that there is no
-need to tell of markers and aborted transactions. A batch is acquired whole where more than the wanted number of records
-is in it, unless the request sets a limit of records (KIP-1206).
-"""
+"""Records of share groups (KIP-932): acquire and acknowledge."""
 
 from __future__ import annotations
 
@@ -15,13 +10,12 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Waiting, kafka_code
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
 
-KEY = 78
 _MOST_RECORDS = 500
 _RECORD_LIMIT = 1  # of the modes to acquire
 _MOST_BYTES = 64 * 1_048_576
@@ -39,8 +33,13 @@ class _Acquisition(msgspec.Struct, frozen=True):
     whole_batches: bool = True
 
 
-def handle(call: Call, request: Any) -> Answer:
-    """Acknowledge, then acquire, waiting until max wait for something to be ready."""
+def _share_fetch(call: Call, request: Any) -> Answer:
+    """A member acknowledges what it has, and acquires more, from whichever partition has some.
+
+    Stored batches are handed out as they are; which of their records are acquired stands beside them, so that there
+    is no need to tell of markers and aborted transactions. A batch is acquired whole where more than the wanted
+    number of records is in it, unless the request sets a limit of records (KIP-1206).
+    """
     group = request.group_id
     call.must(READ, "group", group)
     closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
@@ -185,3 +184,43 @@ def _partition(
             for run, count in lease_runs(leases)
         ],
     }
+
+
+def _share_acknowledge(call: Call, request: Any) -> Answer:
+    """Records are accepted, released, rejected, or held longer.
+
+    A release counts as an attempt, as in Kafka; what is rejected, or released too often, becomes a dead letter
+    (KIP-1191).
+    """
+    group = request.group_id
+    call.must(READ, "group", group)
+    session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch)
+    responses = []
+    for topic in request.topics:
+        rows, name = [], call.topic_with(topic.topic_id, queues=True) or ""
+        for each in topic.partitions:
+            place = (name, each.partition_index)
+            error = acknowledged(call, session, place, each.acknowledgement_batches)
+            rows.append(
+                {
+                    "partition_index": each.partition_index,
+                    "error_code": kafka_code(error),
+                    "error_message": None if error is None else str(error),
+                    "current_leader": {"leader_id": 0, "leader_epoch": 0},
+                }
+            )
+        responses.append({"topic_id": topic.topic_id, "partitions": rows})
+    if request.share_session_epoch == CLOSING:
+        session.release_all(call.broker, call.now_ns)
+    return {
+        "error_code": 0,
+        "acquisition_lock_timeout": call.broker.share_groups.config(group).record_lock_duration_ms,
+        "responses": responses,
+        "node_endpoints": (),
+    }
+
+
+APIS = (
+    Api("ShareFetch", 78, 1, 2, _share_fetch),
+    Api("ShareAcknowledge", 79, 1, 2, _share_acknowledge),
+)

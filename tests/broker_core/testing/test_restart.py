@@ -13,11 +13,10 @@ from broker_core import QueueConsumer
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
-from broker_core.listeners.kafka import consumer_group_heartbeat, heartbeat, join_group, sync_group
 from broker_core.recording.fold import Fold
 from broker_core.snapshots import Snapshot
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 
 @pytest.fixture
@@ -75,15 +74,15 @@ def test_who_was_told_its_partitions_is_a_member_after_a_crash(
     group = {"group_id": "billing"}
     if protocol == "consumer":
         news = {**group, "member_id": "one", "rebalance_timeout": 60_000, "subscribed_topic_names": ["orders"]}
-        told = asked(port, consumer_group_heartbeat.KEY, 1, {**news, "member_epoch": 0, "topic_partitions": []})
-        key, version, beat = consumer_group_heartbeat.KEY, 1, {"member_id": "one", "member_epoch": told.member_epoch}
+        told = asked(port, KEYS["ConsumerGroupHeartbeat"], 1, {**news, "member_epoch": 0, "topic_partitions": []})
+        key, version, beat = KEYS["ConsumerGroupHeartbeat"], 1, {"member_id": "one", "member_epoch": told.member_epoch}
     else:
         offer = {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b"\0" * 10}]}
         timeouts = {"session_timeout": 10_000, "rebalance_timeout": 60_000}
-        told = asked(port, join_group.KEY, 2, {**group, **offer, **timeouts})
-        key, version, beat = heartbeat.KEY, 1, {"member_id": told.member_id, "generation_id": told.generation_id}
+        told = asked(port, KEYS["JoinGroup"], 2, {**group, **offer, **timeouts})
+        key, version, beat = KEYS["Heartbeat"], 1, {"member_id": told.member_id, "generation_id": told.generation_id}
         mine = [{"member_id": told.member_id, "assignment": b"\0" * 10}]
-        assert asked(port, sync_group.KEY, 1, {**group, **beat, "assignments": mine}).error_code.name == "none"
+        assert asked(port, KEYS["SyncGroup"], 1, {**group, **beat, "assignments": mine}).error_code.name == "none"
     broker.restart()
     assert asked(port, key, version, {**group, **beat}).error_code.name == "none"
 

@@ -11,7 +11,6 @@ from confluent_kafka import Consumer
 
 from broker_core import GroupConsumer, Message, Producer
 from broker_core.clock import NS_PER_S
-from broker_core.listeners.kafka import join_group
 from broker_core.snapshots import ConnectionView
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 from broker_core.testing.schedule import Disturbance, Schedule
@@ -19,7 +18,7 @@ from broker_core.testing.silent_clients import silent_clients
 from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
 from broker_core.testing.virtual_broker import VirtualBroker
 from broker_core.testing.virtual_consumer import VirtualConsumer
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 
 @pytest.fixture
@@ -202,7 +201,7 @@ def test_a_join_that_was_refused_is_told_once(broker: EmbeddedBroker, changed: d
     for _ in range(2):
         asked(
             port,
-            join_group.KEY,
+            KEYS["JoinGroup"],
             2,
             {"group_id": "g", "session_timeout": 10_000, "rebalance_timeout": 1, **offer, **changed},
         )

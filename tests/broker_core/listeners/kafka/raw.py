@@ -18,6 +18,7 @@ from broker_core.listeners.kafka.apis import TABLE
 from broker_core.listeners.kafka.call import Call, Kept, Later, Waiting, failed
 from broker_core.listeners.kafka.listener import KafkaListener
 
+KEYS = {api.name: api.key for api in TABLE.values()}
 CLIENT = b"\0\3raw"
 
 

@@ -25,10 +25,9 @@ from kafka.admin import KafkaAdminClient
 
 from broker_core import Admin, BrokerHost
 from broker_core.groups.protocol import decode_subscription
-from broker_core.listeners.kafka import alter_configs, describe_log_dirs
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_produce_and_consume import consume, produce
 
 PATIENCE_S = 30
@@ -131,7 +130,7 @@ def test_settings_are_appended_subtracted_and_kept_as_kafka_keeps_them(tmp_path:
         admin = AdminClient({"bootstrap.servers": listener.bootstrap_servers})
         assert described(admin, policy, delay, ratio) == [("", False), ("12345", False), ("0.1", False)]
         replaced = {"resource_type": 2, "resource_name": "orders", "configs": [{"name": ratio, "value": "0.2"}]}
-        assert asked(listener.port, alter_configs.KEY, 2, {"resources": [replaced]}).responses[0].error_code == 0
+        assert asked(listener.port, KEYS["AlterConfigs"], 2, {"resources": [replaced]}).responses[0].error_code == 0
         assert described(admin, policy, delay, ratio) == [("delete", True), ("60000", True), ("0.2", False)]
 
 
@@ -201,7 +200,7 @@ def test_the_data_directory_and_the_size_of_each_partition_are_told(tmp_path: Pa
 
 
 def test_a_broker_in_memory_has_no_disk(listener: KafkaListener):
-    (told,) = asked(listener.port, describe_log_dirs.KEY, 5, {"topics": None}).results
+    (told,) = asked(listener.port, KEYS["DescribeLogDirs"], 5, {"topics": None}).results
     assert (told.log_dir, told.total_bytes, told.usable_bytes) == ("memory", -1, -1)
 
 

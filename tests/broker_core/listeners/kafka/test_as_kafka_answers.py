@@ -11,10 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewTopic, ResourceType
 
 from broker_core import Admin, BrokerHost
-from broker_core.listeners.kafka import describe_groups, join_group, leave_group
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.replies import Reply
-from tests.broker_core.listeners.kafka.raw import asked, frame_of
+from tests.broker_core.listeners.kafka.raw import KEYS, asked, frame_of
 from tests.broker_core.listeners.kafka.test_acls import everything
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
 
@@ -55,7 +54,7 @@ def test_session_timeouts_have_limits(listener: KafkaListener, timeout_ms: int, 
         "protocol_type": "consumer",
         "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
     }
-    told = asked(listener.port, join_group.KEY, 9, body).error_code.name
+    told = asked(listener.port, KEYS["JoinGroup"], 9, body).error_code.name
     assert told == ("invalid_session_timeout" if error else "member_id_required")
 
 
@@ -72,7 +71,9 @@ def test_a_departure_is_answered_when_it_is_kept(
 
     monkeypatch.setattr(host, "kept", keep)
     gone = {"member_id": "nobody"}
-    asked(listener.port, leave_group.KEY, version, {"group_id": "g", **(gone if version < 3 else {"members": [gone]})})
+    asked(
+        listener.port, KEYS["LeaveGroup"], version, {"group_id": "g", **(gone if version < 3 else {"members": [gone]})}
+    )
     assert len(kept) == 1
 
 
@@ -111,8 +112,8 @@ def test_a_member_is_described_with_the_address_of_its_client(listener: KafkaLis
             "protocol_type": "consumer",
             "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
         }
-        frame = frame_of(join_group.KEY, 3, body)  # of before MEMBER_ID_REQUIRED
+        frame = frame_of(KEYS["JoinGroup"], 3, body)  # of before MEMBER_ID_REQUIRED
         connection.sendall(struct.pack(">i", len(frame)) + frame)
         assert connection.recv(4)
-        (group,) = asked(listener.port, describe_groups.KEY, 5, {"groups": ("billing",)}).groups
+        (group,) = asked(listener.port, KEYS["DescribeGroups"], 5, {"groups": ("billing",)}).groups
     assert [each.client_host for each in group.members] == [f"/{address}"]

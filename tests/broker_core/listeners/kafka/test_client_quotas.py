@@ -11,10 +11,9 @@ from confluent_kafka import Consumer, Producer
 from broker_core import Admin, BrokerHost
 from broker_core.clock import NS_PER_S
 from broker_core.listeners.access.access import Access, Rule
-from broker_core.listeners.kafka import alter_client_quotas, describe_client_quotas
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.rights import Operation
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_produce_and_consume import consume, produce
 
 RATE = "producer_byte_rate"
@@ -25,14 +24,14 @@ def altered(port: int, entity: dict[str, str | None], validate_only: bool = Fals
     ops = [{"key": key, "value": value or 0.0, "remove": value is None} for key, value in rates.items()]
     rows = [{"entity_type": kind, "entity_name": name} for kind, name in entity.items()]
     body = {"entries": [{"entity": rows, "ops": ops}], "validate_only": validate_only}
-    (answer,) = asked(port, alter_client_quotas.KEY, 1, body).entries
+    (answer,) = asked(port, KEYS["AlterClientQuotas"], 1, body).entries
     assert {each.entity_type: each.entity_name for each in answer.entity} == entity
     return int(answer.error_code)
 
 
 def described(port: int, *components: tuple[str, int, str | None], strict: bool = False) -> list[Any]:
     rows = [{"entity_type": kind, "match_type": how, "match": name} for kind, how, name in components]
-    answer = asked(port, describe_client_quotas.KEY, 1, {"components": rows, "strict": strict})
+    answer = asked(port, KEYS["DescribeClientQuotas"], 1, {"components": rows, "strict": strict})
     assert answer.error_code == 0
     return [
         (
@@ -148,4 +147,6 @@ def test_what_cannot_be_is_refused_and_nothing_of_it_is_done(
 def test_who_may_not_alter_the_cluster_alters_no_quotas(host: BrokerHost):
     with KafkaListener(host, port=0, access=Access((), (Rule("*", tuple(Operation), ("*",)),))) as listener:
         assert altered(listener.port, {"user": "ann"}, producer_byte_rate=1.0) == 31
-        assert asked(listener.port, describe_client_quotas.KEY, 1, {"components": [], "strict": False}).error_code == 31
+        assert (
+            asked(listener.port, KEYS["DescribeClientQuotas"], 1, {"components": [], "strict": False}).error_code == 31
+        )

@@ -11,9 +11,8 @@ from uuid import UUID
 import pytest
 
 from broker_core import Admin, BrokerHost, Producer
-from broker_core.listeners.kafka import fetch, metadata, produce
 from broker_core.listeners.kafka.listener import KafkaListener
-from tests.broker_core.listeners.kafka.raw import served
+from tests.broker_core.listeners.kafka.raw import KEYS, served
 
 OTHERS = 300
 
@@ -46,20 +45,24 @@ def requests(host: BrokerHost, admin: Admin, listener: KafkaListener) -> dict[st
     partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1_000}
     fetched = {"max_wait": 0, "max_bytes": 1_000, "min_bytes": 1}
     return {
-        "metadata": lambda: served(host, listener, metadata.KEY, 1, {"topics": [{"name": "orders"}]}),
+        "metadata": lambda: served(host, listener, KEYS["Metadata"], 1, {"topics": [{"name": "orders"}]}),
         "metadata by id": lambda: served(
-            host, listener, metadata.KEY, 12, {"topics": [{"name": None, "topic_id": topic_id}]}
+            host, listener, KEYS["Metadata"], 12, {"topics": [{"name": None, "topic_id": topic_id}]}
         ),
         "fetch": lambda: served(
-            host, listener, fetch.KEY, 11, {**fetched, "topics": [{"topic": "orders", "partitions": [partition]}]}
+            host, listener, KEYS["Fetch"], 11, {**fetched, "topics": [{"topic": "orders", "partitions": [partition]}]}
         ),
         "fetch by id": lambda: served(
-            host, listener, fetch.KEY, 13, {**fetched, "topics": [{"topic_id": topic_id, "partitions": [partition]}]}
+            host,
+            listener,
+            KEYS["Fetch"],
+            13,
+            {**fetched, "topics": [{"topic_id": topic_id, "partitions": [partition]}]},
         ),
         "produce": lambda: served(
             host,
             listener,
-            produce.KEY,
+            KEYS["Produce"],
             9,
             {
                 "acks": 1,

@@ -14,19 +14,9 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from kio.schema.index import api_key_map
 
 from broker_core import Admin
-from broker_core.listeners.kafka import (
-    alter_replica_log_dirs,
-    describe_quorum,
-    elect_leaders,
-    find_coordinator,
-    list_config_resources,
-    partition_reassignments,
-    unregister_broker,
-    update_features,
-)
 from broker_core.listeners.kafka.apis import APIS
 from broker_core.listeners.kafka.listener import KafkaListener
-from tests.broker_core.listeners.kafka.raw import CLIENT, asked
+from tests.broker_core.listeners.kafka.raw import CLIENT, KEYS, asked
 from tests.broker_core.listeners.kafka.test_malformed_frames import frame, talk
 
 NOTES = Path(__file__).parents[4] / "broker_core/listeners/kafka/NOTES.md"
@@ -73,30 +63,30 @@ def test_a_cluster_of_one_has_nothing_to_elect_to_move_or_to_leave(admin: Admin,
         return {"topics": [{"name": "orders", "partitions": [row]}]}
 
     named = {"topic_partitions": [{"topic": "orders", "partitions": [0, 7]}]}
-    elected = asked(port, elect_leaders.KEY, 2, named).replica_election_results[0].partition_result
+    elected = asked(port, KEYS["ElectLeaders"], 2, named).replica_election_results[0].partition_result
     assert [each.error_code.name for each in elected] == ["election_not_needed", "unknown_topic_or_partition"]
-    assert asked(port, elect_leaders.KEY, 2, {"topic_partitions": None}).replica_election_results == ()
+    assert asked(port, KEYS["ElectLeaders"], 2, {"topic_partitions": None}).replica_election_results == ()
     for replicas, error in (
         ((0,), "none"),
         ((0, 1), "invalid_replica_assignment"),
         (None, "no_reassignment_in_progress"),
     ):
         body = topics({"partition_index": 1, "replicas": replicas})
-        moved = asked(port, partition_reassignments.ALTER_KEY, 1, body).responses[0].partitions[0]
+        moved = asked(port, KEYS["AlterPartitionReassignments"], 1, body).responses[0].partitions[0]
         assert moved.error_code.name == error
-    assert asked(port, partition_reassignments.LIST_KEY, 0, {"topics": None}).topics == ()
+    assert asked(port, KEYS["ListPartitionReassignments"], 0, {"topics": None}).topics == ()
     for path, error in (("memory", "none"), ("/mnt/other", "log_dir_not_found")):
         body = {"dirs": [{"path": path, "topics": [{"name": "orders", "partitions": [0]}]}]}
-        assert asked(port, alter_replica_log_dirs.KEY, 2, body).results[0].partitions[0].error_code.name == error
-    assert asked(port, unregister_broker.KEY, 0, {"broker_id": 3}).error_code.name == "broker_id_not_registered"
+        assert asked(port, KEYS["AlterReplicaLogDirs"], 2, body).results[0].partitions[0].error_code.name == error
+    assert asked(port, KEYS["UnregisterBroker"], 0, {"broker_id": 3}).error_code.name == "broker_id_not_registered"
     for level, error in ((2, "none"), (1, "invalid_update_version")):
         body = {"feature_updates": [{"feature": "transaction.version", "max_version_level": level}]}
-        assert asked(port, update_features.KEY, 2, body).error_code.name == error
+        assert asked(port, KEYS["UpdateFeatures"], 2, body).error_code.name == error
 
 
 def test_the_quorum_is_the_one_broker(listener: KafkaListener):
     body = {"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]}
-    told = asked(listener.port, describe_quorum.KEY, 2, body)
+    told = asked(listener.port, KEYS["DescribeQuorum"], 2, body)
     (partition,) = told.topics[0].partitions
     assert (partition.leader_id, [each.replica_id for each in partition.current_voters]) == (0, [0])
     assert told.nodes[0].listeners[0].port == listener.port
@@ -104,16 +94,16 @@ def test_the_quorum_is_the_one_broker(listener: KafkaListener):
 
 def test_what_has_settings_is_listed(admin: Admin, listener: KafkaListener):
     admin.create_topic("orders")
-    told = asked(listener.port, list_config_resources.KEY, 1, {"resource_types": [2, 4]}).config_resources
+    told = asked(listener.port, KEYS["ListConfigResources"], 1, {"resource_types": [2, 4]}).config_resources
     assert [(each.resource_type, each.resource_name) for each in told] == [(2, "orders"), (4, "0")]
-    assert asked(listener.port, list_config_resources.KEY, 0, {}).config_resources == (), "client metrics"
+    assert asked(listener.port, KEYS["ListConfigResources"], 0, {}).config_resources == (), "client metrics"
 
 
 def test_share_partitions_have_a_coordinator_from_version_6_on(listener: KafkaListener):
     key = "shoppers:AAAAAAAAAAAAAAAAAAAAAA:0"
     for version, wanted, error in ((6, key, "none"), (6, "shoppers", "invalid_request"), (5, key, "invalid_request")):
         (found,) = asked(
-            listener.port, find_coordinator.KEY, version, {"key_type": 2, "coordinator_keys": [wanted]}
+            listener.port, KEYS["FindCoordinator"], version, {"key_type": 2, "coordinator_keys": [wanted]}
         ).coordinators
         assert (found.error_code.name, found.port) == (error, listener.port if error == "none" else -1)
 

@@ -19,12 +19,12 @@ from broker_core.faults.client_faults import ClientFaults
 from broker_core.faults.kafka_apis import KAFKA_APIS
 from broker_core.faults.kafka_errors import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY
-from broker_core.listeners.kafka import offset_fetch
-from broker_core.listeners.kafka.apis import APIS, Api
-from broker_core.listeners.kafka.call import Call
+from broker_core.listeners.kafka.apis import APIS
+from broker_core.listeners.kafka.call import Api, Call
 from broker_core.listeners.kafka.codec import Header, response
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.refused import client_request, refused
+from tests.broker_core.listeners.kafka.raw import KEYS
 
 PATIENCE_S = 30.0
 
@@ -304,7 +304,7 @@ def test_an_error_of_offset_fetch_stands_where_kafka_puts_it(
     topics = (SimpleNamespace(name="orders", partition_indexes=(0, 1)),)
     group = SimpleNamespace(group_id="billing", topics=topics)
     request = SimpleNamespace(groups=(group,)) if version >= 8 else group
-    body: Any = refused(call, offset_fetch.KEY, request, KAFKA_ERRORS["NOT_COORDINATOR"])
+    body: Any = refused(call, KEYS["OffsetFetch"], request, KAFKA_ERRORS["NOT_COORDINATOR"])
     answer = body["groups"][0] if version >= 8 else body
     assert answer["error_code"] == KAFKA_ERRORS["NOT_COORDINATOR"]
     told = [
@@ -313,4 +313,4 @@ def test_an_error_of_offset_fetch_stands_where_kafka_puts_it(
         for each in topic["partitions"]
     ]
     assert told == ([("orders", 0, 16), ("orders", 1, 16)] if in_partitions else [])
-    assert response(Header(offset_fetch.KEY, version, 7), version, body), "it can be written"
+    assert response(Header(KEYS["OffsetFetch"], version, 7), version, body), "it can be written"

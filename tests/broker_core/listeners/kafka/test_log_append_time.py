@@ -26,11 +26,10 @@ from kafka import TopicPartition as PythonPlace
 from broker_core import Admin, BrokerHost, HostConfig, LogConfig
 from broker_core import Message as OurMessage
 from broker_core import Producer as OurProducer
-from broker_core.listeners.kafka import produce
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import ProducerStamp, encode_batch
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 OLD_MS = 1_000_000_000_000  # 2001, the time that producers give
 LOG_APPEND_TIME = 1  # Kafka's number of the type
@@ -196,7 +195,7 @@ def test_a_batch_that_is_sent_again_is_answered_with_the_time_of_the_first():
         port = int(broker.bootstrap_servers.rpartition(":")[2])
 
         def answered() -> tuple[int, int, Any]:
-            (topic,) = asked(port, produce.KEY, 9, body).responses
+            (topic,) = asked(port, KEYS["Produce"], 9, body).responses
             (told,) = topic.partition_responses
             return told.error_code, told.base_offset, told.log_append_time
 

@@ -9,9 +9,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from broker_core import Admin, BrokerHost
-from broker_core.listeners.kafka import list_offsets
 from broker_core.listeners.kafka.listener import KafkaListener
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 PATIENCE_S = 30
 TIMES = (1_000_000, 3_000_000, 2_000_000, 5_000_000, 4_000_000)  # in 1970
@@ -45,5 +44,5 @@ def check(listener: KafkaListener) -> None:
     newest = future.result(PATIENCE_S)
     assert (newest.offset, newest.timestamp) == (3, 5_000_000)
     body = {"topics": [{"name": "orders", "partitions": [{"partition_index": 0, "timestamp": 3_500_000}]}]}
-    (answer,) = asked(listener.port, list_offsets.KEY, 9, body).topics[0].partitions
+    (answer,) = asked(listener.port, KEYS["ListOffsets"], 9, body).topics[0].partitions
     assert (answer.offset, answer.timestamp) == (3, 5_000_000)

@@ -24,10 +24,9 @@ from kafka.errors import ClusterAuthorizationFailedError
 
 from broker_core import Admin, BrokerHost
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
-from broker_core.listeners.kafka import alter_user_scram_credentials
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.rights import Operation
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_scram_and_tls import client
 
 BOSS = "the token of the boss"
@@ -103,10 +102,10 @@ def test_all_of_a_user_is_changed_or_nothing():
     with BrokerHost() as host, KafkaListener(host, port=0) as listener:
         usual = {"name": "shop", "iterations": 4_096, "salt": b"salt", "salted_password": b"x" * 32}
         body = {"deletions": [], "upsertions": [{**usual, "mechanism": 1}, {**usual, "mechanism": 2}]}
-        (answer,) = asked(listener.port, alter_user_scram_credentials.KEY, 0, body).results
+        (answer,) = asked(listener.port, KEYS["AlterUserScramCredentials"], 0, body).results
         assert answer.error_code == 93  # 32 bytes are no SHA-512
         twice = {"deletions": [{"name": "shop", "mechanism": 1}], "upsertions": [{**usual, "mechanism": 1}]}
-        (answer,) = asked(listener.port, alter_user_scram_credentials.KEY, 0, twice).results
+        (answer,) = asked(listener.port, KEYS["AlterUserScramCredentials"], 0, twice).results
         assert answer.error_code == 92
         assert host.broker.scram_credentials.all == ()
 

@@ -17,18 +17,9 @@ from broker_core import Admin, BrokerHost, HostConfig
 from broker_core.clients.producer import Producer
 from broker_core.events import Event
 from broker_core.groups.config import GroupConfig
-from broker_core.listeners.kafka import (
-    alter_share_group_offsets,
-    delete_groups,
-    delete_share_group_offsets,
-    describe_configs,
-    describe_share_group_offsets,
-    incremental_alter_configs,
-    list_groups,
-)
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.recording.checker import Checker
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_share_groups import taken
 
 GROUPS = GroupConfig(initial_rebalance_delay_ms=50, consumer_heartbeat_interval_ms=100)
@@ -59,7 +50,7 @@ def configured(port: int, **settings: str) -> None:
     ]
     resource = {"resource_type": GROUP_RESOURCE, "resource_name": "workers", "configs": rows}
     body = {"resources": [resource], "validate_only": False}
-    (answer,) = asked(port, incremental_alter_configs.KEY, 1, body).responses
+    (answer,) = asked(port, KEYS["IncrementalAlterConfigs"], 1, body).responses
     assert answer.error_code == 0, answer
 
 
@@ -77,7 +68,7 @@ def started(host: BrokerHost, port: int, count: int = 6) -> None:
 
 def offsets(port: int, group: str = "workers", topics: Any = None) -> Any:
     (answer,) = asked(
-        port, describe_share_group_offsets.KEY, 1, {"groups": [{"group_id": group, "topics": topics}]}
+        port, KEYS["DescribeShareGroupOffsets"], 1, {"groups": [{"group_id": group, "topics": topics}]}
     ).groups
     return answer
 
@@ -91,7 +82,7 @@ def start_and_lag(port: int) -> tuple[int, int]:
 def altered(port: int, offset: int, partition: int = 0, topic: str = "orders", group: str = "workers") -> int:
     rows = [{"partition_index": partition, "start_offset": offset}]
     body = {"group_id": group, "topics": [{"topic_name": topic, "partitions": rows}]}
-    answer = asked(port, alter_share_group_offsets.KEY, 0, body)
+    answer = asked(port, KEYS["AlterShareGroupOffsets"], 0, body)
     return int(answer.error_code or answer.responses[0].partitions[0].error_code)
 
 
@@ -135,11 +126,11 @@ def test_what_is_altered_and_what_is_set_outlives_the_broker(tmp_path: Path):
     with opened(tmp_path) as (host, port):
         assert start_and_lag(port) == (4, 2)
         resource = {"resource_type": GROUP_RESOURCE, "resource_name": "workers", "configuration_keys": None}
-        (described,) = asked(port, describe_configs.KEY, 4, {"resources": [resource]}).results
+        (described,) = asked(port, KEYS["DescribeConfigs"], 4, {"resources": [resource]}).results
         values = {row.name: row.value for row in described.configs}
         assert values["share.record.lock.duration.ms"] == "1500"
         assert values["share.delivery.count.limit"] == "3"
-        (listed,) = asked(port, list_groups.KEY, 5, {"types_filter": ["share"]}).groups
+        (listed,) = asked(port, KEYS["ListGroups"], 5, {"types_filter": ["share"]}).groups
         assert (listed.group_id, listed.group_state) == ("workers", "Empty")
 
 
@@ -147,7 +138,7 @@ def test_what_a_group_has_read_of_a_topic_is_forgotten():
     with opened() as (host, port):
         started(host, port)
         body = {"group_id": "workers", "topics": [{"topic_name": "orders"}, {"topic_name": "mails"}]}
-        answer = asked(port, delete_share_group_offsets.KEY, 0, body)
+        answer = asked(port, KEYS["DeleteShareGroupOffsets"], 0, body)
         assert [each.error_code for each in answer.responses] == [0, 3]
         assert offsets(port).error_code == 69
         with member(port) as consumer:  # earliest again
@@ -157,16 +148,16 @@ def test_what_a_group_has_read_of_a_topic_is_forgotten():
 def test_a_share_group_is_deleted_like_any_other():
     with opened() as (host, port):
         started(host, port)
-        answer = asked(port, delete_groups.KEY, 2, {"groups_names": ["workers", "nobody"]})
+        answer = asked(port, KEYS["DeleteGroups"], 2, {"groups_names": ["workers", "nobody"]})
         assert [each.error_code for each in answer.results] == [0, 69]
         assert "workers.orders" not in Admin(host).queues()
-        assert asked(port, list_groups.KEY, 5, {}).groups == ()
+        assert asked(port, KEYS["ListGroups"], 5, {}).groups == ()
 
 
 def with_a_member(port: int, then: Callable[[], int]) -> int:
     with member(port) as consumer:
         consumer.poll(0.2)
-        while offsets(port).error_code or not asked(port, list_groups.KEY, 5, {"states_filter": ["Stable"]}).groups:
+        while offsets(port).error_code or not asked(port, KEYS["ListGroups"], 5, {"states_filter": ["Stable"]}).groups:
             consumer.poll(0.1)
         return then()
 

@@ -21,12 +21,12 @@ from broker_core.clients.producer import Producer as OurProducer
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.listeners.kafka import list_groups, share_fetch, share_group_describe, share_group_heartbeat
+from broker_core.listeners.kafka.apis import TABLE
 from broker_core.listeners.kafka.call import Call
-from broker_core.listeners.kafka.group_configs import with_settings
+from broker_core.listeners.kafka.configs import with_group_settings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, ShareSessions
-from tests.broker_core.listeners.kafka.raw import Raw, asked
+from tests.broker_core.listeners.kafka.raw import KEYS, Raw, asked
 
 PATIENCE_S = 30.0
 ACCEPT, RELEASE, REJECT = 1, 2, 3
@@ -244,7 +244,7 @@ def test_acknowledgements_on_closing_count_and_what_a_lost_connection_held_is_re
     configure()
     produced(producer, 3)
     join = {"group_id": "workers", "member_id": "m", "member_epoch": 0, "subscribed_topic_names": ["orders"]}
-    asked(listener.port, share_group_heartbeat.KEY, 1, join)
+    asked(listener.port, KEYS["ShareGroupHeartbeat"], 1, join)
     topic_id = UUID(bytes=host.broker.logs.topic("orders").id)
     with closing(Raw(listener.port)) as member:
 
@@ -262,16 +262,16 @@ def test_acknowledgements_on_closing_count_and_what_a_lost_connection_held_is_re
                 "topics": [{"topic_id": topic_id, "partitions": [place]}],
                 "forgotten_topics_data": (),
             }
-            return member.asked(share_fetch.KEY, 1, body).responses[0].partitions[0]
+            return member.asked(KEYS["ShareFetch"], 1, body).responses[0].partitions[0]
 
         (acquired,) = fetch(OPENING).acquired_records
         assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (0, 2, 1)
-        asked(listener.port, share_group_heartbeat.KEY, 1, {**join, "member_epoch": -1})
+        asked(listener.port, KEYS["ShareGroupHeartbeat"], 1, {**join, "member_epoch": -1})
         first = {"first_offset": 0, "last_offset": 0, "acknowledge_types": [ACCEPT]}
         assert fetch(CLOSING, first).acknowledge_error_code == 0
     view = admin.describe_queue("workers.orders")
     assert (view.acknowledged, view.ready, view.in_flight) == (1, 2, 0)
-    asked(listener.port, share_group_heartbeat.KEY, 1, join)
+    asked(listener.port, KEYS["ShareGroupHeartbeat"], 1, join)
     with closing(Raw(listener.port)) as member:
         fetch(OPENING)
         assert admin.describe_queue("workers.orders").in_flight == 2
@@ -321,10 +321,10 @@ def test_share_groups_are_listed_and_described(
     seen = listener.connections.open("kafka", "", lambda: None)
     call = Call(listener.shared, seen, ANYBODY, "admin", 5, 0, "127.0.0.1", listener.port)
     asked = SimpleNamespace(states_filter=(), types_filter=("share",))
-    listed: Any = host.call(lambda _now: list_groups.handle(call, asked))
+    listed: Any = host.call(lambda _now: TABLE[KEYS["ListGroups"]].handle(call, asked))
     assert [(group["group_id"], group["group_type"]) for group in listed["groups"]] == [("workers", "share")]
     described: Any = host.call(
-        lambda _now: share_group_describe.handle(call, SimpleNamespace(group_ids=("workers", "nobody")))
+        lambda _now: TABLE[KEYS["ShareGroupDescribe"]].handle(call, SimpleNamespace(group_ids=("workers", "nobody")))
     )
     known, unknown = described["groups"]
     assert [each["client_id"] for each in known["members"]] == ["one"]
@@ -386,11 +386,11 @@ def test_two_members_that_come_at_once_make_one_subscription(host: BrokerHost, a
 
 
 def test_settings_go_by_kafkas_names():
-    changed = with_settings(
+    changed = with_group_settings(
         ShareGroupConfig(), [("share.record.lock.duration.ms", "1500"), ("share.auto.offset.reset", "earliest")]
     )
     assert changed == ShareGroupConfig(record_lock_duration_ms=1_500, auto_offset_reset="earliest")
-    assert with_settings(changed, [("share.record.lock.duration.ms", None)]).record_lock_duration_ms == 30_000
+    assert with_group_settings(changed, [("share.record.lock.duration.ms", None)]).record_lock_duration_ms == 30_000
     for name, value in (
         ("share.record.lock.duration.ms", "999"),
         ("share.record.lock.duration.ms", "soon"),
@@ -399,7 +399,7 @@ def test_settings_go_by_kafkas_names():
         ("no.such", "1"),
     ):
         with pytest.raises(BrokerError) as refused:
-            with_settings(ShareGroupConfig(), [(name, value)])
+            with_group_settings(ShareGroupConfig(), [(name, value)])
         assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 

@@ -17,9 +17,8 @@ from kafka import KafkaConsumer
 
 from broker_core import Admin, BrokerHost, HostConfig
 from broker_core.groups.config import GroupConfig
-from broker_core.listeners.kafka import fetch, metadata
 from broker_core.listeners.kafka.listener import KafkaListener
-from tests.broker_core.listeners.kafka.raw import asked
+from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 PATIENCE_S = 30.0
 QUICK = HostConfig(groups=GroupConfig(initial_rebalance_delay_ms=50, consumer_heartbeat_interval_ms=100))
@@ -81,9 +80,9 @@ def test_a_fetch_by_the_former_id_is_answered_at_once_with_unknown_topic_id(
             for each in (former, id_of(host))
         ],
     }
-    gone, there = asked(listener.port, fetch.KEY, 17, body).responses
+    gone, there = asked(listener.port, KEYS["Fetch"], 17, body).responses
     assert [each.partitions[0].error_code.name for each in (gone, there)] == ["unknown_topic_id", "none"]
-    (told,) = asked(listener.port, metadata.KEY, 12, {"topics": [{"topic_id": former, "name": None}]}).topics
+    (told,) = asked(listener.port, KEYS["Metadata"], 12, {"topics": [{"topic_id": former, "name": None}]}).topics
     assert told.error_code.name == "unknown_topic_id"
 
 

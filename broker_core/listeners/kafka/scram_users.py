@@ -1,30 +1,57 @@
-"""AlterUserScramCredentials: users with passwords of their own for SCRAM (KIP-554); a restart keeps them.
-
-The client sends the salted password, of which the two keys of RFC 5802 are kept. Iterations are 4,096 to 16,384, as in
-Kafka. A user is a principal in rules, ACLs and quotas. A principal whose token stands in the access file is no user.
-"""
+"""Users with SCRAM passwords of their own (KIP-554)."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Any
+from typing import Any, Final
 
-from broker_core.broker.scram_credentials import ScramCredential
+from broker_core.broker.scram_credentials import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import ADMIN, Answer, Call, Later, failed
-from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.call import ADMIN, DONE, READ, Answer, Api, Call, failed, later, outcome
 from broker_core.listeners.kafka.sasl import MIN_ITERATIONS
-from broker_core.listeners.kafka.scram_mechanisms import DIGESTS, MECHANISMS
 
-KEY = 51
+MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+NUMBERS: Final = {mechanism: number for number, mechanism in MECHANISMS.items()}
+DIGESTS: Final[dict[Mechanism, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+
+def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
+    """The users that AlterUserScramCredentials made, with their mechanisms and iterations. Without names, all
+    users.
+    """
+    try:
+        call.must(READ, "broker")
+    except BrokerError as error:
+        return {**failed(error), "results": ()}
+    users: dict[str, list[ScramCredential]] = {}
+    for credential in call.broker.scram_credentials.all:
+        users.setdefault(credential.user, []).append(credential)
+    asked = [each.name for each in request.users or ()] or list(users)
+    rows = [_user(name, users.get(name, []), asked.count(name)) for name in dict.fromkeys(asked)]
+    return {**DONE, "results": rows}
+
+
+def _user(name: str, credentials: list[ScramCredential], times: int) -> dict[str, Any]:
+    if times > 1 or not credentials:
+        code = ErrorCode.DUPLICATE_RESOURCE if times > 1 else ErrorCode.RESOURCE_NOT_FOUND
+        return {"user": name, **failed(BrokerError(code, name)), "credential_infos": ()}
+    rows = [{"mechanism": NUMBERS[each.mechanism], "iterations": each.iterations} for each in credentials]
+    return {"user": name, **DONE, "credential_infos": rows}
+
+
 _MAX_ITERATIONS = 16_384
 _MAX_NAME_CHARS = 249
 _MAX_SALT_BYTES = 1_024
 
 
-def handle(call: Call, request: Any) -> Answer:
-    """Each user has an answer of its own: all that is asked for the user is done, or nothing."""
+def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
+    """Users with passwords of their own for SCRAM (KIP-554); a restart keeps them.
+
+    The client sends the salted password, of which the two keys of RFC 5802 are kept. Iterations are 4,096 to
+    16,384, as in Kafka. A user is a principal in rules, ACLs and quotas. A principal whose token stands in the
+    access file is no user. All that is asked for the user is done, or nothing.
+    """
     changes: dict[str, list[Any]] = {}
     for each in (*request.deletions, *request.upsertions):
         changes.setdefault(each.name, []).append(each)
@@ -32,14 +59,10 @@ def handle(call: Call, request: Any) -> Answer:
         call.must(ADMIN, "broker")
     except BrokerError as error:
         return {"results": [{"user": user, **failed(error)} for user in changes]}
-    return Later(lambda: _all(call, changes))
+    return later("results", lambda user: {"user": user, **outcome(_alter, call, user, changes[user])}, changes)
 
 
-def _all(call: Call, changes: dict[str, list[Any]]) -> Body:
-    return {"results": [_alter(call, user, asked) for user, asked in changes.items()]}
-
-
-def _alter(call: Call, user: str, asked: list[Any]) -> dict[str, Any]:
+def _alter(call: Call, user: str, asked: list[Any]) -> None:
     def alter(_now_ns: int) -> None:
         if len({each.mechanism for each in asked}) < len(asked):
             raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
@@ -51,11 +74,7 @@ def _alter(call: Call, user: str, asked: list[Any]) -> dict[str, Any]:
             else:
                 kept.put(credential)
 
-    try:
-        call.shared.host.admin(alter)
-    except BrokerError as error:
-        return {"user": user, **failed(error)}
-    return {"user": user, "error_code": 0, "error_message": None}
+    call.shared.host.admin(alter)
 
 
 def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
@@ -87,3 +106,9 @@ def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
     return ScramCredential(
         user, mechanism, asked.iterations, salt, stored_key, hmac.digest(salted, b"Server Key", digest)
     )
+
+
+APIS = (
+    Api("DescribeUserScramCredentials", 50, 0, 0, _describe_user_scram_credentials),
+    Api("AlterUserScramCredentials", 51, 0, 0, _alter_user_scram_credentials),
+)

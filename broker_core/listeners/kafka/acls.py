@@ -1,18 +1,15 @@
-"""Kafka's ACL bindings and our rules, both ways.
-
-A rule here knows three rights, so a binding is for READ, WRITE, ALTER (which has CREATE, DELETE, ALTER_CONFIGS and the
-like in it) or ALL. Any of them allows DESCRIBE. Hosts and delegation tokens are in no rule.
-"""
+"""ACLs as Kafka has them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from broker_core.broker.acls import ANY_NAME, Acl, Acls
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Rule
-from broker_core.listeners.kafka.call import ADMIN, READ, WRITE, Call
+from broker_core.listeners.kafka.call import ADMIN, DONE, READ, WRITE, Answer, Api, Call, failed, later, outcome
 from broker_core.operations.rights import Operation, ResourceKind
 
 _ANY, _MATCH, _LITERAL, _PREFIXED = 1, 2, 3, 4
@@ -133,3 +130,99 @@ def must_still_rule(call: Call, changed: Iterable[Acl]) -> None:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST, f"{principal.name} could change no ACLs any more; let another principal do it"
         )
+
+
+def _describe_acls(call: Call, request: Any) -> Answer:
+    """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
+    try:
+        call.must(READ, "broker")
+        fits = matching(request)
+    except BrokerError as error:
+        return {**failed(error), "resources": ()}
+    bindings = dict.fromkeys((*bindings_of_file(call.shared.access), *map(binding_of, call.broker.acls.all)))
+    resources: dict[tuple[int, str, int], list[Binding]] = {}
+    for binding in filter(fits, bindings):
+        resources.setdefault(binding[:3], []).append(binding)
+    rows = [
+        {
+            "resource_type": resource_type,
+            "resource_name": name,
+            "pattern_type": pattern_type,
+            "acls": [
+                {
+                    "principal": each.principal,
+                    "host": each.host,
+                    "operation": each.operation,
+                    "permission_type": each.permission_type,
+                }
+                for each in found
+            ],
+        }
+        for (resource_type, name, pattern_type), found in resources.items()
+    ]
+    return {**DONE, "resources": rows}
+
+
+def _create_acls(call: Call, request: Any) -> Answer:
+    """Rules for topics, groups, transactional ids and the cluster; a restart keeps them.
+
+    They hold beside those of the access file, for HTTP too. What a rule cannot express, and what would keep the
+    client from altering ACLs, is INVALID_REQUEST with the reason.
+    """
+    try:
+        call.must(ADMIN, "broker")
+    except BrokerError as error:
+        return {"results": [failed(error) for _ in request.creations]}
+    return later("results", lambda asked: outcome(_create, call, asked), request.creations)
+
+
+def _create(call: Call, asked: Any) -> None:
+    acl = acl_of(asked)
+
+    def create(_now_ns: int) -> None:
+        acls = call.broker.acls
+        must_still_rule(call, (*acls.all, acl))
+        acls.add([acl])
+
+    call.shared.host.admin(create)
+
+
+_IN_THE_FILE = failed(BrokerError(ErrorCode.INVALID_REQUEST, "the rule stands in the access file; change it there"))
+
+
+def _delete_acls(call: Call, request: Any) -> Answer:
+    """Delete the ACLs that filters are for.
+
+    Rules of the access file are changed in the file: each that a filter is for is answered with INVALID_REQUEST, as
+    is what would keep the client from altering ACLs.
+    """
+    try:
+        call.must(ADMIN, "broker")
+    except BrokerError as error:
+        return {"filter_results": [{**failed(error), "matching_acls": ()} for _ in request.filters]}
+    return later("filter_results", partial(_delete, call), request.filters)
+
+
+def _delete(call: Call, asked: Any) -> dict[str, Any]:
+    found: dict[Binding, dict[str, Any]] = {}
+
+    def delete(_now_ns: int) -> None:
+        fits, acls = matching(asked), call.broker.acls
+        gone = [acl for acl in acls.all if fits(binding_of(acl))]
+        must_still_rule(call, [acl for acl in acls.all if acl not in gone])
+        acls.remove(gone)
+        found.update({binding: _IN_THE_FILE for binding in bindings_of_file(call.shared.access) if fits(binding)})
+        found.update({binding_of(acl): DONE for acl in gone})
+
+    try:
+        call.shared.host.admin(delete)
+    except BrokerError as error:
+        return {**failed(error), "matching_acls": ()}
+    return {**DONE, "matching_acls": [{**binding._asdict(), **outcome} for binding, outcome in found.items()]}
+
+
+APIS = (
+    Api("DescribeAcls", 29, 1, 3, _describe_acls),
+    Api("CreateAcls", 30, 1, 3, _create_acls),
+    Api("DeleteAcls", 31, 1, 3, _delete_acls),
+)

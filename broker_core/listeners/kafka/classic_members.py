@@ -1,0 +1,185 @@
+"""Members of groups by the classic protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.members import JoinResult, SyncResult
+from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, Waiting, given, kafka_code
+from broker_core.replies import Reply
+
+_FIRST_TO_REQUIRE_IDS = 4
+_FIRST_WITHOUT_PROTOCOL = 7  # v7 on may answer null for "none"
+_MEMBER_ID_REQUIRED = 79
+
+
+def _join_group(call: Call, request: Any) -> Answer:
+    """A member comes, or comes back, and waits for the next generation.
+
+    From v4 on a newcomer without a member id is answered MEMBER_ID_REQUIRED with one that nobody can guess
+    (KIP-394), unless it is static (KIP-345); its reason is shown with the rebalance (KIP-800).
+    """
+    group, member_id = request.group_id, request.member_id
+    instance_id = given(request, "group_instance_id", "")
+    pending = call.shared.pending
+    new_id = ""
+    try:
+        call.must(READ, "group", group)
+        least_ms, most_ms = call.shared.min_session_timeout_ms, call.shared.max_session_timeout_ms
+        if not least_ms <= request.session_timeout <= most_ms:
+            raise BrokerError(
+                ErrorCode.INVALID_SESSION_TIMEOUT,
+                f"{call.client} asks for {request.session_timeout} ms; {least_ms} to {most_ms} are allowed",
+            )
+        if not member_id and not instance_id and call.version >= _FIRST_TO_REQUIRE_IDS:
+            return _failed(call, _MEMBER_ID_REQUIRED, pending.give(call.now_ns, group, call.client))
+        if member_id and pending.use(group, member_id):
+            new_id, member_id = member_id, ""
+        elif not member_id:
+            new_id = pending.new(call.client)
+        clients = call.broker.groups.clients(group)
+        label = clients.get(member_id or call.broker.groups.static_member(group, instance_id), "")
+        if not pending.is_of(label, call.client):
+            others = [client for known, client in clients.items() if known != member_id]
+            label = pending.label(group, call.client, others, new_id or member_id, call.connection.id)
+        session_ms = request.session_timeout
+        rebalance = getattr(request, "rebalance_timeout", None)
+        reply = call.broker.groups.join(
+            call.now_ns,
+            group,
+            client_id=label,
+            member_id=member_id,
+            instance_id=instance_id,
+            session_timeout_ms=session_ms,
+            rebalance_timeout_ms=session_ms if rebalance is None else rebalance,
+            protocol_type=request.protocol_type,
+            protocols=[(each.name, each.metadata) for each in request.protocols],
+            cause=_cause(call, given(request, "reason", "")),
+            new_member_id=new_id,
+            host=call.client_host,
+        )
+    except BrokerError as error:
+        call.connection.failed(str(error))
+        return _failed(call, kafka_code(error), member_id)
+    return Waiting(reply, lambda done, _now_ns: _join_body(call, request, done))
+
+
+def _cause(call: Call, reason: str) -> str:
+    return f"{call.client}: {reason[:255]}" if reason else ""
+
+
+def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "generation_id": -1,
+        "protocol_type": None,
+        "protocol_name": None if call.version >= _FIRST_WITHOUT_PROTOCOL else "",
+        "leader": "",
+        "member_id": member_id,
+        "members": (),
+    }
+
+
+def _join_body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, Any]:
+    if reply.error is not None:
+        call.connection.failed(str(reply.error))
+        return _failed(call, kafka_code(reply.error), request.member_id)
+    joined = reply.result()
+    return {
+        "error_code": 0,
+        "generation_id": joined.generation,
+        "protocol_type": request.protocol_type,
+        "protocol_name": joined.protocol,
+        "leader": joined.leader,
+        "skip_assignment": False,
+        "member_id": joined.member_id,
+        "members": [
+            {"member_id": member_id, "group_instance_id": instance_id or None, "metadata": metadata}
+            for member_id, instance_id, metadata in joined.members
+        ],
+    }
+
+
+def _sync_group(call: Call, request: Any) -> Answer:
+    """The leader sends all assignments, each member waits for its own. The response comes with the assignment, once
+    the group is kept: its members go on after a crash of the broker.
+    """
+    try:
+        call.must(READ, "group", request.group_id)
+    except BrokerError as error:
+        call.connection.failed(str(error))
+        return {"error_code": kafka_code(error), "assignment": b""}
+    assignments = {each.member_id: each.assignment for each in request.assignments}
+    reply = call.broker.groups.sync(
+        call.now_ns, request.group_id, request.member_id, request.generation_id, assignments
+    )
+    return Waiting(reply, lambda done, _now_ns: _sync_body(call, request, done))
+
+
+def _sync_body(call: Call, request: Any, reply: Reply[SyncResult]) -> Answer:
+    if reply.error is not None:
+        call.connection.failed(str(reply.error))
+        return {"error_code": kafka_code(reply.error), "assignment": b""}
+    synced = reply.result()
+    return Kept(
+        {
+            "error_code": 0,
+            "protocol_type": getattr(request, "protocol_type", None),
+            "protocol_name": synced.protocol,
+            "assignment": synced.assignment,
+        }
+    )
+
+
+def _heartbeat(call: Call, request: Any) -> Answer:
+    """A sign of life, answered with REBALANCE_IN_PROGRESS where the member must join again."""
+    try:
+        call.must(READ, "group", request.group_id)
+        call.broker.groups.heartbeat(call.now_ns, request.group_id, request.member_id, request.generation_id)
+    except BrokerError as error:
+        return {"error_code": kafka_code(error)}
+    return {"error_code": 0}
+
+
+def _leave_group(call: Call, request: Any) -> Answer:
+    """A member goes, or, from v3 on, several, static ones by their instance id. Each member has an answer of its
+    own. It comes once the departure is kept: a broker that dies right after it would wait for who has gone.
+    """
+    try:
+        call.must(READ, "group", request.group_id)
+    except BrokerError as error:
+        return {"error_code": kafka_code(error), "members": ()}
+    if not hasattr(request, "members"):
+        return Kept({"error_code": _leave(call, request.group_id, request.member_id, "", "")})
+    members = [
+        {
+            "member_id": each.member_id,
+            "group_instance_id": each.group_instance_id,
+            "error_code": _leave(
+                call, request.group_id, each.member_id, each.group_instance_id or "", given(each, "reason", "")
+            ),
+        }
+        for each in request.members
+    ]
+    return Kept({"error_code": 0, "members": members})
+
+
+def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str) -> int:
+    cause = f"{call.client} left: {reason[:255]}" if reason else ""
+    try:
+        if instance_id and not member_id:
+            member_id = call.broker.groups.static_member(group, instance_id)
+        call.broker.groups.leave(call.now_ns, group, member_id, cause)
+        call.shared.readers.left(member_id)
+    except BrokerError as error:
+        return kafka_code(error)
+    return 0
+
+
+APIS = (
+    Api("JoinGroup", 11, 0, 9, _join_group),
+    Api("Heartbeat", 12, 0, 4, _heartbeat),
+    Api("LeaveGroup", 13, 0, 5, _leave_group),
+    Api("SyncGroup", 14, 0, 5, _sync_group),
+)

@@ -1,0 +1,151 @@
+"""Quotas of clients (KIP-546)."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
+from broker_core.listeners.kafka.call import ADMIN, DONE, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.served import ServedHost
+
+_MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
+_KEY_OF_API: dict[str, QuotaKey] = {
+    "Produce": "producer_byte_rate",
+    "Fetch": "consumer_byte_rate",
+    "ShareFetch": "consumer_byte_rate",
+}
+
+
+def quota_throttle_ms(
+    host: ServedHost, user: str, client_id: str, api: str, *, size_bytes: int, reply_bytes: int
+) -> int:
+    """Count a request and its reply. Returns the milliseconds until the client's next request may be served."""
+    quotas, key = host.broker.client_quotas, _KEY_OF_API.get(api)
+    if key is None or not quotas.any:
+        return 0
+    counted_bytes = size_bytes if key == "producer_byte_rate" else reply_bytes
+    wait_ns = host.call(lambda now_ns: quotas.spend(now_ns, user, client_id, key, counted_bytes))
+    return min(-(-wait_ns // NS_PER_MS), _MAX_THROTTLE_MS)
+
+
+USER, CLIENT_ID = "user", "client-id"  # Kafka's types of entities; of addresses (ip) there are none
+_IP = "ip"
+_EXACT, _DEFAULT, _ANY = 0, 1, 2
+
+
+def _describe_client_quotas(call: Call, request: Any) -> Answer:
+    """The quotas whose users and client ids a filter is for."""
+    try:
+        call.must(READ, "broker")
+        fits = [_matching(each) for each in request.components]
+    except BrokerError as error:
+        return {**failed(error), "entries": None}
+    types = {each.entity_type for each in request.components}
+    found: dict[QuotaEntity, list[dict[str, Any]]] = {}
+    for quota in call.broker.client_quotas.all:
+        named = _names_of(quota.entity)
+        if all(fit(named) for fit in fits) and (not request.strict or set(named) == types):
+            found.setdefault(quota.entity, []).append({"key": quota.key, "value": quota.bytes_per_s})
+    entries = [{"entity": _rows_of(entity), "values": values} for entity, values in found.items()]
+    return {**DONE, "entries": entries}
+
+
+def _names_of(entity: QuotaEntity) -> dict[str, str]:
+    """The names of an entity by Kafka's types."""
+    named = {USER: entity.user, CLIENT_ID: entity.client_id}
+    return {entity_type: name for entity_type, name in named.items() if name is not None}
+
+
+def _rows_of(entity: QuotaEntity) -> list[dict[str, Any]]:
+    """An entity as Kafka has it, a default as null."""
+    return [
+        {"entity_type": entity_type, "entity_name": None if name == DEFAULT else name}
+        for entity_type, name in _names_of(entity).items()
+    ]
+
+
+def _matching(component: Any) -> Callable[[dict[str, str]], bool]:
+    entity_type, how = component.entity_type, component.match_type
+    if entity_type not in {USER, CLIENT_ID, _IP} or how not in {_EXACT, _DEFAULT, _ANY}:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a filter is for user, client-id or ip, by name, default or any")
+    if how == _ANY:
+        return lambda named: entity_type in named
+    wanted = DEFAULT if how == _DEFAULT else component.match
+    return lambda named: named.get(entity_type) == wanted
+
+
+_KEYS: tuple[QuotaKey, ...] = typing.get_args(QuotaKey)
+_MAX_NAME_CHARS = 249
+
+
+def _alter_client_quotas(call: Call, request: Any) -> Answer:
+    """`producer_byte_rate` and consumer_byte_rate of users and client ids; a restart keeps them.
+
+    Who is beyond a quota gets its reply at once, with throttle_time_ms, and its next request is served after that
+    time. Left out, and refused: request_percentage, controller_mutation_rate, and quotas of addresses (ip). All that is
+    asked for an entity is done, or nothing.
+    """
+    try:
+        call.must(ADMIN, "broker")
+    except BrokerError as error:
+        return {"entries": [{**failed(error), "entity": _named(each)} for each in request.entries]}
+    return later(
+        "entries",
+        lambda each: {**outcome(_alter, call, each, request.validate_only), "entity": _named(each)},
+        request.entries,
+    )
+
+
+def _alter(call: Call, asked: Any, validate_only: bool) -> None:
+    def alter(_now_ns: int) -> None:
+        entity = _entity(asked)
+        quotas = [(ClientQuota(entity, _key(each.key), each.value), each.remove) for each in asked.ops]
+        for quota, removed in quotas:
+            if not removed:
+                check(quota)
+        for quota, removed in () if validate_only else quotas:
+            if removed:
+                call.broker.client_quotas.remove(quota.entity, quota.key)
+            else:
+                call.broker.client_quotas.put(quota)
+
+    call.shared.host.admin(alter)
+
+
+def _named(asked: Any) -> list[dict[str, Any]]:
+    return [{"entity_type": each.entity_type, "entity_name": each.entity_name} for each in asked.entity]
+
+
+def _entity(asked: Any) -> QuotaEntity:
+    types = [each.entity_type for each in asked.entity]
+    names = {each.entity_type: DEFAULT if each.entity_name is None else each.entity_name for each in asked.entity}
+    problems = (
+        (not types or not set(types) <= {USER, CLIENT_ID}, "a quota is for a user, a client-id, or both"),
+        (len(set(types)) < len(types), "a quota names each of user and client-id once"),
+        (any(each.entity_name == "" for each in asked.entity), "a name is null for the default, and not empty"),
+        (
+            any(len(name) > _MAX_NAME_CHARS for name in names.values()),
+            f"a name has {_MAX_NAME_CHARS} characters at most",
+        ),
+    )
+    for wrong, why in problems:
+        if wrong:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, why)
+    return QuotaEntity(names.get(USER), names.get(CLIENT_ID))
+
+
+def _key(name: str) -> QuotaKey:
+    for key in _KEYS:
+        if key == name:
+            return key
+    raise BrokerError(ErrorCode.INVALID_REQUEST, f"{name[:100]} is not a quota here; there are {', '.join(_KEYS)}")
+
+
+APIS = (
+    Api("DescribeClientQuotas", 48, 0, 1, _describe_client_quotas),
+    Api("AlterClientQuotas", 49, 0, 1, _alter_client_quotas),
+)

@@ -1,0 +1,287 @@
+"""Settings of topics, share groups and the broker by Kafka's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka import topic_configs
+from broker_core.listeners.kafka.call import ADMIN, DONE, NODE_ID, READ, Answer, Api, Call, failed, later, sliced
+from broker_core.listeners.kafka.one_broker import directory
+from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
+from broker_core.log.config import LogConfig
+from broker_core.transactions.config import TransactionConfig
+
+GROUP_SETTINGS = {
+    "share.record.lock.duration.ms": "record_lock_duration_ms",
+    "share.delivery.count.limit": "delivery_count_limit",
+    "share.auto.offset.reset": "auto_offset_reset",
+    "share.isolation.level": "isolation_level",
+    "errors.deadletterqueue.topic.name": "dead_letter_topic",
+}
+
+
+def with_group_settings(config: ShareGroupConfig, changes: Iterable[tuple[str, str | None]]) -> ShareGroupConfig:
+    """`config` with these settings; None sets one back to its default. Raises INVALID_CONFIG."""
+    given: dict[str, object] = {}
+    for name, text in changes:
+        field = GROUP_SETTINGS.get(name)
+        if field is None:
+            raise BrokerError(
+                ErrorCode.INVALID_CONFIG, f"{name!r} is no setting of a group; there are {', '.join(GROUP_SETTINGS)}"
+            )
+        default = getattr(ShareGroupConfig(), field)
+        try:
+            given[field] = default if text is None else type(default)(text)
+        except ValueError as error:
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} {text!r} must be a number") from error
+    return msgspec.structs.replace(config, **given)
+
+
+TOPIC, BROKER, GROUP = 2, 4, 32  # Kafka's numbers of resource types
+_SOURCE_TOPIC, _SOURCE_DYNAMIC_DEFAULT, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE_GROUP = 1, 3, 4, 5, 8
+_STRING = 2
+
+
+def _describe_configs(call: Call, request: Any) -> Answer:
+    """The settings of topics, of share groups and of the broker by Kafka's names.
+
+    A value that is the default is said to be one, whoever has set it. Left out: synonyms, and settings of loggers.
+    """
+    return sliced(call, "results", (_resource(call, each, request) for each in request.resources))
+
+
+def _resource(call: Call, asked: Any, request: Any) -> dict[str, Any]:
+    named = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
+    documented = getattr(request, "include_documentation", False)
+    try:
+        rows = list(_settings(call, asked.resource_type, asked.resource_name, documented))
+    except BrokerError as error:
+        return {**named, **failed(error), "configs": ()}
+    wanted = asked.configuration_keys
+    return {
+        **named,
+        **DONE,
+        "configs": [row for row in rows if wanted is None or row["name"] in wanted],
+    }
+
+
+def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[dict[str, Any]]:
+    if kind == BROKER:
+        call.must(READ, "broker")
+        if name not in {"", str(NODE_ID)}:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no broker {name}")
+        yield from (_row(known, value, _STRING, _SOURCE_STATIC) for known, value in _of_broker(call).items())
+        return
+    if kind == GROUP:
+        call.must(READ, "group", name)
+        config, usual = call.broker.share_groups.config(name), ShareGroupConfig()
+        for known, field in GROUP_SETTINGS.items():
+            value = getattr(config, field)
+            source = _SOURCE_DEFAULT if value == getattr(usual, field) else _SOURCE_GROUP
+            yield _row(known, str(value), _STRING, source)
+        return
+    if kind != TOPIC:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics, groups and the broker have settings here")
+    call.must_topic(READ, name)
+    log, brokers, usual_log = call.broker.topics.config(name), call.shared.host.config.log, LogConfig()
+    for each in SETTINGS:
+        value = text_of(each, log)
+        source = _SOURCE_TOPIC
+        if value == text_of(each, brokers):
+            source = _SOURCE_DEFAULT if value == text_of(each, usual_log) else _SOURCE_STATIC
+        yield _row(each.name, value, each.kafka_type, source, each.about if documented else None, can_change=True)
+    kept = call.broker.logs.topic(name).kafka_settings
+    for known, default in KEPT.items():
+        source = _SOURCE_TOPIC if kept.get(known, default) != default else _SOURCE_DEFAULT
+        yield _row(known, kept.get(known, default), _STRING, source, can_change=True)
+    for fixed, value in FIXED.items():
+        # A cluster of Kafka 4.1 has chosen this one for all of its topics when it was made (KIP-966).
+        source = _SOURCE_DYNAMIC_DEFAULT if fixed == "min.insync.replicas" else _SOURCE_DEFAULT
+        yield _row(fixed, value, _STRING, source, can_change=False)
+
+
+def _of_broker(call: Call) -> dict[str, str]:
+    """What clients and tools read of a broker, as it is here."""
+    shared, broker = call.shared, call.broker
+    groups, log = broker.groups.config, shared.host.config.log
+    listeners = f"{shared.security_protocol}://{call.host}:{call.port}"
+    return {
+        "advertised.listeners": listeners,
+        "auto.create.topics.enable": str(bool(shared.create_topics)).lower(),
+        "broker.id": str(NODE_ID),
+        "compression.type": log.compression_type,
+        "default.replication.factor": "1",
+        "delete.topic.enable": "true",
+        "group.consumer.heartbeat.interval.ms": str(groups.consumer_heartbeat_interval_ms),
+        "group.consumer.session.timeout.ms": str(groups.consumer_session_timeout_ms),
+        "group.initial.rebalance.delay.ms": str(groups.initial_rebalance_delay_ms),
+        "group.max.session.timeout.ms": str(shared.max_session_timeout_ms),
+        "group.max.size": str(groups.max_members),
+        "group.min.session.timeout.ms": str(shared.min_session_timeout_ms),
+        "listeners": listeners,
+        "log.cleanup.policy": str(log.cleanup),
+        "log.dirs": directory(call),
+        "log.message.timestamp.type": log.timestamp_type,
+        "log.retention.bytes": str(-1 if log.retention_bytes is None else log.retention_bytes),
+        "log.retention.ms": str(-1 if log.retention_ms is None else log.retention_ms),
+        "log.segment.bytes": str(log.segment_bytes),
+        "max.connections": str(shared.limits.max_connections),
+        "message.max.bytes": str(log.max_message_bytes),
+        "min.insync.replicas": "1",
+        "node.id": str(NODE_ID),
+        "num.partitions": str(max(1, shared.create_topics)),
+        "offsets.topic.replication.factor": "1",
+        "process.roles": "broker,controller",
+        "socket.request.max.bytes": str(shared.limits.max_frame_bytes),
+        "transaction.max.timeout.ms": str(TransactionConfig().max_timeout_ms),
+        "transaction.state.log.replication.factor": "1",
+        "unclean.leader.election.enable": "false",
+    }
+
+
+def _row(
+    name: str, value: str, kafka_type: int, source: int, about: str | None = None, *, can_change: bool | None = None
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "value": value,
+        "read_only": source == _SOURCE_STATIC if can_change is None else not can_change,
+        "config_source": source,
+        "is_default": source == _SOURCE_DEFAULT,
+        "is_sensitive": False,
+        "synonyms": (),
+        "config_type": kafka_type,
+        "documentation": about,
+    }
+
+
+_SET, _DELETE = 0, 1
+
+
+def _incremental_alter_configs(call: Call, request: Any) -> Answer:
+    """Settings of topics and of share groups by Kafka's names, set or set back to their default.
+
+    What `cleanup.policy` lists is appended to and subtracted from. Settings of a group hold for the subscriptions
+    that it makes later. Left out: settings of brokers.
+    """
+    return later("responses", partial(_alter, call, validate_only=request.validate_only), request.resources)
+
+
+def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
+    changes: list[tuple[str, str | None]] = []
+    try:
+        for each in asked.configs:
+            text: str | None = each.value
+            if each.config_operation in {APPEND, SUBTRACT}:
+                text = call.shared.host.call(partial(_listed, call, asked, each))
+            elif each.config_operation not in {_SET, _DELETE}:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no operation {each.config_operation}")
+            changes.append((each.name, None if each.config_operation == _DELETE else text))
+    except BrokerError as error:
+        return {"resource_type": asked.resource_type, "resource_name": asked.resource_name, **failed(error)}
+    return altered(call, asked, changes, validate_only=validate_only)
+
+
+def _listed(call: Call, asked: Any, change: Any, _now_ns: int) -> str:
+    if asked.resource_type != TOPIC:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, f"{change.name} is not a list")
+    call.must_topic(ADMIN, asked.resource_name)
+    config = call.broker.topics.config(asked.resource_name)
+    return topic_configs.listed(config, change.config_operation, change.name, change.value)
+
+
+def altered(
+    call: Call, asked: Any, changes: Sequence[tuple[str, str | None]], *, validate_only: bool
+) -> dict[str, Any]:
+    """The answer for the resource `asked` after `changes` of its settings; None sets one back to its default."""
+    name = asked.resource_name
+    named = {"resource_type": asked.resource_type, "resource_name": name}
+
+    def alter_topic(now_ns: int) -> None:
+        call.must_topic(ADMIN, name)
+        log = topic_configs.with_settings(call.broker.topics.config(name), changes)
+        topic = call.broker.logs.topic(name)
+        kept = topic_configs.with_kept(topic.kafka_settings, changes)
+        if not validate_only:
+            topic.kafka_settings = kept
+            call.broker.topics.configure(now_ns, name, log=log)
+
+    def alter_group(_now_ns: int) -> None:
+        call.must(ADMIN, "group", name)
+        share_groups = call.broker.share_groups
+        config = with_group_settings(share_groups.config(name), changes)
+        if not validate_only:
+            share_groups.configure(name, config)
+
+    alter = {TOPIC: alter_topic, GROUP: alter_group}.get(asked.resource_type)
+    try:
+        if alter is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
+        call.shared.host.admin(alter)
+    except BrokerError as error:
+        return {**named, **failed(error)}
+    return {**named, **DONE}
+
+
+_NAMES = {
+    TOPIC: [*(each.name for each in topic_configs.SETTINGS), *topic_configs.KEPT],
+    GROUP: list(GROUP_SETTINGS),
+}
+
+
+def _alter_configs(call: Call, request: Any) -> Answer:
+    """All settings of a topic or share group at once; what is not named is set back to its default.
+
+    Clients of today ask for IncrementalAlterConfigs instead, except aiokafka, which has only this one.
+    """
+    return later("responses", partial(_replace, call, validate_only=request.validate_only), request.resources)
+
+
+def _replace(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
+    defaults: dict[str, str | None] = dict.fromkeys(_NAMES.get(asked.resource_type, ()))
+    settings = {**defaults, **{each.name: each.value for each in asked.configs}}
+    return altered(call, asked, list(settings.items()), validate_only=validate_only)
+
+
+_LOGGER, _CLIENT_METRICS = 8, 16
+_FIRST_WITH_TYPES = 1
+
+
+def _list_config_resources(call: Call, request: Any) -> Answer:
+    """What DescribeConfigs can be asked about. v0 lists client metrics: none."""
+    call.must(READ, "broker")
+    there: dict[int, list[str]] = {
+        TOPIC: [name for name in call.broker.topics.names() if call.may(READ, "topic", name)],
+        BROKER: [str(NODE_ID)],
+        _LOGGER: [],
+        _CLIENT_METRICS: [],
+        GROUP: [
+            each.name
+            for each in call.broker.share_groups.entries()
+            if each.config is not None and call.may(READ, "group", each.name)
+        ],
+    }
+    wanted = request.resource_types if call.version >= _FIRST_WITH_TYPES else (_CLIENT_METRICS,)
+    unknown = sorted(set(wanted) - set(there))
+    if unknown:
+        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"there is no resource type {unknown[0]}")
+    return {
+        "error_code": 0,
+        "config_resources": [
+            {"resource_name": name, "resource_type": kind} for kind in wanted or there for name in there[kind]
+        ],
+    }
+
+
+APIS = (
+    Api("DescribeConfigs", 32, 1, 4, _describe_configs, 5000),
+    Api("AlterConfigs", 33, 0, 2, _alter_configs),
+    Api("IncrementalAlterConfigs", 44, 0, 1, _incremental_alter_configs),
+    Api("ListConfigResources", 74, 0, 1, _list_config_resources),
+)

@@ -1,0 +1,183 @@
+"""Consumer groups: list, describe, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.protocol import MemberSubscription, encode_assignment, encode_subscription
+from broker_core.groups.states import GroupState
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    DONE,
+    READ,
+    Answer,
+    Api,
+    Call,
+    failed,
+    given,
+    kafka_code,
+    later,
+    sliced,
+)
+from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
+
+
+def _list_groups(call: Call, request: Any) -> Answer:
+    """The groups that the client may read. Filtered by state and by type, where the request says so."""
+    states = {state.lower() for state in given(request, "states_filter", ())}
+    kinds = {kind.lower() for kind in given(request, "types_filter", ())}
+    rows = (
+        {
+            "group_id": name,
+            "protocol_type": "share" if kind == "share" else "consumer",
+            "group_state": state_of(state),
+            "group_type": kind,
+        }
+        for name, kind, state in _there(call)
+        if (not kinds or kind in kinds) and (not states or state_of(state).lower() in states)
+    )
+    return sliced(call, "groups", rows, error_code=0)
+
+
+def _there(call: Call) -> Iterator[tuple[str, str, str]]:
+    """The name, type and state of each group that the client may read."""
+    groups, shares = call.broker.groups, call.broker.share_groups
+    for name in groups.groups():
+        state = groups.state(name)
+        if state is not GroupState.DEAD and call.may(READ, "group", name):
+            yield name, groups.type(name), str(state)
+    for name in tuple(shares.names()):
+        if call.may(READ, "group", name):
+            yield name, "share", "Stable" if shares.members(name) else "Empty"
+
+
+IN_PROCESS = "/127.0.0.1"  # the host of a member in the broker's own process
+_FIRST_TO_MISS = 6  # from v6 on a group that is not there is an error (KIP-1043)
+
+
+def state_of(state: str) -> str:
+    """Kafka's name of a group's state: "Preparing rebalance" is PreparingRebalance."""
+    return "".join(word.capitalize() for word in state.split())
+
+
+def _describe_groups(call: Call, request: Any) -> Answer:
+    """State, assignor and members with their assignments."""
+    return sliced(call, "groups", (_classic_group(call, name) for name in dict.fromkeys(request.groups)))
+
+
+def _classic_group(call: Call, name: str) -> dict[str, Any]:
+    empty = {"group_id": name, "group_state": "Dead", "protocol_type": "", "protocol_data": "", "members": ()}
+    try:
+        call.must(READ, "group", name)
+        view, hosts = call.broker.groups.view(call.now_ns, name), call.broker.groups.hosts(name)
+    except BrokerError as error:
+        missing = error.code is ErrorCode.GROUP_ID_NOT_FOUND
+        if missing and call.version < _FIRST_TO_MISS:
+            return {**empty, **DONE}
+        return {**empty, **failed(error)}
+    named = {topic for member in view.members for topic in (*member.topics, *(each for each, _ in member.partitions))}
+    readable = call.readable(named)
+    return {
+        "group_id": name,
+        **DONE,
+        "group_state": state_of(view.state),
+        "protocol_type": "consumer" if view.members else "",
+        "protocol_data": view.assignor,
+        "members": [
+            {
+                "member_id": member.member_id,
+                "group_instance_id": member.instance_id or None,
+                "client_id": member.client,
+                "client_host": hosts.get(member.member_id, IN_PROCESS),
+                "member_metadata": encode_subscription(
+                    MemberSubscription(tuple(topic for topic in member.topics if topic in readable))
+                )
+                if view.state == GroupState.STABLE
+                else b"",
+                "member_assignment": encode_assignment(tuple(at for at in member.partitions if at[0] in readable)),
+            }
+            for member in view.members
+        ],
+        "authorized_operations": -(1 << 31),
+    }
+
+
+_CONSUMER_MEMBER = 1
+
+
+def _consumer_group_describe(call: Call, request: Any) -> Answer:
+    """Epochs, assignor, and each member with what it has and what it is to have."""
+    return sliced(call, "groups", (_consumer_group(call, name) for name in dict.fromkeys(request.group_ids)))
+
+
+def _consumer_group(call: Call, name: str) -> dict[str, Any]:
+    groups = call.broker.groups
+    try:
+        call.must(READ, "group", name)
+        if groups.type(name) != "consumer":
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; DescribeGroups tells of it")
+        view, members = groups.view(call.now_ns, name), groups.consumer_members(name)
+        call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
+    except BrokerError as error:
+        return {
+            "group_id": name,
+            **failed(error),
+            "group_state": "Dead",
+            "group_epoch": 0,
+            "assignment_epoch": 0,
+            "assignor_name": "",
+            "members": (),
+        }
+    return {
+        "group_id": name,
+        "error_code": 0,
+        "group_state": state_of(view.state),
+        "group_epoch": view.generation,
+        "assignment_epoch": view.generation,
+        "assignor_name": view.assignor,
+        "members": [
+            {
+                "member_id": member.member_id,
+                "instance_id": member.instance_id or None,
+                "member_epoch": member.epoch,
+                "client_id": member.client,
+                "client_host": member.host or IN_PROCESS,
+                "subscribed_topic_names": member.names,
+                "subscribed_topic_regex": member.regex or None,
+                "assignment": {"topic_partitions": by_topic(call, member.may_read)},
+                "target_assignment": {"topic_partitions": by_topic(call, member.target)},
+                "member_type": _CONSUMER_MEMBER,
+            }
+            for member in members
+        ],
+    }
+
+
+def _delete_groups(call: Call, request: Any) -> Answer:
+    """Forget groups without members, and what they have committed.
+
+    Of a share group its subscriptions are deleted; for a while the window can bring them back.
+    """
+    return later("results", lambda name: {"group_id": name, "error_code": _delete(call, name)}, request.groups_names)
+
+
+def _delete(call: Call, name: str) -> int:
+    try:
+        call.must(ADMIN, "group", name)
+        shared = call.broker.share_groups
+        delete = shared.delete if name in shared.names() else call.broker.groups.delete
+        call.shared.host.admin(partial(delete, group=name))
+    except BrokerError as error:
+        return kafka_code(error)
+    return 0
+
+
+APIS = (
+    Api("DescribeGroups", 15, 0, 6, _describe_groups),
+    Api("ListGroups", 16, 0, 5, _list_groups),
+    Api("DeleteGroups", 42, 0, 2, _delete_groups),
+    Api("ConsumerGroupDescribe", 69, 0, 1, _consumer_group_describe),
+)

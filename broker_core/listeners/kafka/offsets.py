@@ -1,0 +1,194 @@
+"""Committed offsets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.groups.protocol import TopicPartition
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    READ,
+    Answer,
+    Api,
+    Call,
+    ForbiddenError,
+    Kept,
+    given,
+    kafka_code,
+    sliced,
+)
+from broker_core.listeners.kafka.codec import Body
+
+
+def _offset_commit(call: Call, request: Any) -> Answer:
+    """A group's offsets, partition by partition; backwards too, as Kafka allows.
+
+    A member commits in its generation; a client without one (generation -1) commits for a group without members.
+    Left out: retention times of single commits (v2 to v4), as in Kafka since 2.1.
+
+    Commit each partition that can be committed; an error of one does not affect the others.
+    """
+    errors: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, OffsetAndMetadata] = {}
+    for topic in request.topics:
+        for each in topic.partitions:
+            place = (topic.name, each.partition_index)
+            try:
+                call.must(READ, "group", request.group_id)
+                call.must_topic(READ, topic.name)
+                call.broker.logs.partition(*place)
+            except BrokerError as error:
+                errors[place] = kafka_code(error)
+                continue
+            offsets[place] = OffsetAndMetadata(
+                each.committed_offset,
+                each.committed_metadata or "",
+                given(each, "committed_leader_epoch", -1),
+            )
+    for place, value in offsets.items():
+        errors[place] = _commit(call, request, {place: value})
+    topics = [
+        {
+            "name": topic.name,
+            "partitions": [
+                {"partition_index": each.partition_index, "error_code": errors[topic.name, each.partition_index]}
+                for each in topic.partitions
+            ],
+        }
+        for topic in request.topics
+    ]
+    return Kept({"topics": topics})
+
+
+def _commit(call: Call, request: Any, offsets: dict[TopicPartition, OffsetAndMetadata]) -> int:
+    generation = getattr(request, "generation_id_or_member_epoch", -1)
+    group, member_id = request.group_id, request.member_id
+    client, reader = call.broker.groups.clients(group).get(member_id, call.client), member_id
+    if not member_id:
+        ((place, value),) = offsets.items()
+        reader = call.shared.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
+    try:
+        call.broker.offsets.commit(
+            call.now_ns, group, client, member_id, generation, offsets, backwards=True, reader=reader
+        )
+    except BrokerError as error:
+        return kafka_code(error)
+    return 0
+
+
+_FIRST_WITH_GROUPS = 8
+_FIRST_WITH_ERRORS_OF_GROUPS = 2
+
+
+def _offset_fetch(call: Call, request: Any) -> Answer:
+    """What groups have committed; -1 where they have not. From v8 on several groups at once.
+
+    An error of a group stands beside its topics, of which none are answered; in v1, which has no place for it, in
+    each partition. Where the request asks for stable offsets (v7), one that an open transaction is about to commit
+    is answered with UNSTABLE_OFFSET_COMMIT, and the client asks again.
+    """
+    if call.version >= _FIRST_WITH_GROUPS:
+        stable = request.require_stable
+        groups = {each.group_id: each for each in request.groups}.values()
+        return sliced(call, "groups", (_group(call, each.group_id, each.topics, stable=stable) for each in groups))
+    return _group(call, request.group_id, request.topics, stable=getattr(request, "require_stable", False))
+
+
+def refused_offset_fetch(call: Call, request: Any, code: int) -> Body:
+    """The answer to a request that is not served."""
+    if call.version >= _FIRST_WITH_GROUPS:
+        return {"groups": [_refused(call, each.group_id, each.topics, code) for each in request.groups]}
+    return _refused(call, request.group_id, request.topics, code)
+
+
+def _refused(call: Call, group: str, topics: Any, code: int) -> Body:
+    rows: list[dict[str, Any]] = []
+    if call.version < _FIRST_WITH_ERRORS_OF_GROUPS:
+        rows = [
+            {
+                "name": each.name,
+                "partitions": [_nothing(number, code) for number in each.partition_indexes],
+            }
+            for each in topics
+        ]
+    return {"group_id": group, "topics": rows, "error_code": code}
+
+
+def _nothing(number: int, code: int) -> Body:
+    return {
+        "partition_index": number,
+        "committed_offset": -1,
+        "committed_leader_epoch": -1,
+        "metadata": "",
+        "error_code": code,
+    }
+
+
+def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
+    try:
+        call.must(READ, "group", group)
+    except BrokerError as error:
+        return _refused(call, group, topics, kafka_code(error))
+    known = call.broker.groups.offsets.fetch_all(group)
+    unstable = call.broker.transactions.unstable_offsets(group) if stable else ()
+    if topics is None:
+        wanted: dict[str, list[int]] = {}
+        readable = call.readable({name for name, _ in known})
+        for name, number in sorted(at for at in known if at[0] in readable):
+            wanted.setdefault(name, []).append(number)
+    else:
+        wanted = {each.name: list(each.partition_indexes) for each in topics}
+    found = []
+    for name, numbers in wanted.items():
+        rows = []
+        if not call.may(READ, "topic", name):
+            code = kafka_code(ForbiddenError("topic", name))
+            found.append({"name": name, "partitions": [_nothing(number, code) for number in numbers]})
+            continue
+        for number in numbers:
+            moving = (name, number) in unstable
+            value = None if moving else known.get((name, number))
+            rows.append(
+                {
+                    "partition_index": number,
+                    "committed_offset": -1 if value is None else value.offset,
+                    "committed_leader_epoch": -1 if value is None else value.leader_epoch,
+                    "metadata": "" if value is None else value.metadata,
+                    "error_code": ErrorCode.UNSTABLE_OFFSET_COMMIT.code if moving else 0,
+                }
+            )
+        found.append({"name": name, "partitions": rows})
+    return {"group_id": group, "topics": found, "error_code": 0}
+
+
+_GROUP_SUBSCRIBED_TO_TOPIC = 86
+
+
+def _offset_delete(call: Call, request: Any) -> Answer:
+    """Forget what a group has committed for partitions that none of its members reads."""
+    group = request.group_id
+    try:
+        call.must(ADMIN, "group", group)
+        if group not in call.broker.groups.groups():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
+    except BrokerError as error:
+        return {"error_code": kafka_code(error), "topics": ()}
+    subscribed = set(call.broker.groups.view(call.now_ns, group).topics)
+    topics = []
+    for topic in request.topics:
+        code = _GROUP_SUBSCRIBED_TO_TOPIC if topic.name in subscribed else 0
+        for each in topic.partitions:
+            if not code:
+                call.broker.groups.offsets.delete(group, topic.name, each.partition_index)
+        rows = [{"partition_index": each.partition_index, "error_code": code} for each in topic.partitions]
+        topics.append({"name": topic.name, "partitions": rows})
+    return {"error_code": 0, "topics": topics}
+
+
+APIS = (
+    Api("OffsetCommit", 8, 2, 9, _offset_commit),
+    Api("OffsetFetch", 9, 1, 9, _offset_fetch),
+    Api("OffsetDelete", 47, 0, 0, _offset_delete),
+)

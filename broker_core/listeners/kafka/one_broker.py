@@ -1,0 +1,295 @@
+"""What Kafka offers for clusters of several brokers, answered for one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+from kio.schema.errors import ErrorCode as KafkaError
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    CLUSTER_ID,
+    DONE,
+    LEADER_EPOCH,
+    NODE_ID,
+    READ,
+    Answer,
+    Api,
+    Call,
+    KafkaOnlyError,
+    Later,
+    failed,
+    gathered,
+    kafka_code,
+    outcome,
+)
+from broker_core.listeners.kafka.codec import Body
+
+
+def _describe_cluster(call: Call, request: Any) -> Answer:
+    """The one broker."""
+    return {
+        **DONE,
+        "endpoint_type": 1,
+        "cluster_id": CLUSTER_ID,
+        "controller_id": NODE_ID,
+        "brokers": [call.this_node],
+        "cluster_authorized_operations": -(1 << 31),
+    }
+
+
+_METADATA = ("__cluster_metadata", 0)
+
+
+def _describe_quorum(call: Call, request: Any) -> Answer:
+    """The quorum of the metadata is the one broker.
+
+    There is no log of metadata; its offsets are the number of changes of the catalog since the start.
+    """
+    call.must(READ, "broker")
+    return {
+        **DONE,
+        "topics": [
+            {
+                "topic_name": topic.topic_name,
+                "partitions": [_partition(call, topic.topic_name, each.partition_index) for each in topic.partitions],
+            }
+            for topic in request.topics
+        ],
+        "nodes": [
+            {"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]},
+        ],
+    }
+
+
+def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
+    if (topic, partition) != _METADATA:
+        nothing = {"leader_id": -1, "leader_epoch": -1, "high_watermark": -1, "current_voters": (), "observers": ()}
+        error = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{partition} is not a log of metadata")
+        return {"partition_index": partition, **nothing, **failed(error)}
+    logs = call.broker.logs
+    now_ms = logs.epoch_ms + call.now_ns // NS_PER_MS
+    return {
+        "partition_index": partition,
+        **DONE,
+        "leader_id": NODE_ID,
+        "leader_epoch": LEADER_EPOCH,
+        "high_watermark": logs.revision,
+        "current_voters": [
+            {
+                "replica_id": NODE_ID,
+                "log_end_offset": logs.revision,
+                "last_fetch_timestamp": now_ms,
+                "last_caught_up_timestamp": now_ms,
+            }
+        ],
+        "observers": (),
+    }
+
+
+# The levels of Kafka 4 that are served. Clients that know transaction.version 2 end transactions as KIP-890 has it.
+FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
+
+
+def _update_features(call: Call, request: Any) -> Answer:
+    """The levels that ApiVersions names are the only ones. A feature that is at the level already is updated; every
+    other level is refused.
+    """
+    call.must(ADMIN, "broker")
+    results = [
+        {"feature": each.feature, **outcome(_update, each.feature, each.max_version_level)}
+        for each in request.feature_updates
+    ]
+    first = next((each for each in results if each["error_code"]), DONE)
+    return {"error_code": first["error_code"], "error_message": first["error_message"], "results": results}
+
+
+def _update(feature: str, level: int) -> None:
+    if FEATURES.get(feature) != level:
+        there = f"it is at {FEATURES[feature]}" if feature in FEATURES else f"there are {', '.join(FEATURES)}"
+        raise KafkaOnlyError(KafkaError.invalid_update_version, f"{feature[:249]} at level {level}; {there}")
+
+
+def _unregister_broker(call: Call, request: Any) -> Answer:
+    """The one broker stays, and there is no other."""
+    call.must(ADMIN, "broker")
+    if request.broker_id == NODE_ID:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"broker {NODE_ID} is this one, which runs")
+    raise KafkaOnlyError(KafkaError.broker_id_not_registered, f"there is no broker {request.broker_id}")
+
+
+_PREFERRED, _UNCLEAN = 0, 1
+
+
+def _elect_leaders(call: Call, request: Any) -> Answer:
+    """The one broker leads every partition already, and is its preferred leader. ELECTION_NOT_NEEDED for each
+    partition that is named; nothing where all are meant, as in Kafka.
+    """
+    call.must(ADMIN, "broker")
+    if getattr(request, "election_type", _PREFERRED) not in {_PREFERRED, _UNCLEAN}:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
+    return {
+        "error_code": 0,
+        "replica_election_results": [
+            {
+                "topic": each.topic,
+                "partition_result": [
+                    {"partition_id": number, **outcome(_elect, call, each.topic, number)} for number in each.partitions
+                ],
+            }
+            for each in request.topic_partitions or ()
+        ],
+    }
+
+
+def _elect(call: Call, topic: str, partition: int) -> None:
+    call.broker.logs.partition(topic, partition)
+    raise KafkaOnlyError(KafkaError.election_not_needed, f"broker 0 leads {topic}-{partition}")
+
+
+def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
+    """A reassignment to this broker is done already; another one is refused, and there is none to cancel."""
+    call.must(ADMIN, "broker")
+    return {
+        **DONE,
+        "allow_replication_factor_change": getattr(request, "allow_replication_factor_change", True),
+        "responses": [
+            {
+                "name": topic.name,
+                "partitions": [
+                    {
+                        "partition_index": each.partition_index,
+                        **outcome(_reassign, call, topic.name, each),
+                    }
+                    for each in topic.partitions
+                ],
+            }
+            for topic in request.topics
+        ],
+    }
+
+
+def _reassign(call: Call, topic: str, asked: Any) -> None:
+    call.broker.logs.partition(topic, asked.partition_index)
+    if asked.replicas is None:
+        raise KafkaOnlyError(KafkaError.no_reassignment_in_progress, f"{topic}-{asked.partition_index} does not move")
+    if asked.replicas != (NODE_ID,):
+        raise KafkaOnlyError(
+            KafkaError.invalid_replica_assignment,
+            f"replicas {list(asked.replicas)}, and there is broker {NODE_ID} alone",
+        )
+
+
+def _list_partition_reassignments(call: Call, request: Any) -> Answer:
+    """None is ever under way."""
+    call.must(READ, "broker")
+    return {**DONE, "topics": ()}
+
+
+def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
+    """There is one log directory, in which every partition is already. Nothing moves; another directory is
+    LOG_DIR_NOT_FOUND.
+    """
+    return {
+        "results": [
+            {
+                "topic_name": topic.name,
+                "partitions": [
+                    {
+                        "partition_index": number,
+                        **outcome(_move, call, each.path, topic.name, number),
+                    }
+                    for number in topic.partitions
+                ],
+            }
+            for each in request.dirs
+            for topic in each.topics
+        ]
+    }
+
+
+def _move(call: Call, path: str, topic: str, partition: int) -> None:
+    call.must(ADMIN, "broker")
+    if path != directory(call):
+        raise KafkaOnlyError(KafkaError.log_dir_not_found, f"{path[:249]}; there is {directory(call)}")
+    call.broker.logs.partition(topic, partition)
+
+
+_IN_MEMORY = "memory"
+_UNKNOWN_BYTES = -1
+
+
+def _describe_log_dirs(call: Call, request: Any) -> Answer:
+    """The data directory, its disk, and the size of each partition in it.
+
+    A broker in memory has one directory, `memory`, and no disk. Left out: several directories.
+
+    The sizes of the partitions that are asked for, of all where none are.
+    """
+    try:
+        call.must(READ, "broker")
+    except BrokerError as error:
+        return {"error_code": kafka_code(error), "results": ()}
+    wanted = None if request.topics is None else {each.topic: set(each.partitions) for each in request.topics}
+    names = call.broker.topics.names() if wanted is None else tuple(wanted)
+
+    def work() -> Body:
+        topics = gathered(call, _topics(call, names, wanted))
+        return {"error_code": 0, "results": [{"error_code": 0, **_disk(call), "topics": topics}]}
+
+    return Later(work)
+
+
+def _topics(call: Call, names: tuple[str, ...], wanted: dict[str, set[int]] | None) -> Iterator[dict[str, Any]]:
+    for name in names:
+        if name not in call.broker.topics or not call.may(READ, "topic", name):
+            continue
+        rows = [
+            {"partition_index": number, "partition_size": log.size_bytes, "offset_lag": 0, "is_future_key": False}
+            for number, log in enumerate(call.broker.logs.topic(name).log.partitions)
+            if wanted is None or number in wanted[name]
+        ]
+        yield {"name": name, "partitions": rows}
+
+
+def directory(call: Call) -> str:
+    """The one log directory."""
+    return str(call.shared.host.path or _IN_MEMORY)
+
+
+def _disk(call: Call) -> dict[str, Any]:
+    path = call.shared.host.path
+    usage = None if path is None else shutil.disk_usage(path)
+    return {
+        "log_dir": directory(call),
+        "total_bytes": _UNKNOWN_BYTES if usage is None else usage.total,
+        "usable_bytes": _UNKNOWN_BYTES if usage is None else usage.free,
+    }
+
+
+def _refuse_tokens(call: Call, request: Any) -> Answer:
+    """Delegation tokens (KIP-48): refused, as by a cluster without a secret key for them.
+    DELEGATION_TOKEN_AUTH_DISABLED.
+    """
+    return {"error_code": KafkaError.delegation_token_auth_disabled.value}
+
+
+APIS = (
+    Api("AlterReplicaLogDirs", 34, 1, 2, _alter_replica_log_dirs),
+    Api("DescribeLogDirs", 35, 1, 5, _describe_log_dirs),
+    Api("CreateDelegationToken", 38, 1, 3, _refuse_tokens),
+    Api("RenewDelegationToken", 39, 1, 2, _refuse_tokens),
+    Api("ExpireDelegationToken", 40, 1, 2, _refuse_tokens),
+    Api("DescribeDelegationToken", 41, 1, 3, _refuse_tokens),
+    Api("ElectLeaders", 43, 0, 2, _elect_leaders),
+    Api("AlterPartitionReassignments", 45, 0, 1, _alter_partition_reassignments),
+    Api("ListPartitionReassignments", 46, 0, 0, _list_partition_reassignments),
+    Api("DescribeQuorum", 55, 0, 2, _describe_quorum),
+    Api("UpdateFeatures", 57, 0, 2, _update_features),
+    Api("DescribeCluster", 60, 0, 2, _describe_cluster),
+    Api("UnregisterBroker", 64, 0, 0, _unregister_broker),
+)

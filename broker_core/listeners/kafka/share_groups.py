@@ -1,0 +1,261 @@
+"""Share groups (KIP-932): members and offsets."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from broker_core.broker.share_groups import JOINING
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    DONE,
+    LEADER_EPOCH,
+    READ,
+    Answer,
+    Api,
+    Call,
+    Later,
+    Waiting,
+    all_of,
+    failed,
+    sliced,
+)
+from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
+from broker_core.replies import Reply
+
+
+def _share_group_heartbeat(call: Call, request: Any) -> Answer:
+    """A member joins, is there, and leaves; every member may take from every partition.
+
+    The first member that subscribes to a topic makes the group's subscription to it, a queue that the window shows.
+    Left out: racks.
+    """
+    group, names = request.group_id, request.subscribed_topic_names
+    topics = None if names is None else tuple(name for name in names if call.may(READ, "topic", name))
+    known = {each.member_id: each.topics for each in call.broker.share_groups.members(group)} if topics is None else {}
+    missing = call.broker.share_groups.missing(group, known.get(request.member_id, ()) if topics is None else topics)
+    if missing and call.may(READ, "group", group):
+        return Later(lambda: _subscribe(call, request, topics, missing))
+    return _beat(call, request, topics, call.now_ns)
+
+
+def _subscribe(call: Call, request: Any, topics: tuple[str, ...] | None, missing: tuple[str, ...]) -> Body:
+    host, share_groups = call.shared.host, call.broker.share_groups
+    try:
+        for topic in missing:
+            host.admin(partial(share_groups.subscribe, group=request.group_id, topic=topic))
+    except BrokerError as error:
+        return _refused(call, request, error)
+    return host.call(lambda now_ns: _beat(call, request, topics, now_ns))
+
+
+def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int) -> Body:
+    share_groups, group, member_id = call.broker.share_groups, request.group_id, request.member_id
+    try:
+        call.must(READ, "group", group)
+        if request.member_epoch == JOINING and not member_id:
+            member_id = call.shared.pending.new(call.client)
+        others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
+        holder = call.shared.pending.label(group, call.client, others, member_id, call.connection.id)
+        keeps = call.shared.share_sessions.is_open(group, member_id)
+        told = share_groups.heartbeat(now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps)
+    except BrokerError as error:
+        return _refused(call, request, error)
+    return {
+        "error_code": 0,
+        "member_id": member_id,
+        "member_epoch": told.epoch,
+        "heartbeat_interval": call.broker.groups.config.consumer_heartbeat_interval_ms,
+        "assignment": None if told.topics is None else {"topic_partitions": by_topic(call, places(call, told.topics))},
+    }
+
+
+def places(call: Call, topics: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """All partitions of `topics`; of a work queue, all its priorities."""
+    logs = call.broker.logs
+    return tuple(
+        (topic, partition) for topic in topics if logs.get(topic) for partition in range(logs.partition_count(topic))
+    )
+
+
+def _refused(call: Call, request: Any, error: BrokerError) -> Body:
+    call.connection.failed(str(error))
+    return {
+        **failed(error),
+        "member_id": request.member_id,
+        "member_epoch": request.member_epoch,
+        "assignment": None,
+    }
+
+
+def _share_group_describe(call: Call, request: Any) -> Answer:
+    """The members of share groups, and what they may take from."""
+    return sliced(call, "groups", (_described(call, name) for name in dict.fromkeys(request.group_ids)))
+
+
+def _described(call: Call, name: str) -> dict[str, Any]:
+    try:
+        call.must(READ, "group", name)
+        view = call.broker.share_groups.view(name)
+        call.must_read_all(topic for member in view.members for topic in member.topics)
+    except BrokerError as error:
+        return {
+            "group_id": name,
+            **failed(error),
+            "group_state": "Dead",
+            "assignor_name": "",
+            "members": (),
+        }
+    return {
+        "group_id": name,
+        "error_code": 0,
+        "group_state": view.state,
+        "group_epoch": view.epoch,
+        "assignment_epoch": view.epoch,
+        "assignor_name": "simple",
+        "members": [
+            {
+                "member_id": member.member_id,
+                "member_epoch": member.epoch,
+                "client_id": member.holder,
+                "client_host": "/127.0.0.1",
+                "subscribed_topic_names": member.topics,
+                "assignment": {"topic_partitions": by_topic(call, places(call, member.topics))},
+            }
+            for member in view.members
+        ],
+    }
+
+
+_UNKNOWN = -1
+
+
+def _describe_share_group_offsets(call: Call, request: Any) -> Answer:
+    """Where each partition of a share group starts, and how many messages are open.
+
+    The start offset is the first that is not finished; the lag counts what is ready, delayed or leased. A topic
+    that the group has no subscription to is answered with -1 for both.
+    """
+    groups = {each.group_id: each for each in request.groups}.values()
+    return sliced(call, "groups", (_offsets_of(call, each) for each in groups))
+
+
+def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
+    group, share_groups = asked.group_id, call.broker.share_groups
+    try:
+        call.must(READ, "group", group)
+        if group not in share_groups.names():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
+    except BrokerError as error:
+        return {"group_id": group, "topics": (), **failed(error)}
+    if asked.topics is None:
+        # A group that does not say which means all that it reads.
+        topics = [
+            (name, range(call.broker.logs.partition_count(name)))
+            for name in share_groups.subscribed(group)
+            if call.may(READ, "topic", name)
+        ]
+    else:
+        topics = [(each.topic_name, each.partitions) for each in asked.topics]
+    rows = [
+        {
+            "topic_name": name,
+            "topic_id": call.topic_id(name),
+            "partitions": [_partition(call, group, name, number) for number in partitions],
+        }
+        for name, partitions in topics
+    ]
+    return {"group_id": group, "topics": rows, **DONE}
+
+
+def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any]:
+    nothing = {"partition_index": number, "start_offset": _UNKNOWN, "leader_epoch": LEADER_EPOCH, "lag": _UNKNOWN}
+    try:
+        call.must(READ, "topic", topic)
+        position = call.broker.share_groups.position(group, topic, number)
+        if position is None:
+            call.must_topic(READ, topic)
+            return {**nothing, **DONE}
+    except BrokerError as error:
+        return {**nothing, **failed(error)}
+    found = {"start_offset": position.start_offset, "lag": position.lag}
+    return {**nothing, **found, **DONE}
+
+
+def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
+    """A share group without members goes on at other offsets.
+
+    Messages below the offset are finished; those from it on are delivered, again where they were, with a new
+    delivery count. What the group has no subscription to, and a work queue, cannot be altered.
+    """
+    group = request.group_id
+    try:
+        call.must(ADMIN, "group", group)
+        call.broker.share_groups.must_be_empty(group)
+    except BrokerError as error:
+        return {**failed(error), "responses": ()}
+    outcomes = [
+        (topic, [_alter(call, group, topic.topic_name, each) for each in topic.partitions]) for topic in request.topics
+    ]
+    body = {
+        **DONE,
+        "responses": [
+            {
+                "topic_name": topic.topic_name,
+                "topic_id": call.topic_id(topic.topic_name),
+                "partitions": [row for _, row in rows],
+            }
+            for topic, rows in outcomes
+        ],
+    }
+    return Waiting(all_of(written for _, rows in outcomes for written, _ in rows), lambda _reply, _now_ns: body)
+
+
+def _alter(call: Call, group: str, topic: str, asked: Any) -> tuple[Reply[None], dict[str, Any]]:
+    row = {"partition_index": asked.partition_index, **DONE}
+    try:
+        call.must_topic(READ, topic)
+        written = call.broker.share_groups.reset(
+            call.now_ns, group, topic, asked.partition_index, asked.start_offset, call.client
+        )
+    except BrokerError as error:
+        return Reply.of(None), {**row, **failed(error)}
+    return written, row
+
+
+def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
+    """A share group without members forgets what it has read of topics.
+
+    The subscriptions that hold it are deleted, with their dead letters; for a while the window can bring them back.
+    """
+    try:
+        call.must(ADMIN, "group", request.group_id)
+        call.broker.share_groups.must_be_empty(request.group_id)
+    except BrokerError as error:
+        return {**failed(error), "responses": ()}
+    return Later(lambda: _all(call, request.group_id, [each.topic_name for each in request.topics]))
+
+
+def _all(call: Call, group: str, topics: list[str]) -> Body:
+    return {**DONE, "responses": [_delete(call, group, topic) for topic in topics]}
+
+
+def _delete(call: Call, group: str, topic: str) -> dict[str, Any]:
+    row = {"topic_name": topic, "topic_id": call.topic_id(topic), **DONE}
+    try:
+        call.must(READ, "topic", topic)
+        call.shared.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))
+    except BrokerError as error:
+        return {**row, **failed(error)}
+    return row
+
+
+APIS = (
+    Api("ShareGroupHeartbeat", 76, 1, 1, _share_group_heartbeat),
+    Api("ShareGroupDescribe", 77, 1, 1, _share_group_describe),
+    Api("DescribeShareGroupOffsets", 90, 0, 1, _describe_share_group_offsets),
+    Api("AlterShareGroupOffsets", 91, 0, 0, _alter_share_group_offsets),
+    Api("DeleteShareGroupOffsets", 92, 0, 0, _delete_share_group_offsets),
+)

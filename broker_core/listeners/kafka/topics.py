@@ -1,0 +1,177 @@
+"""Topics: create, grow, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.kafka.call import ADMIN, DONE, Answer, Api, Call, Later, failed, kafka_code, later
+from broker_core.listeners.kafka.codec import Body
+from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
+from broker_core.names import check_name
+
+_SOURCE_TOPIC = 1
+_END = -1  # of a partition
+_FIRST_WITH_IDS = 6
+_DEFAULT_PARTITIONS = 1
+
+
+def _create_topics(call: Call, request: Any) -> Answer:
+    """Topics with partitions and settings by Kafka's names.
+
+    There is one broker, so the replication factor is 1 (or -1). Left out: assignments of replicas.
+    """
+    return _saved(call, "topics", lambda: [_create(call, each, request.validate_only) for each in request.topics])
+
+
+def _saved(call: Call, field: str, rows: Callable[[], list[dict[str, Any]]]) -> Later:
+    """What `rows` changes is written once, at its end."""
+
+    def work() -> Body:
+        with call.shared.host.saved_at_end():
+            return {field: rows()}
+
+    return Later(work)
+
+
+def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
+    name, host = asked.name, call.shared.host
+    try:
+        call.must(ADMIN, "topic", name)
+        if asked.assignments:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "there is one broker, so replicas cannot be assigned")
+        if asked.replication_factor not in {-1, 1}:
+            raise BrokerError(
+                ErrorCode.INVALID_REPLICATION_FACTOR, f"{asked.replication_factor}, and there is one broker; take 1"
+            )
+        partitions = _DEFAULT_PARTITIONS if asked.num_partitions == -1 else asked.num_partitions
+        settings = [(each.name, each.value) for each in asked.configs]
+        log, kept = with_settings(host.config.log, settings), with_kept({}, settings)
+        check_name(name, "topic")
+
+        def create(now_ns: int) -> None:
+            if not validate_only:
+                call.broker.topics.create(now_ns, name, partitions, log=log)
+                call.broker.logs.topic(name).kafka_settings = kept
+            else:
+                call.broker.logs.check_new(name)
+
+        host.admin(create)
+    except BrokerError as error:
+        return {
+            "name": name,
+            "topic_config_error_code": 0,
+            "num_partitions": -1,
+            "replication_factor": -1,
+            **failed(error),
+        }
+    return {
+        "name": name,
+        "topic_id": call.topic_id(name),
+        **DONE,
+        "num_partitions": partitions,
+        "replication_factor": 1,
+        "configs": [
+            {
+                "name": each.name,
+                "value": text_of(each, log),
+                "read_only": False,
+                "config_source": _SOURCE_TOPIC,
+                "is_sensitive": False,
+            }
+            for each in SETTINGS
+        ],
+    }
+
+
+def _create_partitions(call: Call, request: Any) -> Answer:
+    """More partitions for topics; keys may land elsewhere from then on."""
+    return _saved(call, "results", lambda: [_add(call, each, request.validate_only) for each in request.topics])
+
+
+def _add(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
+
+    def add(now_ns: int) -> None:
+        present = call.broker.logs.partition_count(asked.name)
+        if asked.count <= present:
+            raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"{asked.name} has {present} already")
+        if not validate_only:
+            call.broker.topics.add_partitions(now_ns, asked.name, asked.count)
+
+    try:
+        call.must(ADMIN, "topic", asked.name)
+        call.shared.host.admin(add)
+    except BrokerError as error:
+        return {"name": asked.name, **failed(error)}
+    return {"name": asked.name, **DONE}
+
+
+def _delete_topics(call: Call, request: Any) -> Answer:
+    """Topics go with their messages and with what groups have committed or acquired of them."""
+    if call.version < _FIRST_WITH_IDS:
+        return _saved(call, "responses", lambda: [_delete_topic(call, name) for name in request.topic_names])
+
+    def rows() -> list[dict[str, Any]]:
+        return [
+            _delete_topic(call, call.topic_with(each.topic_id) if each.name is None else each.name, each.topic_id)
+            for each in request.topics
+        ]
+
+    return _saved(call, "responses", rows)
+
+
+def _delete_topic(call: Call, name: str | None, given_id: Any = None) -> dict[str, Any]:
+    try:
+        if name is None:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
+        call.must(ADMIN, "topic", name)
+        topic_id = call.topic_id(name)
+        call.shared.host.admin(partial(_go, call, name))
+    except BrokerError as error:
+        return {"name": name or "", "topic_id": given_id, **failed(error)}
+    return {"name": name, "topic_id": topic_id, **DONE}
+
+
+def _go(call: Call, name: str, now_ns: int) -> None:
+    topics, share_groups = call.broker.topics, call.broker.share_groups
+    topics.check_plain(name, "deleted", but=share_groups.queues_over(name))
+    share_groups.forget_topic(now_ns, name)
+    topics.delete(now_ns, name)
+
+
+def _delete_records(call: Call, request: Any) -> Answer:
+    """The oldest messages of partitions go; -1 is the end."""
+    return later(
+        "topics",
+        lambda topic: {
+            "name": topic.name,
+            "partitions": [_delete_before(call, topic.name, each) for each in topic.partitions],
+        },
+        request.topics,
+    )
+
+
+def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
+    number = asked.partition_index
+
+    def delete(now_ns: int) -> int:
+        call.must_topic(ADMIN, name)
+        log = call.broker.logs.partition(name, number)
+        before = log.high_watermark if asked.offset == _END else asked.offset
+        return call.broker.cleaning.delete_records(now_ns, name, number, before)
+
+    try:
+        start_offset = call.shared.host.admin(delete)
+    except BrokerError as error:
+        return {"partition_index": number, "low_watermark": -1, "error_code": kafka_code(error)}
+    return {"partition_index": number, "low_watermark": start_offset, "error_code": 0}
+
+
+APIS = (
+    Api("CreateTopics", 19, 2, 7, _create_topics),
+    Api("DeleteTopics", 20, 1, 6, _delete_topics),
+    Api("DeleteRecords", 21, 0, 2, _delete_records),
+    Api("CreatePartitions", 37, 0, 3, _create_partitions),
+)

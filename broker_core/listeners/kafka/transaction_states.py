@@ -1,0 +1,119 @@
+"""What is known of producers and their transactions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.reconciling import compiled
+from broker_core.listeners.kafka.call import DONE, READ, Answer, Api, Call, failed, given, kafka_code, sliced
+from broker_core.transactions.states import TransactionState
+
+
+def _describe_producers(call: Call, request: Any) -> Answer:
+    """The idempotent producers that a partition knows, and where their open transactions begin."""
+    rows = (
+        {
+            "name": topic.name,
+            "partitions": [_partition(call, topic.name, number) for number in dict.fromkeys(topic.partition_indexes)],
+        }
+        for topic in request.topics
+    )
+    return sliced(call, "topics", rows)
+
+
+def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
+    try:
+        call.must_topic(READ, name)
+        log = call.broker.logs.partition(name, number)
+    except BrokerError as error:
+        return {"partition_index": number, **failed(error)}
+    opened = log.open_transactions
+    return {
+        "partition_index": number,
+        **DONE,
+        "active_producers": [
+            {
+                "producer_id": producer_id,
+                "producer_epoch": epoch,
+                "last_sequence": -1 if last is None else last.sequence + last.count - 1,
+                "last_timestamp": -1 if last is None else call.broker.logs.epoch_ms + last.published_ns // NS_PER_MS,
+                "coordinator_epoch": 0,
+                "current_txn_start_offset": opened.get(producer_id, -1),
+            }
+            for producer_id, epoch, last in log.producers
+        ],
+    }
+
+
+def _describe_transactions(call: Call, request: Any) -> Answer:
+    """The state of transactional ids, and the partitions of their transactions."""
+    return sliced(call, "transaction_states", (_state(call, each) for each in dict.fromkeys(request.transactional_ids)))
+
+
+def _state(call: Call, transactional_id: str) -> dict[str, Any]:
+    try:
+        call.must(READ, "transactional_id", transactional_id)
+        found = call.broker.transactions.ids().get(transactional_id)
+        if found is None:
+            raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, transactional_id)
+    except BrokerError as error:
+        return {
+            "error_code": kafka_code(error),
+            "transactional_id": transactional_id,
+            "transaction_state": "",
+            "transaction_start_time": 0,
+            "producer_id": -1,
+            "producer_epoch": -1,
+        }
+    topics: dict[str, list[int]] = {}
+    for topic, number in found.partitions:
+        topics.setdefault(topic, []).append(number)
+    readable = call.readable(topics)
+    return {
+        "error_code": 0,
+        "transactional_id": transactional_id,
+        "transaction_state": found.state.value,
+        "transaction_timeout": found.timeout_ms,
+        "transaction_start_time": found.started_ms if found.is_unfinished else -1,
+        "producer_id": found.producer_id,
+        "producer_epoch": found.epoch,
+        "topics": [{"topic": topic, "partitions": numbers} for topic, numbers in topics.items() if topic in readable],
+    }
+
+
+_STATES = frozenset(state.value for state in TransactionState)
+
+
+def _list_transactions(call: Call, request: Any) -> Answer:
+    """Transactional ids that the client may read, by state, by producer and by how long they are open.
+
+    From v2 on also by a pattern that the whole id must fit (KIP-1152).
+    """
+    states, producers = set(request.state_filters), set(request.producer_id_filters)
+    least_ms = given(request, "duration_filter", -1)
+    text = given(request, "transactional_id_pattern", "")
+    pattern = compiled(text) if text else None
+    transactions = call.broker.transactions
+    rows = (
+        {
+            "transactional_id": each.transactional_id,
+            "producer_id": each.producer_id,
+            "transaction_state": each.state.value,
+        }
+        for each in tuple(transactions.ids().values())
+        if call.may(READ, "transactional_id", each.transactional_id)
+        and (pattern is None or pattern.fullmatch(each.transactional_id))
+        and (not states or each.state.value in states)
+        and (not producers or each.producer_id in producers)
+        and (least_ms < 0 or (each.is_unfinished and transactions.age_ms(call.now_ns, each) >= least_ms))
+    )
+    return sliced(call, "transaction_states", rows, error_code=0, unknown_state_filters=sorted(states - _STATES))
+
+
+APIS = (
+    Api("DescribeProducers", 61, 0, 0, _describe_producers),
+    Api("DescribeTransactions", 65, 0, 0, _describe_transactions),
+    Api("ListTransactions", 66, 0, 2, _list_transactions),
+)

@@ -1,0 +1,289 @@
+"""Transactions of producers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.groups.protocol import TopicPartition
+from broker_core.listeners.kafka.call import READ, WRITE, Answer, Api, Call, Waiting, given, kafka_code
+from broker_core.listeners.kafka.codec import Body
+from broker_core.log.batch import ProducerStamp
+from broker_core.replies import Reply, all_done
+from broker_core.transactions.coordinator import NOBODY
+from broker_core.transactions.transaction import Identity, PendingOffset, Place
+
+T = TypeVar("T")
+_NEVER = 1 << 15  # no version of the API has the error
+
+
+def _identity_of(request: Any) -> Identity:
+    return Identity(request.producer_id, request.producer_epoch)
+
+
+def _code_of(call: Call, error: Exception | None, fenced_from: int) -> int:
+    """The number of an error; versions before `fenced_from` know PRODUCER_FENCED as INVALID_PRODUCER_EPOCH."""
+    if error is not None:
+        call.connection.failed(str(error))
+    if isinstance(error, BrokerError) and error.code is ErrorCode.PRODUCER_FENCED and call.version < fenced_from:
+        return ErrorCode.INVALID_PRODUCER_EPOCH.code
+    return kafka_code(error)
+
+
+def _answered(
+    call: Call, ask: Callable[[], Reply[T]], body: Callable[[int, T | None], Body], *, fenced_from: int
+) -> Answer:
+    """`body(error number, result)` when what was asked for is settled; the result is None with an error."""
+    try:
+        reply = ask()
+    except BrokerError as error:
+        return body(_code_of(call, error, fenced_from), None)
+
+    def answer(_reply: Reply[Any], _now_ns: int) -> Body:
+        if reply.error is not None:
+            return body(_code_of(call, reply.error, fenced_from), None)
+        return body(0, reply.result())
+
+    return Waiting(reply, answer)
+
+
+def _init_producer_id(call: Call, request: Any) -> Answer:
+    """An id for a producer that is idempotent, or that of a transactional id.
+
+    With a transactional id the producer that had it before is fenced off, and what it has left open is aborted; the
+    answer comes when that is done. From v3 on a producer names what it has, to go on after an error (KIP-360). Left
+    out: two-phase commit (v6, KIP-939).
+    """
+    if request.transactional_id is None:
+        return _body(0, Identity(*call.broker.producer_ids.register()))
+    known = Identity(getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1))
+
+    def ask() -> Reply[Identity]:
+        call.must(WRITE, "transactional_id", request.transactional_id)
+        return call.broker.transactions.begin_session(
+            call.now_ns,
+            request.transactional_id,
+            request.transaction_timeout,
+            client=call.client,
+            known=NOBODY if known.producer_id < 0 else known,
+        )
+
+    return _answered(call, ask, _body, fenced_from=4)
+
+
+def _body(error: int, identity: Identity | None) -> Body:
+    producer_id, epoch = identity or NOBODY
+    return {"error_code": error, "producer_id": producer_id, "producer_epoch": epoch}
+
+
+_FENCED_FROM = 2  # in AddPartitionsToTxn, AddOffsetsToTxn and EndTxn
+_FIRST_WITH_MANY = 4
+_NOT_ATTEMPTED = 55
+_Outcome = Reply[None] | BrokerError
+
+
+def _add_partitions_to_txn(call: Call, request: Any) -> Answer:
+    """These partitions belong to the producer's transaction, which begins with the first of them.
+
+    All of them are added, or none. From v4 on the request has several transactions, and may ask only to verify
+    (KIP-890).
+    """
+    if call.version < _FIRST_WITH_MANY:
+        identity = Identity(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
+        topics = request.v3_and_below_topics
+        judged, outcome = _add(call, request.v3_and_below_transactional_id, identity, topics, verify_only=False)
+
+        def one(_reply: Reply[Any], _now_ns: int) -> Mapping[str, Any]:
+            return {"results_by_topic_v3_and_below": _rows(call, topics, judged, outcome)}
+
+        return Waiting(_settled(outcome), one)
+    found = [
+        (each, *_add(call, each.transactional_id, _identity_of(each), each.topics, verify_only=each.verify_only))
+        for each in request.transactions
+    ]
+
+    def many(_reply: Reply[Any], _now_ns: int) -> Mapping[str, Any]:
+        rows = [
+            {"transactional_id": each.transactional_id, "topic_results": _rows(call, each.topics, judged, outcome)}
+            for each, judged, outcome in found
+        ]
+        return {"error_code": 0, "results_by_transaction": rows}
+
+    return Waiting(all_done([_settled(outcome) for _, _, outcome in found]), many)
+
+
+def _settled(outcome: _Outcome) -> Reply[None]:
+    return Reply.of(None) if isinstance(outcome, BrokerError) else outcome
+
+
+def _add(
+    call: Call, transactional_id: str, identity: Identity, topics: Any, *, verify_only: bool
+) -> tuple[dict[Place, int], _Outcome]:
+    """What is wrong with single partitions, and what becomes of the others."""
+    judged: dict[Place, int] = {}
+    places = [Place(topic.name, number) for topic in topics for number in topic.partitions]
+    transactions = call.broker.transactions
+    try:
+        call.must(WRITE, "transactional_id", transactional_id)
+        for place in places:
+            judge = partial(_verify, call, identity) if verify_only else partial(_check, call)
+            try:
+                judge(place)
+            except BrokerError as error:
+                judged[place] = kafka_code(error)
+        if verify_only:
+            return judged, Reply.of(None)
+        if judged:
+            judged.update({place: _NOT_ATTEMPTED for place in places if place not in judged})
+            return judged, Reply.of(None)
+        return judged, transactions.add_partitions(call.now_ns, transactional_id, identity, places)
+    except BrokerError as error:
+        return judged, error
+
+
+def _check(call: Call, place: Place) -> None:
+    call.must_topic(WRITE, place.topic)
+    call.broker.logs.partition(*place)
+
+
+def _verify(call: Call, identity: Identity, place: Place) -> None:
+    try:
+        call.broker.transactions.check_append(ProducerStamp(*identity, 0, True), *place)
+    except BrokerError as error:
+        if error.code is not ErrorCode.INVALID_TXN_STATE:
+            raise
+        raise BrokerError(ErrorCode.TRANSACTION_ABORTABLE, error.about) from error
+
+
+def _rows(call: Call, topics: Any, judged: Mapping[Place, int], outcome: _Outcome) -> list[dict[str, Any]]:
+    failed = _code_of(call, outcome if isinstance(outcome, BrokerError) else outcome.error, _FENCED_FROM)
+    return [
+        {
+            "name": topic.name,
+            "results_by_partition": [
+                {
+                    "partition_index": number,
+                    "partition_error_code": failed or judged.get(Place(topic.name, number), 0),
+                }
+                for number in topic.partitions
+            ],
+        }
+        for topic in topics
+    ]
+
+
+def _add_offsets_to_txn(call: Call, request: Any) -> Answer:
+    """The offsets of a group belong to the producer's transaction."""
+
+    def ask() -> Reply[None]:
+        call.must(WRITE, "transactional_id", request.transactional_id)
+        call.must(READ, "group", request.group_id)
+        return call.broker.transactions.add_group(
+            call.now_ns, request.transactional_id, _identity_of(request), request.group_id
+        )
+
+    return _answered(call, ask, lambda error, _none: {"error_code": error}, fenced_from=_FENCED_FROM)
+
+
+_FIRST_THAT_ADDS = 5
+
+
+def _txn_offset_commit(call: Call, request: Any) -> Answer:
+    """Offsets that a group has committed when the producer's transaction commits, and not before.
+
+    A member of the group is checked as in OffsetCommit where the request names one (v3). From v5 on the group is
+    added to the transaction by the way (KIP-890). One offset that cannot be committed refuses the request.
+    """
+
+    def body(error: int, _none: None) -> Body:
+        return {
+            "topics": [
+                {
+                    "name": topic.name,
+                    "partitions": [
+                        {"partition_index": each.partition_index, "error_code": error} for each in topic.partitions
+                    ],
+                }
+                for topic in request.topics
+            ]
+        }
+
+    return _answered(call, lambda: _put(call, request), body, fenced_from=_NEVER)
+
+
+def _put(call: Call, request: Any) -> Reply[None]:
+    group, transactional_id, identity = request.group_id, request.transactional_id, _identity_of(request)
+    call.must(WRITE, "transactional_id", transactional_id)
+    call.must(READ, "group", group)
+    offsets: dict[TopicPartition, OffsetAndMetadata] = {}
+    for topic in request.topics:
+        call.must_topic(READ, topic.name)
+        for each in topic.partitions:
+            epoch = given(each, "committed_leader_epoch", -1)
+            offsets[topic.name, each.partition_index] = OffsetAndMetadata(
+                each.committed_offset, each.committed_metadata or "", epoch
+            )
+    broker = call.broker
+    for place, value in offsets.items():
+        broker.groups.commits.check(*place, value, beyond_end=True)
+    generation, member_id = getattr(request, "generation_id", -1), getattr(request, "member_id", "")
+    if generation >= 0 or member_id:
+        broker.groups.check_commit(call.now_ns, group, member_id, generation)
+    kept: list[Reply[None]] = []
+    if call.version >= _FIRST_THAT_ADDS:
+        kept.append(broker.transactions.add_group(call.now_ns, transactional_id, identity, group))
+    pending = [
+        PendingOffset(
+            group,
+            *place,
+            value.offset,
+            value.metadata,
+            value.leader_epoch,
+            member=member_id or _reader(call, group, place, value.offset),
+        )
+        for place, value in offsets.items()
+    ]
+    kept.append(broker.transactions.put_offsets(call.now_ns, transactional_id, identity, pending))
+    return kept[0] if len(kept) == 1 else all_done(kept)
+
+
+def _reader(call: Call, group: str, place: TopicPartition, offset: int) -> str:
+    """Who has read, where an older client does not name the member."""
+    for name, member in call.broker.groups.reading(*place):
+        if name == group:
+            return member.member_id
+    return call.shared.readers.committing(call.now_ns, call.broker, call.client, group, place, offset)
+
+
+_FIRST_THAT_BUMPS = 5
+
+
+def _end_txn(call: Call, request: Any) -> Answer:
+    """Commit or abort. The answer comes when every marker is written and every offset kept.
+
+    From v5 on the producer's epoch goes up with each transaction, and the answer names it (KIP-890).
+    """
+
+    def ask() -> Reply[Identity]:
+        call.must(WRITE, "transactional_id", request.transactional_id)
+        return call.broker.transactions.end(
+            call.now_ns,
+            request.transactional_id,
+            _identity_of(request),
+            commits=request.committed,
+            bumps=call.version >= _FIRST_THAT_BUMPS,
+        )
+
+    return _answered(call, ask, _body, fenced_from=_FENCED_FROM)
+
+
+APIS = (
+    Api("InitProducerId", 22, 0, 5, _init_producer_id),
+    Api("AddPartitionsToTxn", 24, 0, 5, _add_partitions_to_txn),
+    Api("AddOffsetsToTxn", 25, 0, 4, _add_offsets_to_txn),
+    Api("EndTxn", 26, 0, 5, _end_txn),
+    Api("TxnOffsetCommit", 28, 0, 5, _txn_offset_commit),
+)
