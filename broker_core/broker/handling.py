@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from inspect import isfunction, signature
+from operator import attrgetter
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from broker_core.broker.handlers import (
-    audits,
-    clock,
-    dead_letters,
-    faults,
-    groups,
-    observe,
-    queues,
-    schemas,
-    share_groups,
-    topics,
-    waiting,
-)
-from broker_core.broker.handlers.table import handlers_of
+from broker_core.broker.handlers import broker as whole_broker
+from broker_core.broker.handlers import groups, queues, schemas, topics
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
@@ -26,10 +18,22 @@ if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
 T = TypeVar("T")
+#: `handler(broker, now_ns, request)` returns the result, or a reply that is settled with it.
+Handlers = dict[type[Request[Any]], Callable[[Any, int, Any], Any]]
 
-TABLE = handlers_of(
-    topics, groups, share_groups, queues, dead_letters, schemas, observe, faults, clock, waiting, audits
-)
+
+def handlers_of(*modules: ModuleType) -> Handlers:
+    """The functions `_x(broker, now_ns, request)` of these modules, by the type of request in their annotations."""
+    found: Handlers = {}
+    for module in modules:
+        for function in filter(isfunction, vars(module).values()):
+            names = [(each.name.lstrip("_"), each.annotation) for each in signature(function).parameters.values()]
+            if [name for name, _ in names] == ["broker", "now_ns", "request"]:
+                found[attrgetter(names[2][1])(module)] = function
+    return found
+
+
+TABLE = handlers_of(topics, groups, queues, schemas, whole_broker)
 
 
 def handle(broker: Broker, now_ns: int, request: Request[T]) -> Reply[T]:

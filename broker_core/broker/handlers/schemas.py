@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT
+from broker_core.broker.handlers import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import schemas
 from broker_core.schemas.compatibility import Compatibility, SchemaKind

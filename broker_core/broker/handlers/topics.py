@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers.table import CLIENT
+from broker_core.broker.handlers import CLIENT
 from broker_core.log.config import LogConfig
 from broker_core.operations import messages, topics
 from broker_core.snapshots import TopicView

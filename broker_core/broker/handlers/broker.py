@@ -1,0 +1,102 @@
+"""The broker as a whole: what is seen of it, faults that clients meet, and, in tests, its clock and a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.broker.conditions import FIELDS, why_never
+from broker_core.broker.handlers import CLIENT
+from broker_core.clock import NS_PER_MS, ns_from_ms
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.filters import FilterError, parse
+from broker_core.operations import audits, clock, faults, observe, waiting
+from broker_core.replies import Reply
+
+if TYPE_CHECKING:
+    from broker_core.broker.broker import Broker
+
+
+def _list_slow_readers(broker: Broker, now_ns: int, request: observe.ListSlowReaders) -> observe.SlowReadersAnswer:
+    max_lag_ns = None if request.max_lag_ms is None else request.max_lag_ms * NS_PER_MS
+    return observe.SlowReadersAnswer(slow_readers=list(broker.views.slow_readers(now_ns, request.max_lag, max_lag_ns)))
+
+
+def _list_damage(broker: Broker, _now_ns: int, _request: observe.ListDamage) -> observe.DamageAnswer:
+    return observe.DamageAnswer(damage=list(broker.corruption.sentences))
+
+
+def _begin_fault(broker: Broker, now_ns: int, request: faults.BeginFault) -> faults.FaultAnswer:
+    name = broker.client_faults.begin(now_ns, request.fault()).name
+    return next(each for each in _answers(broker) if each.name == name)
+
+
+def _list_faults(broker: Broker, _now_ns: int, _request: faults.ListFaults) -> faults.FaultsAnswer:
+    return faults.FaultsAnswer(faults=_answers(broker))
+
+
+def _end_fault(broker: Broker, now_ns: int, request: faults.EndFault) -> None:
+    broker.client_faults.end(now_ns, request.fault)
+
+
+def _answers(broker: Broker) -> list[faults.FaultAnswer]:
+    return [
+        faults.FaultAnswer(name=name, what=view.what, since_ns=view.since_ns, until_ns=view.until_ns)
+        for name, view in broker.client_faults.views().items()
+    ]
+
+
+def _describe(broker: Broker, now_ns: int, _request: clock.DescribeClock) -> clock.ClockAnswer:
+    return _answer(broker, now_ns)
+
+
+def _stop(broker: Broker, now_ns: int, _request: clock.StopClock) -> clock.ClockAnswer:
+    broker.clock.stop(now_ns, CLIENT)
+    return _answer(broker, now_ns)
+
+
+def _start(broker: Broker, now_ns: int, _request: clock.StartClock) -> clock.ClockAnswer:
+    broker.clock.start(now_ns, CLIENT)
+    return _answer(broker, now_ns)
+
+
+def _advance(broker: Broker, now_ns: int, request: clock.AdvanceClock) -> Reply[clock.ClockAnswer]:
+    return _moved(broker, now_ns, request.by_ms, request.members_stay)
+
+
+def _jump(broker: Broker, now_ns: int, request: clock.JumpClock) -> Reply[clock.ClockAnswer]:
+    return _moved(broker, now_ns, request.unix_ms - broker.clock.unix_ms(now_ns), request.members_stay)
+
+
+def _moved(broker: Broker, now_ns: int, by_ms: float, members_stay: bool) -> Reply[clock.ClockAnswer]:
+    moved = broker.clock.advance(now_ns, by_ms, CLIENT, members_stay=members_stay)
+    return moved.map(lambda at_ns: _answer(broker, at_ns))
+
+
+def _answer(broker: Broker, now_ns: int) -> clock.ClockAnswer:
+    time_ms = now_ns / NS_PER_MS
+    return clock.ClockAnswer(time_ms=time_ms, unix_ms=broker.clock.unix_ms(now_ns), stopped=broker.clock.is_stopped)
+
+
+def _wait_until(broker: Broker, now_ns: int, request: waiting.WaitUntil) -> Reply[waiting.ConditionAnswer]:
+    try:
+        condition = parse(request.condition, FIELDS)
+    except FilterError as error:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r}: {error}") from None
+    if condition.takes_all:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, 'the condition is empty; say what to wait for, as in "lag = 0"')
+    never = why_never(condition)
+    if never:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r} never holds: {never}")
+    deadline_ns = now_ns + ns_from_ms(request.timeout_ms)
+    return broker.conditions.wait(now_ns, condition, deadline_ns).map(
+        lambda found: waiting.ConditionAnswer(holds=found[0], what=found[1])
+    )
+
+
+def _audit(broker: Broker, now_ns: int, _request: audits.AuditBroker) -> audits.AuditAnswer:
+    if broker.auditor is None:
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            "this broker does not keep its events; open one for tests, by EmbeddedBroker or serve --testing",
+        )
+    return broker.auditor(now_ns)
