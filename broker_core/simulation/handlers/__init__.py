@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.alerts import AlertAction
-from broker_core.simulation.actions.clients import ClientAction
-from broker_core.simulation.actions.dead_letters import DeadLetterAction
-from broker_core.simulation.actions.groups import GroupAction
-from broker_core.simulation.actions.queues import QueueAction
-from broker_core.simulation.actions.topics import TopicAction
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.alerts import AlertHandler
 from broker_core.simulation.handlers.clients import ClientHandler
@@ -26,26 +23,14 @@ class ActionHandlers:
     """All of them."""
 
     def __init__(self, context: SimulationContext) -> None:
-        self.clients = ClientHandler(context)
         self.groups = GroupHandler(context)
-        self.topics = TopicHandler(context, self.clients.generate)
-        self.queues = QueueHandler(context)
-        self.dead_letters = DeadLetterHandler(context)
-        self.alerts = AlertHandler(context)
-        self.faults = FaultHandler(context.faults, context.rules, context.broker.client_faults, lambda: context.now_ns)
+        clients = ClientHandler(context)
+        topics = TopicHandler(context, clients.generate)
+        others = (QueueHandler(context), DeadLetterHandler(context), AlertHandler(context), FaultHandler(context))
+        self._planners: dict[type[Any], Callable[[Any], Plan]] = {}
+        for handler in (self.groups, clients, topics, *others):
+            self._planners |= handler.planners
 
     def prepare(self, action: UserAction) -> Plan:
         """What there is to do. Raises one BrokerError where it cannot be done now; nothing has changed then."""
-        if isinstance(action, ClientAction):
-            return self.clients.prepare(action)
-        if isinstance(action, GroupAction):
-            return self.groups.prepare(action)
-        if isinstance(action, TopicAction):
-            return self.topics.prepare(action)
-        if isinstance(action, QueueAction):
-            return self.queues.prepare(action)
-        if isinstance(action, DeadLetterAction):
-            return self.dead_letters.prepare(action)
-        if isinstance(action, AlertAction):
-            return self.alerts.prepare(action)
-        return self.faults.prepare(action)
+        return self._planners[type(action)](action)

@@ -25,7 +25,7 @@ from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import Arrival, Arrivals, RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.plan import Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.share_member import ShareMemberActor
 from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
@@ -33,33 +33,16 @@ from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import WorkerActor
 
 
-class ClientHandler:
+class ClientHandler(Handler):
     """Removed actors are kept, so that an undo can bring them back."""
 
     def __init__(self, context: SimulationContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._removed: dict[str, Actor] = {}
 
-    def prepare(self, action: ClientAction) -> Plan:
-        """Raises INVALID_REQUEST where it cannot be done now."""
-        match action:
-            case AddConsumer():
-                return self._add_consumer(action)
-            case AddProducer():
-                return self._add_producer(action)
-            case AddWorker():
-                return self._add_worker(action)
-            case DuplicateClient():
-                return self._duplicate(action)
-            case RemoveClient():
-                actor = self._context.actor(action.client)
-                return Plan(action, lambda: self._remove(actor), RestoreClient(action.client), client=action.client)
-            case RestoreClient():
-                return self._restore(action)
-            case SetProducerRate():
-                return self._set_rate(action)
-            case SetProcessingTime():
-                return self._set_processing(action)
+    def _remove_client(self, action: RemoveClient) -> Plan:
+        actor = self._context.actor(action.client)
+        return Plan(action, lambda: self._remove(actor), RestoreClient(action.client), client=action.client)
 
     # -- in
 

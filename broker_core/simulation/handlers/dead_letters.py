@@ -13,7 +13,6 @@ from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letters import DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.simulation.actions.dead_letters import (
-    DeadLetterAction,
     EditDeadLetter,
     PurgeDeadLetters,
     Redrive,
@@ -24,35 +23,15 @@ from broker_core.simulation.actions.dead_letters import (
     UndoRedrive,
 )
 from broker_core.simulation.context import USER, SimulationContext
-from broker_core.simulation.handlers.plan import Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
-class DeadLetterHandler:
+class DeadLetterHandler(Handler):
     """`edits` holds the changes that a redrive makes, by queue and offset of the dead letter."""
 
     def __init__(self, context: SimulationContext) -> None:
-        self._context = context
+        super().__init__(context)
         self.edits: dict[tuple[str, int], EditDeadLetter] = {}
-
-    def prepare(self, action: DeadLetterAction) -> Plan:
-        """Raises a BrokerError where it cannot be done now."""
-        match action:
-            case Redrive():
-                return self._redrive(action)
-            case RedriveMatching():
-                return self._redrive_matching(action)
-            case StopRedrive():
-                return self._stop(action)
-            case UndoRedrive():
-                return self._undo_redrive(action)
-            case EditDeadLetter():
-                return self._edit(action)
-            case RevertDeadLetter():
-                return self._revert(action)
-            case PurgeDeadLetters():
-                return self._purge(action)
-            case UndoPurgeDeadLetters():
-                return self._undo_purge(action)
 
     # -- redrive
 

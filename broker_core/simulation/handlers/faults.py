@@ -2,61 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from broker_core.faults.client_faults import ClientFaults
 from broker_core.simulation.actions.faults import (
     AnyFault,
     BreakRequests,
     EndRequestFault,
     EndRule,
     FailMatching,
-    RuleAction,
 )
-from broker_core.simulation.failure_rules import FailureRules
-from broker_core.simulation.fault_injector import FaultInjector
-from broker_core.simulation.handlers.plan import Plan
+from broker_core.simulation.handlers.plan import Handler, Plan
 
 
-class FaultHandler:
-    """Leaves the work to the injector and to the rules."""
+class FaultHandler(Handler):
+    """Leaves the work to the injector, to the rules, and to the faults that requests from outside meet."""
 
-    def __init__(
-        self, faults: FaultInjector, rules: FailureRules, requests: ClientFaults, now_ns: Callable[[], int]
-    ) -> None:
-        """`requests` are the faults that requests from outside meet; `now_ns()` is the session's time."""
-        self._faults = faults
-        self._rules = rules
-        self._requests = requests
-        self._now_ns = now_ns
+    def _begin_rule(self, action: FailMatching) -> Plan:
+        rules = self._context.rules
+        named = rules.named(action)
+        return Plan(named, lambda: rules.begin(named), EndRule(named.rule))
 
-    def prepare(self, action: AnyFault | RuleAction) -> Plan:
-        """Raises INVALID_REQUEST where it cannot be done now."""
-        match action:
-            case FailMatching():
-                named = self._rules.named(action)
-                return Plan(named, lambda: self._rules.begin(named), EndRule(named.rule))
-            case EndRule():
-                rule = self._rules.rule(action.rule)
-                return Plan(action, lambda: self._rules.end(action.rule), rule)
-            case BreakRequests():
-                fault = self._requests.named(action.fault)
-                return Plan(
-                    BreakRequests(fault),
-                    lambda: _nothing(self._requests.begin(self._now_ns(), fault)),
-                    EndRequestFault(fault.name),
-                )
-            case EndRequestFault():
-                ended = self._requests.fault(action.name)
-                return Plan(action, lambda: self._requests.end(self._now_ns(), action.name), BreakRequests(ended))
-            case _:
-                self._faults.check(action)
-                client = getattr(action, "client", "")
-                return Plan(action, lambda: self._faults.do(action), action.inverse, _FINAL, client=client)
+    def _end_rule(self, action: EndRule) -> Plan:
+        rules = self._context.rules
+        return Plan(action, lambda: rules.end(action.rule), rules.rule(action.rule))
 
+    def _break_requests(self, action: BreakRequests) -> Plan:
+        context, requests = self._context, self._context.broker.client_faults
+        fault = requests.named(action.fault)
 
-_FINAL = "Set the fault again."
+        def do() -> None:
+            requests.begin(context.now_ns, fault)
 
+        return Plan(BreakRequests(fault), do, EndRequestFault(fault.name))
 
-def _nothing(_value: object) -> None:
-    """A plan's own sentence says enough."""
+    def _end_request_fault(self, action: EndRequestFault) -> Plan:
+        context, requests = self._context, self._context.broker.client_faults
+        ended = requests.fault(action.name)
+        return Plan(action, lambda: requests.end(context.now_ns, action.name), BreakRequests(ended))
+
+    def _fault(self, action: AnyFault) -> Plan:
+        faults = self._context.faults
+        faults.check(action)
+        client = getattr(action, "client", "")
+        return Plan(action, lambda: faults.do(action), action.inverse, "Set the fault again.", client=client)

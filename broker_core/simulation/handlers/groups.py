@@ -19,7 +19,6 @@ from broker_core.plurals import counted
 from broker_core.simulation.actions.groups import (
     CreateGroup,
     DeleteGroup,
-    GroupAction,
     MoveConsumer,
     ResetOffsets,
     RestoreGroup,
@@ -32,40 +31,16 @@ from broker_core.simulation.actions.groups import (
 )
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.plan import Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 from broker_core.simulation.specs import GroupSpec
 
 
-class GroupHandler:
+class GroupHandler(Handler):
     """A group's spec holds what its members read; the broker knows the members."""
 
     def __init__(self, context: SimulationContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._deleted: dict[str, tuple[GroupSpec, dict[TopicPartition, OffsetAndMetadata]]] = {}
-
-    def prepare(self, action: GroupAction) -> Plan:
-        """Raises a BrokerError where it cannot be done now."""
-        match action:
-            case MoveConsumer():
-                return self._move(action)
-            case CreateGroup():
-                return self._create(action)
-            case DeleteGroup():
-                return self._delete(action)
-            case RestoreGroup():
-                return self._restore(action)
-            case SubscribeGroup():
-                return self._subscribe(action)
-            case UnsubscribeGroup():
-                return self._unsubscribe(action)
-            case SetAssignor():
-                return self._set_assignor(action)
-            case ResetOffsets():
-                return self._reset(action)
-            case SetOffsets():
-                return self._set_offsets(action)
-            case Seek():
-                return self._seek(action)
 
     # -- members
 
@@ -109,18 +84,18 @@ class GroupHandler:
             for partition in range(logs.partition_count(topic))
         }
 
-    def _move_outside(self, action: MoveConsumer) -> Plan:
+    def _move_outside(self, move: MoveConsumer) -> Plan:
         """A member of another program goes to the bench, and from there back to its group; nowhere else."""
-        held, client, group = self._context.broker.held, action.consumer, self._context.outside_group(action.consumer)
+        held, client, group = self._context.broker.held, move.consumer, self._context.outside_group(move.consumer)
         now_ns = self._context.now_ns
         on_bench = bool(held.group_of(client))
-        if not group or action.group not in {"", group}:
+        if not group or move.group not in {"", group}:
             raise refuse(self._context.why_not_ours(client))
-        if on_bench != bool(action.group):
+        if on_bench != bool(move.group):
             raise refuse(f"{client} is {'on the bench' if on_bench else f'in {group}'} already")
         if on_bench:
-            return Plan(action, lambda: held.release(now_ns, client, group), MoveConsumer(client, ""), client=client)
-        return Plan(action, lambda: held.hold(now_ns, client, group), MoveConsumer(client, group), client=client)
+            return Plan(move, lambda: held.release(now_ns, client, group), MoveConsumer(client, ""), client=client)
+        return Plan(move, lambda: held.hold(now_ns, client, group), MoveConsumer(client, group), client=client)
 
     def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
         """A group that reads what the consumer read last, or, from the bench, what the first group reads."""

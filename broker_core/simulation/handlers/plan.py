@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.context import SimulationContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,27 @@ class Performed:
 def refuse(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> BrokerError:
     """The error for what cannot be done now."""
     return BrokerError(code, why)
+
+
+class Handler:
+    """For each type of action it has a method `_x(action: Type) -> Plan`, which raises a BrokerError where the action
+    cannot be done now.
+    """
+
+    def __init__(self, context: SimulationContext) -> None:
+        self._context = context
+
+    @property
+    def planners(self) -> dict[type[Any], Callable[[Any], Plan]]:
+        """These methods, by the type of action."""
+        return {action: getattr(self, name) for action, name in _planners(type(self))}
+
+
+@cache
+def _planners(handler: Any) -> tuple[tuple[type[Any], str], ...]:
+    found = []
+    for name, method in vars(handler).items():
+        hints = get_type_hints(method) if name.startswith("_") and callable(method) else {}
+        if list(hints) == ["action", "return"] and hints["return"] is Plan:
+            found += [(action, name) for action in get_args(hints["action"]) or (hints["action"],)]
+    return tuple(found)

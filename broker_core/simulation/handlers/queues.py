@@ -14,38 +14,18 @@ from broker_core.simulation.actions.queues import (
     ExtendLease,
     NackLease,
     PurgeQueue,
-    QueueAction,
     ReleaseLease,
     UndoPurgeQueue,
 )
 from broker_core.simulation.actions.topics import RestoreDeleted
-from broker_core.simulation.context import USER, SimulationContext
-from broker_core.simulation.handlers.plan import Plan, refuse
+from broker_core.simulation.context import USER
+from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
 
 
-class QueueHandler:
+class QueueHandler(Handler):
     """The queue itself does everything, and emits the events."""
-
-    def __init__(self, context: SimulationContext) -> None:
-        self._context = context
-
-    def prepare(self, action: QueueAction) -> Plan:
-        """Raises a BrokerError where it cannot be done now."""
-        match action:
-            case CreateQueue():
-                return self._create(action)
-            case CreateSubscription():
-                return self._subscribe(action)
-            case DeleteQueue():
-                return self._delete(action)
-            case PurgeQueue():
-                return self._purge(action)
-            case UndoPurgeQueue():
-                return self._undo_purge(action)
-            case AckLease() | NackLease() | ExtendLease() | ReleaseLease():
-                return self._lease(action)
 
     def _create(self, action: CreateQueue) -> Plan:
         context, name, config = self._context, action.name, action.settings.config()

@@ -23,40 +23,17 @@ from broker_core.simulation.actions.topics import (
     RegisterSchema,
     RestoreDeleted,
     SetFlow,
-    TopicAction,
 )
 from broker_core.simulation.context import USER, SimulationContext
-from broker_core.simulation.handlers.plan import Plan, refuse
+from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
-class TopicHandler:
+class TopicHandler(Handler):
     """`generate(action)` prepares a producer for messages that are sent one after the other."""
 
     def __init__(self, context: SimulationContext, generate: Callable[[Produce], Plan]) -> None:
-        self._context = context
+        super().__init__(context)
         self._generate = generate
-
-    def prepare(self, action: TopicAction) -> Plan:
-        """Raises a BrokerError where it cannot be done now."""
-        match action:
-            case CreateTopic():
-                return self._create(action)
-            case DeleteTopic():
-                return self._delete(action)
-            case RestoreDeleted():
-                return self._restore(action)
-            case AddPartitions():
-                return self._add_partitions(action)
-            case ConfigureTopic():
-                return self._configure(action)
-            case SetFlow():
-                return self._set_flow(action)
-            case DeleteRecords():
-                return self._delete_records(action)
-            case Produce():
-                return self._produce(action)
-            case RegisterSchema():
-                return self._register(action)
 
     def _create(self, action: CreateTopic) -> Plan:
         context = self._context
