@@ -54,7 +54,8 @@ class Handler:
     @property
     def planners(self) -> dict[type[Any], Callable[[Any], Plan]]:
         """These methods, by the type of action."""
-        return {action: getattr(self, name) for action, name in _planners(type(self))}
+        kind: Any = type(self)
+        return {action: getattr(self, name) for action, name in _planners(kind)}
 
 
 @cache
