@@ -30,11 +30,15 @@ DOCUMENTED = {
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,)},
-    "StateStyle": (2,),
-    "time_column": (0,),
+    **{"StateStyle": (2,), "PanelInfo": (1, 3, 4)},
+    **dict.fromkeys(("time_column", "number_column", "state_column", "owner_column"), (0,)),
     "about": (0,),  # help of a request's field, which forms show
 }
-KEYWORDS = {"Command": ("title", "category", "hint"), "Column": ("title", "about"), "Field": ("about",)}
+KEYWORDS = {
+    **{"Command": ("title", "category", "hint"), "Field": ("about",)},
+    **dict.fromkeys(("Column", "time_column", "number_column", "state_column", "owner_column"), ("about",)),
+    "PanelInfo": ("group", "empty", "how", "filter_hint"),
+}
 
 
 def words() -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal
 
 from PySide6.QtCore import Qt
 
@@ -37,3 +39,22 @@ class Role(IntEnum):
     """str: a colour token of `Theme` for the text of the cell, "" for the usual one."""
     WHY_DISABLED = Qt.ItemDataRole.UserRole + 14
     """str: why the row cannot be acted on, "" where it can."""
+    LOOK = Qt.ItemDataRole.UserRole + 15
+    """`ColumnLook`, of a header: how its column is drawn."""
+
+
+CellKind = Literal["text", "mono", "place", "number", "chip", "state", "countdown", "owners"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLook:
+    """How a column is drawn, its least width in pixels, its share of the space that is left, and whether it may go.
+
+    A "place" that is cut keeps its end, where the offset is. Where the least widths do not fit, columns with the
+    highest `spare` are hidden first; 0 stays.
+    """
+
+    kind: CellKind = "text"
+    width: int = 90
+    stretch: int = 1
+    spare: int = 0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.filters.help import help_rows
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.ownership import OwnershipModel
 from app.presenters.panel_presenter import Sources, TablePresenter
@@ -18,7 +18,6 @@ from broker_core.snapshots import GroupView, Snapshot, TopicView
 from widgets.formats import Times
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
-from widgets.roles import Role
 
 NOBODY = "nobody"
 NO_GROUP = "no group"
@@ -39,27 +38,19 @@ class AssignmentsModel(TableModel[AssignmentRow]):
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._ownership = Ownership()
         columns: tuple[Column[AssignmentRow], ...] = (
-            Column[AssignmentRow]("Topic", lambda row: row.topic),
-            Column[AssignmentRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
-            Column[AssignmentRow]("Group", lambda row: row.group or NO_GROUP),
-            Column[AssignmentRow](
-                "Owner",
-                lambda row: row.owner or NOBODY,
-                roles=owners.roles(lambda row: row.owner),
-            ),
+            Column("Topic", lambda row: row.topic, (130, 3)),
+            number_column("Partition", lambda row: row.partition, (84,), shown=str),
+            Column("Group", lambda row: row.group or NO_GROUP, (120, 2)),
+            owners.owner_column("Owner", lambda row: row.owner, (150, 3), nobody=NOBODY),
             time_column(
-                tr("Since (session time)"),
+                "Since (session time)",
                 lambda row: row.since_ns,
                 times,
+                (160,),
                 field="since",
-                about=tr("When the owner got this partition; wall time on hover."),
+                about="When the owner got this partition; wall time on hover.",
             ),
-            Column[AssignmentRow](
-                "State",
-                lambda row: row.state,
-                roles={Role.STATE: lambda row: row.state},
-                about=tr("The state of the group."),
-            ),
+            state_column("State", lambda row: row.state, (190, 1), about="The state of the group."),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
 

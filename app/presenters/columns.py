@@ -10,11 +10,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from broker_core.filters import Field, Fields
 from broker_core.filters.field import Kind, folded
-from widgets.formats import Times, session_time
+from widgets.formats import Times, count, session_time
 from widgets.i18n import tr
-from widgets.roles import Role
+from widgets.roles import CellKind, ColumnLook, Role
 
 Row = TypeVar("Row")
+Place = tuple[int] | tuple[int, int] | tuple[int, int, int]
 Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -22,9 +23,12 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """One column: its title (with the unit), the text of a cell, and what else the delegates ask for.
+    """One column: its title (with the unit), the text of a cell, its place in a table, and what else the
+    delegates ask for.
 
-    `sort` gives values of one type, the text where it is None. `live` marks a column that changes with the clock alone.
+    `place` has the least width in pixels, the share of the space that is left, and whether it may go; `look` says how
+    it is drawn (see `ColumnLook`). `sort` gives values of one type, the text where it is None. `live` marks a column
+    that changes with the clock alone.
 
     A filter asks for it as `field`, the title without its unit where that is ""; `kind` says what `value` gives, or
     `sort` where there is no `value`. Without a kind a column of numbers has numbers, and any other its text.
@@ -32,8 +36,9 @@ class Column(Generic[Row]):
 
     title: str
     text: Callable[[Row], str]
+    place: Place = (90, 1)
+    look: CellKind = "text"
     sort: Callable[[Row], Any] | None = None
-    numeric: bool = False
     hint: Callable[[Row], str] | None = None
     roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
     about: str = ""
@@ -50,6 +55,10 @@ class Column(Generic[Row]):
         return Field(name, kind, self.about), self.value or plain
 
     @property
+    def numeric(self) -> bool:
+        return self.look in {"number", "countdown"}
+
+    @property
     def alignment(self) -> Qt.AlignmentFlag:
         """Of its title and its cells: numbers stand at the right."""
         return _RIGHT if self.numeric else _LEFT
@@ -59,23 +68,45 @@ def time_column(
     title: str,
     time_ns: Callable[[Row], int | None],
     times: Times,
+    place: Place,
     *,
-    field: str = "",
-    about: str = "",
     absent: str = "",
+    **more: Any,
 ) -> Column[Row]:
     """A column of session times, with the wall time on hover. `absent` is the text of None, which sorts first."""
 
     def text(row: Row) -> str:
         return absent if (at := time_ns(row)) is None else session_time(at)
 
-    def sort(row: Row) -> int:
-        return -1 if (at := time_ns(row)) is None else at
-
     def hint(row: Row) -> str:
         return times.hint(time_ns(row))
 
-    return Column(title, text, sort, True, hint, about=about, field=field, kind="time", value=time_ns)
+    return number_column(title, time_ns, place, text=text, hint=hint, kind="time", **more)
+
+
+def number_column(
+    title: str,
+    value: Callable[[Row], Any],
+    place: Place,
+    *,
+    shown: Callable[[Any], str] = count,
+    **more: Any,
+) -> Column[Row]:
+    """A column of numbers, or None, which sorts first; `shown` makes a text of either."""
+
+    def text(row: Row) -> str:
+        return shown(value(row))
+
+    def sort(row: Row) -> Any:
+        return -1 if (found := value(row)) is None else found
+
+    given = {"text": text, "sort": sort, "value": value, **more}
+    return Column(title, place=place, look="number", **given)
+
+
+def state_column(title: str, word: Callable[[Row], str], place: Place, **more: Any) -> Column[Row]:
+    """A column of state words of `theme_states`, as colour, icon and word."""
+    return Column(title, word, place, "state", roles={Role.STATE: word}, **more)
 
 
 class ColumnModel(QAbstractTableModel, Generic[Row]):
@@ -107,6 +138,8 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
             return tr(column.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return column.alignment
+        if role == Role.LOOK:
+            return ColumnLook(column.look, *column.place)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tr(column.about) or None
         return column.numeric if role == Role.NUMERIC else None

@@ -7,14 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, Place, number_column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.requests import latency
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import ApiView
 from broker_core.snapshots import ConnectionView, Snapshot
 from resources.units import byte_size, per_second
-from widgets.formats import Times, count, duration, session_time
+from widgets.formats import Times, duration, session_time
 from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.roles import Role
@@ -33,65 +33,69 @@ class ConnectionsModel(TableModel[ConnectionView]):
         def only_open(text: Callable[[ConnectionView], str]) -> Callable[[ConnectionView], str]:
             return lambda row: text(row) if row.ended_ns is None else ""
 
-        columns = (
-            Column[ConnectionView](
-                tr("Id"),
-                lambda row: str(row.id),
+        columns: tuple[Column[ConnectionView], ...] = (
+            number_column(
+                "Id",
                 lambda row: row.id,
-                numeric=True,
+                (44, 0, 3),
+                shown=str,
                 roles={
                     Role.WHY_DISABLED: lambda row: (
                         "" if row.ended_ns is None else tr("The connection has ended already.")
-                    ),
+                    )
                 },
             ),
-            Column[ConnectionView](
-                tr("State"),
+            Column(
+                "State",
                 state,
-                lambda row: -1 if row.ended_ns is None else row.ended_ns,
-                about=tr("Connections that ended after an error, or were cut, stay listed for a while."),
+                (132, 0, 5),
+                sort=lambda row: -1 if row.ended_ns is None else row.ended_ns,
+                about="Connections that ended after an error, or were cut, stay listed for a while.",
             ),
-            Column[ConnectionView](tr("Listener"), lambda row: row.listener),
-            Column[ConnectionView](
-                tr("Client"),
+            Column("Listener", lambda row: row.listener, (68, 0, 2)),
+            Column(
+                "Client",
                 lambda row: row.client or tr("not known yet"),
+                (110, 3),
                 hint=lambda row: tr("Principal {name}", name=row.principal) if row.principal else "",
             ),
-            Column[ConnectionView](tr("Group"), lambda row: row.group),
-            Column[ConnectionView](tr("Software"), lambda row: row.software, hint=lambda row: row.software),
-            Column[ConnectionView](
-                tr("Peer"),
+            Column("Group", lambda row: row.group, (90, 2, 2)),
+            Column("Software", lambda row: row.software, (120, 2, 3), hint=lambda row: row.software),
+            Column(
+                "Peer",
                 lambda row: row.peer,
+                (130, 1, 4),
+                "mono",
                 hint=lambda row: tr("Open since {time}", time=times.hint(row.opened_ns) or session_time(row.opened_ns)),
             ),
-            Column[ConnectionView](
-                tr("Idle"),
-                only_open(lambda row: duration(self._idle_ns(row))),
+            number_column(
+                "Idle",
                 self._idle_ns,
-                numeric=True,
-                about=tr("Since the client last sent something. Waiting for messages counts."),
+                (64, 0, 3),
+                text=only_open(lambda row: duration(self._idle_ns(row))),
+                about="Since the client last sent something. Waiting for messages counts.",
             ),
-            Column[ConnectionView](
-                tr("Requests/s"),
-                only_open(lambda row: per_second(row.requests_per_s)),
+            number_column(
+                "Requests/s",
                 lambda row: row.requests_per_s,
-                numeric=True,
+                (96, 1),
+                text=only_open(lambda row: per_second(row.requests_per_s)),
             ),
-            Column[ConnectionView](
-                tr("In (per s)"),
-                only_open(lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s)),
+            number_column(
+                "In (per s)",
                 lambda row: row.bytes_in_per_s,
-                numeric=True,
-                about=tr("Messages and bytes that the client sends, a second."),
+                (110, 1),
+                text=only_open(lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s)),
+                about="Messages and bytes that the client sends, a second.",
             ),
-            Column[ConnectionView](
-                tr("Out (per s)"),
-                only_open(lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s)),
+            number_column(
+                "Out (per s)",
                 lambda row: row.bytes_out_per_s,
-                numeric=True,
-                about=tr("Messages and bytes that the client gets, a second."),
+                (110, 1),
+                text=only_open(lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s)),
+                about="Messages and bytes that the client gets, a second.",
             ),
-            *_errors(),
+            *_errors((80, 0, 2), (160, 4, 1)),
         )
         self._now_ns = 0
         super().__init__(columns, key=lambda row: row.id, parent=parent)
@@ -108,45 +112,36 @@ class ApisModel(TableModel[ApiView]):
     """One row an API of the selected connection, the busiest first."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        columns = (
-            Column[ApiView](tr("API"), lambda row: row.api),
-            Column[ApiView](tr("Count"), lambda row: count(row.requests), lambda row: row.requests, numeric=True),
-            Column[ApiView](
-                tr("p50"),
-                lambda row: latency(row.p50_ns),
+        columns: tuple[Column[ApiView], ...] = (
+            Column("API", lambda row: row.api, (110, 2)),
+            number_column("Count", lambda row: row.requests, (60,)),
+            number_column(
+                "p50",
                 lambda row: row.p50_ns,
-                numeric=True,
-                about=tr("Median latency of the last 100 requests; waiting for messages counts."),
+                (70,),
+                shown=latency,
+                about="Median latency of the last 100 requests; waiting for messages counts.",
             ),
-            Column[ApiView](
-                tr("p99"),
-                lambda row: latency(row.p99_ns),
+            number_column(
+                "p99",
                 lambda row: row.p99_ns,
-                numeric=True,
-                about=tr("99th percentile of the latency of the last 100 requests."),
+                (70,),
+                shown=latency,
+                about="99th percentile of the latency of the last 100 requests.",
             ),
-            Column[ApiView](
-                tr("Bytes in"), lambda row: byte_size(row.request_bytes), lambda row: row.request_bytes, numeric=True
-            ),
-            Column[ApiView](
-                tr("Bytes out"), lambda row: byte_size(row.reply_bytes), lambda row: row.reply_bytes, numeric=True
-            ),
-            *_errors(),
+            number_column("Bytes in", lambda row: row.request_bytes, (78, 0, 2), shown=byte_size),
+            number_column("Bytes out", lambda row: row.reply_bytes, (78, 0, 2), shown=byte_size),
+            *_errors((60, 0, 1), (90, 3, 3)),
         )
         super().__init__(columns, key=lambda row: row.api, parent=parent)
 
 
-def _errors() -> tuple[Column[Any], Column[Any]]:
+def _errors(of_count: Place, of_last: Place) -> tuple[Column[Any], Column[Any]]:
     """Of a connection, or of an API."""
+    warn = {Role.WARN: lambda row: "failure" if row.errors else ""}
     return (
-        Column(
-            tr("Errors"),
-            lambda row: count(row.errors),
-            lambda row: row.errors,
-            numeric=True,
-            roles={Role.WARN: lambda row: "failure" if row.errors else ""},
-        ),
-        Column(tr("Last error"), lambda row: row.last_error, hint=lambda row: row.last_error),
+        number_column("Errors", lambda row: row.errors, of_count, roles=warn),
+        Column("Last error", lambda row: row.last_error, of_last, hint=lambda row: row.last_error),
     )
 
 

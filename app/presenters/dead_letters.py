@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, time_column
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
 from app.presenters.table import TableModel
@@ -60,18 +60,24 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
         size = (Field("size", "size", "Bytes of the value."), self._size)
         columns: tuple[Column[DeadLetterView], ...] = (
-            time_column(tr("Died (session)"), lambda row: row.dead_ns, times, field="died"),
-            Column[DeadLetterView](
-                "Cause", lambda row: plain_text(row.cause.encode(), 120), kind="text", value=attrgetter("cause")
+            time_column("Died (session)", lambda row: row.dead_ns, times, (106, 0, 4), field="died"),
+            Column(
+                "Cause",
+                lambda row: plain_text(row.cause.encode(), 120),
+                (110, 3),
+                kind="text",
+                value=attrgetter("cause"),
             ),
-            Column[DeadLetterView]("Key", lambda row: "" if row.key is None else plain_text(row.key, 40)),
-            Column[DeadLetterView](
+            Column("Key", lambda row: "" if row.key is None else plain_text(row.key, 40), (90, 1, 2), "mono"),
+            Column(
                 "Payload",
                 lambda row: plain_text(row.value, PREVIEW_CHARS),
+                (110, 4),
+                "mono",
                 hint=lambda row: plain_text(row.value, 400),
-                about=tr("The beginning of the value as text; unprintable characters are escaped."),
+                about="The beginning of the value as text; unprintable characters are escaped.",
             ),
-            Column[DeadLetterView](
+            Column(
                 "Origin",
                 lambda row: tr(
                     "{topic}/{partition} at {offset:,}",
@@ -79,28 +85,27 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                     partition=row.origin_partition,
                     offset=row.origin_offset,
                 ),
-                lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
-                about=tr("Topic or queue, partition and offset that the message came from."),
+                (130, 1, 3),
+                "place",
+                sort=lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
+                about="Topic or queue, partition and offset that the message came from.",
             ),
-            Column[DeadLetterView](
-                "Attempts", lambda row: str(len(row.attempts)), lambda row: len(row.attempts), numeric=True
-            ),
-            Column[DeadLetterView](
+            number_column("Attempts", lambda row: len(row.attempts), (80, 0, 1)),
+            number_column(
                 "Age",
-                self._age,
-                lambda row: -row.dead_ns,
-                numeric=True,
+                lambda row: self._now_ns - row.dead_ns,
+                (86,),
+                text=self._age,
+                sort=lambda row: -row.dead_ns,
                 live=True,
-                about=tr("Time since it died."),
+                about="Time since it died.",
                 kind="duration",
-                value=lambda row: self._now_ns - row.dead_ns,
             ),
-            Column[DeadLetterView](
+            number_column(
                 "Redrives",
-                lambda row: str(row.redrives),
                 lambda row: row.redrives,
-                numeric=True,
-                about=tr("How often it was sent back to its origin already; a high count is a loop."),
+                (80,),
+                about="How often it was sent back to its origin already; a high count is a loop.",
             ),
         )
         super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=(*_MORE, size))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.paged import PagedModel
 from app.sessions.event_text import about, event_word, place_text
@@ -14,7 +14,6 @@ from broker_core.events import MESSAGE_KINDS, Event, EventKind, is_users
 from broker_core.filters import Field, Filter
 from widgets.formats import Times, plain_text
 from widgets.i18n import tr
-from widgets.roles import Role
 
 
 def _key_text(row: Event) -> str:
@@ -26,44 +25,29 @@ def _key_text(row: Event) -> str:
 class EventsModel(PagedModel[Event]):
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[Event], ...] = (
-            Column[Event](tr("#"), lambda row: f"{row.seq:,}", lambda row: row.seq, numeric=True, field="seq"),
-            time_column(tr("Time (session)"), lambda row: row.time_ns, times, field="time"),
-            Column[Event](
-                tr("Kind"),
-                event_word,
-                roles={Role.STATE: event_word},
-                field="kind",
-                kind="text",
-                value=lambda row: (event_word(row), row.kind.value),
-            ),
-            Column[Event](tr("Where"), place_text, field="where"),
-            Column[Event](
-                tr("Messages"),
-                lambda row: f"{row.count:,}" if row.count else "",
+            number_column("#", lambda row: row.seq, (74, 0, 2), field="seq"),
+            time_column("Time (session)", lambda row: row.time_ns, times, (110,)),
+            state_column("Kind", event_word, (170,), kind="text", value=lambda row: (event_word(row), row.kind.value)),
+            Column("Where", place_text, (150, 2), "place"),
+            number_column(
+                "Messages",
                 lambda row: row.count,
-                numeric=True,
+                (82, 0, 4),
+                shown=lambda found: f"{found:,}" if found else "",
                 field="count",
             ),
-            Column[Event](
-                tr("Client"),
-                lambda row: row.client,
-                roles=owners.roles_of_known(lambda row: row.client),
-                field="client",
+            owners.owner_column("Client", lambda row: row.client, (130, 1, 1), known=True),
+            Column("Group", lambda row: row.group, (90, 1, 3)),
+            number_column(
+                "Attempt", lambda row: row.attempt, (74, 0, 6), shown=lambda found: "" if found is None else str(found)
             ),
-            Column[Event](tr("Group"), lambda row: row.group, field="group"),
-            Column[Event](
-                tr("Attempt"),
-                lambda row: "" if row.attempt is None else str(row.attempt),
-                lambda row: row.attempt,
-                numeric=True,
-                field="attempt",
-            ),
-            Column[Event](tr("About"), about, hint=about, field="cause", about=tr("Cause and details.")),
-            Column[Event](
-                tr("Key"),
+            Column("About", about, (160, 4), hint=about, field="cause", about="Cause and details."),
+            Column(
+                "Key",
                 _key_text,
+                (90, 1, 5),
+                "mono",
                 hint=lambda row: "" if row.key is None else plain_text(row.key, 400),
-                field="key",
                 kind="text",
                 value=lambda row: row.key,
             ),

@@ -9,7 +9,7 @@ from operator import attrgetter
 import msgspec
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.table import TableModel
@@ -127,44 +127,42 @@ class InFlightModel(TableModel[Row]):
             return f"{row.queue}, {row.topic}/{row.partition}" if isinstance(row, GroupHold) else row.queue
 
         columns: tuple[Column[Row], ...] = (
-            Column[Row]("Queue", place, about=tr("Or the group, with the partition that it reads.")),
-            Column[Row](
+            Column("Queue", place, (110, 2), about="Or the group, with the partition that it reads."),
+            number_column(
                 "Priority",
-                lambda row: NOT_APPLICABLE if isinstance(row, GroupHold) else str(row.partition),
-                lambda row: -1 if isinstance(row, GroupHold) else row.partition,
-                numeric=True,
-                value=lambda row: None if isinstance(row, GroupHold) else row.partition,
-                about=tr("0 is the most urgent; a group has none."),
+                lambda row: None if isinstance(row, GroupHold) else row.partition,
+                (74,),
+                about="0 is the most urgent; a group has none.",
             ),
-            Column[Row]("Offset", _offsets, lambda row: row.offset, numeric=True),
-            Column[Row]("Key", key_text, hint=lambda row: "" if row.key is None else plain_text(row.key, 400)),
-            Column[Row](
-                "Holder",
-                lambda row: row.holder,
-                roles=owners.roles(lambda row: row.holder),
+            number_column("Offset", lambda row: row.offset, (112,), text=_offsets),
+            Column(
+                "Key", key_text, (130, 3), "mono", hint=lambda row: "" if row.key is None else plain_text(row.key, 400)
             ),
-            Column[Row](
+            owners.owner_column("Holder", lambda row: row.holder, (130, 2)),
+            number_column(
                 "Attempt",
-                _attempt,
                 lambda row: row.attempt,
-                numeric=True,
+                (84,),
+                text=_attempt,
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
-                about=tr("Deliveries of this message so far; after the last one it goes to the dead letters."),
+                about="Deliveries of this message so far; after the last one it goes to the dead letters.",
             ),
             time_column(
-                tr("Acquired (session time)"),
+                "Acquired (session time)",
                 lambda row: row.acquired_ns,
                 times,
+                (180, 0, 1),
                 field="acquired",
                 absent=NOT_APPLICABLE,
             ),
-            Column[Row](
+            Column(
                 "Time left (s)",
                 self._left_text,
-                lambda row: row.deadline_ns,
+                (170, 2),
+                "countdown",
+                sort=lambda row: row.deadline_ns,
                 kind="duration",
                 value=self._left_ns,
-                numeric=True,
                 hint=lambda row: (
                     tr("Until it is committed; a group has no leases.")
                     if isinstance(row, GroupHold)
@@ -173,7 +171,7 @@ class InFlightModel(TableModel[Row]):
                     else tr("The lease ends at:") + f"\n{times.hint(row.deadline_ns)}"
                 ),
                 roles={Role.COUNTDOWN: self._left_share},
-                about=tr("Until the lease expires and the message is delivered again."),
+                about="Until the lease expires and the message is delivered again.",
                 live=True,
             ),
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, time_column
 from app.presenters.message_pages import MessageRow
 from app.presenters.paged import PagedModel
 from app.sessions.history.life import Place
@@ -28,53 +28,53 @@ class MessagesModel(PagedModel[MessageRow]):
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[MessageRow], ...] = (
             time_column(
-                tr("Published (session)"), lambda row: None if row.gap else row.published_ns, times, field="published"
+                "Published (session)",
+                lambda row: None if row.gap else row.published_ns,
+                times,
+                (138,),
+                field="published",
             ),
-            Column[MessageRow](
-                tr("Partition"),
-                lambda row: str(row.partition),
-                lambda row: row.partition,
-                numeric=True,
-                field="partition",
-            ),
-            Column[MessageRow](
-                tr("Offset"), lambda row: f"{row.offset:,}", lambda row: row.offset, numeric=True, field="offset"
-            ),
-            Column[MessageRow](
-                tr("Key"),
+            number_column("Partition", lambda row: row.partition, (78, 0, 2), shown=str),
+            number_column("Offset", lambda row: row.offset, (84,)),
+            Column(
+                "Key",
                 lambda row: NO_KEY if row.key is None else plain_text(row.key, 60),
+                (120, 1),
+                "mono",
                 hint=lambda row: tr("no key") if row.key is None else plain_text(row.key, 400),
-                field="key",
                 kind="text",
                 value=lambda row: row.key,
             ),
-            Column[MessageRow](
-                tr("Payload"),
+            Column(
+                "Payload",
                 _payload,
+                (150, 4),
+                "mono",
                 hint=lambda row: row.gap or plain_text(row.preview, 400),
                 roles={Role.WARN: lambda row: "muted" if row.gap or row.preview is None else ""},
-                about=tr("The beginning of the value as text; unprintable characters are escaped."),
+                about="The beginning of the value as text; unprintable characters are escaped.",
                 field="value",
                 kind="text",
                 value=lambda row: row.preview,
             ),
-            Column[MessageRow](
-                tr("Headers"),
+            Column(
+                "Headers",
                 lambda row: ", ".join(f"{name}={plain_text(value, 20)}" for name, value in row.headers[:4]),
+                (110, 1, 3),
+                "mono",
                 hint=lambda row: "\n".join(f"{name}: {plain_text(value, 80)}" for name, value in row.headers[:30]),
                 field="header",
                 kind="text",
                 value=lambda row: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in row.headers),
-                about=tr("Name and value, as in trace-id: 7."),
+                about="Name and value, as in trace-id: 7.",
             ),
-            Column[MessageRow](
-                tr("Size"),
-                lambda row: "" if row.gap else byte_size(row.size_bytes),
+            number_column(
+                "Size",
                 lambda row: row.size_bytes,
-                numeric=True,
-                field="size",
+                (74, 0, 1),
+                text=lambda row: "" if row.gap else byte_size(row.size_bytes),
                 kind="size",
-                about=tr("Bytes of the value."),
+                about="Bytes of the value.",
             ),
         )
         super().__init__(columns, message_key, parent, more=_MORE)

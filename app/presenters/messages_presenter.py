@@ -337,7 +337,7 @@ class MessagesPresenter(PanelPresenter):
         elif self._problem:
             view.set_empty_words(tr("The messages cannot be read."), self._problem)
         else:
-            view.set_empty_words(*view.empty_words)
+            view.set_empty_words()
         note = ""
         if model.lists and shown >= LIST_MOST:
             note = tr("The first {count} are listed. Filter, or begin elsewhere.", count=f"{LIST_MOST:,}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column
+from app.presenters.columns import Column, Place, number_column
 from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, counts_removed, lag_trend
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
@@ -55,6 +56,10 @@ def _trend(row: OffsetRow) -> str:
     return NOT_APPLICABLE if row.lag is None else word if row.trend.word == STEADY else f"{word} {_pace(row.trend)}/s"
 
 
+def _trend_state(row: OffsetRow) -> str | None:
+    return None if row.lag is None else row.trend.word.capitalize()
+
+
 def _pace(trend: LagTrend) -> str:
     return per_second(abs(trend.per_s))
 
@@ -64,75 +69,59 @@ class OffsetsModel(TableModel[OffsetRow]):
         self._rates = rates
         self._summaries: list[str] = []
 
-        def number(title: str, field: str, about: str) -> Column[OffsetRow]:
-            def value(row: OffsetRow) -> int | None:
-                found: int | None = getattr(row, field)
-                return found
+        def number(title: str, field: str, about: str, place: Place = (80,)) -> Column[OffsetRow]:
+            return number_column(title, attrgetter(field), place, about=about)
 
-            def sort(row: OffsetRow) -> int:
-                found = value(row)
-                return -1 if found is None else found
-
-            return Column(title, lambda row: count(value(row)), sort, numeric=True, about=about)
-
-        columns = (
-            Column[OffsetRow]("Group", lambda row: row.group),
-            Column[OffsetRow]("Topic", lambda row: row.topic),
-            Column[OffsetRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
-            Column[OffsetRow](
-                "Owner",
-                lambda row: row.owner or "nobody",
-                roles=owners.roles(lambda row: row.owner),
-            ),
-            number(mark("Start"), "start", tr("Offset of the first message that is still stored.")),
-            number(mark("End"), "end", tr("Offset that the next message will get.")),
-            number(mark("Position"), "position", tr("Offset that the owner reads next.")),
+        columns: tuple[Column[OffsetRow], ...] = (
+            Column("Group", lambda row: row.group, (96, 2)),
+            Column("Topic", lambda row: row.topic, (96, 3)),
+            number_column("Partition", lambda row: row.partition, (80,), shown=str),
+            owners.owner_column("Owner", lambda row: row.owner, (124, 2), nobody="nobody"),
+            number(mark("Start"), "start", "Offset of the first message that is still stored.", (76, 0, 2)),
+            number(mark("End"), "end", "Offset that the next message will get."),
+            number(mark("Position"), "position", "Offset that the owner reads next."),
             number(
                 mark("Committed"),
                 "committed",
-                tr("Offset from which a new owner would go on; n/a where nothing is committed."),
+                "Offset from which a new owner would go on; n/a where nothing is committed.",
+                (92,),
             ),
-            Column[OffsetRow](
+            number_column(
                 "Lag (messages)",
-                lambda row: at_most(count(row.lag), row.is_at_most),
-                lambda row: -1 if row.lag is None else row.lag,
-                numeric=True,
+                lambda row: row.lag,
+                (118,),
+                text=lambda row: at_most(count(row.lag), row.is_at_most),
                 roles={Role.WARN: lambda row: _WARN.get(row.trend.word, "") if row.lag else ""},
-                about=tr(
-                    "Messages to the end from the committed offset, or where the group began; n/a if not known. "
-                    "≤ in a compacted topic, of at most so many: offsets that compaction has emptied count."
-                ),
-                value=lambda row: row.lag,
+                about="Messages to the end from the committed offset, or where the group began; n/a if not known. "
+                "≤ in a compacted topic, of at most so many: offsets that compaction has emptied count.",
             ),
-            Column[OffsetRow](
+            number_column(
                 "Lag (s)",
-                lambda row: NOT_APPLICABLE if row.lag_ms is None else f"{row.lag_ms / 1000:,.1f}",
-                lambda row: -1 if row.lag_ms is None else row.lag_ms,
-                numeric=True,
-                about=tr("Age of the oldest message that is not committed."),
+                lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
+                (70,),
+                shown=lambda lag_ns: NOT_APPLICABLE if lag_ns is None else f"{lag_ns / NS_PER_S:,.1f}",
+                about="Age of the oldest message that is not committed.",
                 field="lag_time",
                 kind="duration",
-                value=lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
             ),
-            Column[OffsetRow](
+            Column(
                 "Trend",
                 _trend,
-                lambda row: row.trend.per_s,
-                roles={
-                    Role.STATE: lambda row: row.trend.word.capitalize() if row.lag is not None else None,
-                    Role.TREND: lambda row: row.trend.word,
-                },
-                about=tr("How fast the lag rises or falls, in messages/s: its slope over the last five seconds."),
-                value=lambda row: row.trend.word.capitalize() if row.lag is not None else None,
+                (104,),
+                "state",
+                sort=lambda row: row.trend.per_s,
+                roles={Role.STATE: _trend_state, Role.TREND: lambda row: row.trend.word},
+                about="How fast the lag rises or falls, in messages/s: its slope over the last five seconds.",
+                value=_trend_state,
             ),
-            Column[OffsetRow](
+            number_column(
                 "Drained in",
-                _drained,
-                lambda row: 1 << 40 if row.trend.drains_s is None else row.trend.drains_s,
-                numeric=True,
-                about=tr("When nothing is left, at the pace of the last five seconds; n/a if the lag is not known."),
+                lambda row: None if row.trend.drains_s is None else row.trend.drains_s * NS_PER_S,
+                (92,),
+                text=_drained,
+                sort=lambda row: 1 << 40 if row.trend.drains_s is None else row.trend.drains_s,
+                about="When nothing is left, at the pace of the last five seconds; n/a if the lag is not known.",
                 kind="duration",
-                value=lambda row: None if row.trend.drains_s is None else row.trend.drains_s * NS_PER_S,
             ),
         )
         super().__init__(columns, key=lambda row: row[:3], parent=parent)

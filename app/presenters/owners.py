@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any
 
+from app.presenters.columns import Column, Place, Row
 from app.sessions.collectors.hues import HueCollector
 from broker_core.snapshots import Snapshot
 from widgets.roles import Role
-
-Row = TypeVar("Row")
 
 
 class Owners:
@@ -56,13 +55,23 @@ class Owners:
             number -= 1
         return letters
 
-    def roles(self, name: Callable[[Row], str]) -> dict[int, Callable[[Row], object]]:
-        """What a column of owners is painted with: hue and badge of `name(row)`, none for ""."""
-        return {
-            Role.HUE: lambda row: self.hue(name(row)) if name(row) else None,
-            Role.BADGE: lambda row: self.letter(name(row)) or None,
-        }
+    def owner_column(
+        self,
+        title: str,
+        name: Callable[[Row], str],
+        place: Place,
+        *,
+        nobody: str = "",
+        known: bool = False,
+        **more: Any,
+    ) -> Column[Row]:
+        """A column of owners with their hue and badge; `nobody` stands for "". With `known` not every name is one's."""
 
-    def roles_of_known(self, name: Callable[[Row], str]) -> dict[int, Callable[[Row], object]]:
-        """As `roles`, of those names alone that are owners."""
-        return self.roles(lambda row: known if (known := name(row)) in self else "")
+        def owner(row: Row) -> str:
+            return found if (found := name(row)) in self or not known else ""
+
+        roles: dict[int, Callable[[Row], object]] = {
+            Role.HUE: lambda row: self.hue(found) if (found := owner(row)) else None,
+            Role.BADGE: lambda row: self.letter(owner(row)) or None,
+        }
+        return Column(title, lambda row: name(row) or nobody, place, "chip", roles=roles, **more)

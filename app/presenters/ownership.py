@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.table import TableModel
 from broker_core.recording.ownership import Ownership, Span
@@ -48,26 +48,21 @@ class OwnershipModel(TableModel[OwnershipRow]):
         self._owners = owners
         self._ownership = Ownership()
         columns: tuple[Column[OwnershipRow], ...] = (
-            Column[OwnershipRow]("Topic", lambda row: row.topic),
-            Column[OwnershipRow]("Partition", lambda row: str(row.partition), lambda row: row.partition, numeric=True),
-            Column[OwnershipRow](
-                "Owner", lambda row: row.owner or tr("nobody"), roles=owners.roles(lambda row: row.owner)
+            Column("Topic", lambda row: row.topic, (110, 1)),
+            number_column("Partition", lambda row: row.partition, (84,), shown=str),
+            owners.owner_column("Owner", lambda row: row.owner, (140, 1), nobody=tr("nobody")),
+            time_column("Since (session time)", lambda row: row.since_ns, times, (140, 0, 1), field="since"),
+            number_column(
+                "Owners", lambda row: len(row.owners), (76, 0, 2), about="How many have owned this partition so far."
             ),
-            time_column(tr("Since (session time)"), lambda row: row.since_ns, times, field="since"),
-            Column[OwnershipRow](
-                tr("Owners"),
-                lambda row: str(len(row.owners)),
-                lambda row: len(row.owners),
-                numeric=True,
-                field="owners",
-                about=tr("How many have owned this partition so far."),
-            ),
-            Column[OwnershipRow](
-                tr("Over time"),
+            Column(
+                "Over time",
                 lambda row: " ".join(row.owners),
+                (260, 8),
+                "owners",
                 hint=lambda row: told(row.spans),
                 roles={Role.OWNED_TIMES: self._owned_times},
-                about=tr("Its owners from the beginning of the session to the moment shown; a gap has no owner."),
+                about="Its owners from the beginning of the session to the moment shown; a gap has no owner.",
                 field="owned_by",
             ),
         )

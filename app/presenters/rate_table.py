@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.backpressure import producer_state
-from app.presenters.columns import Column
+from app.presenters.columns import Column, number_column
 from app.presenters.lag_trend import counts_removed
 from app.presenters.other_producers import other_producers
 from app.presenters.rates import Rates
@@ -51,36 +51,37 @@ class RateTable(TableModel[RateRow]):
 
     def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
         self._rates = rates
-        columns = (
-            Column[RateRow](tr("Name"), lambda row: row.name),
-            Column[RateRow](tr("Kind"), lambda row: tr(row.kind)),
-            Column[RateRow](
-                tr("Messages/s"),
-                lambda row: per_second(row.per_s),
+        columns: tuple[Column[RateRow], ...] = (
+            Column("Name", lambda row: row.name, (112, 3)),
+            Column("Kind", lambda row: tr(row.kind), (84, 1, 3)),
+            number_column(
+                "Messages/s",
                 lambda row: row.per_s,
-                numeric=True,
-                about=tr(
-                    "Published to a topic, published by a producer, delivered to a consumer or worker: the mean of 2 s."
-                ),
+                (88,),
+                shown=per_second,
+                about="Published to a topic, published by a producer, delivered to a consumer or worker: "
+                "the mean of 2 s.",
             ),
-            Column[RateRow](
-                tr("Bytes/s"),
-                lambda row: "" if row.bytes_per_s is None else byte_rate(row.bytes_per_s),
-                lambda row: row.bytes_per_s or 0.0,
-                numeric=True,
+            number_column(
+                "Bytes/s",
+                lambda row: row.bytes_per_s,
+                (76, 0, 1),
+                shown=lambda found: "" if found is None else byte_rate(found),
             ),
-            Column[RateRow](
-                tr("Behind"),
+            Column(
+                "Behind",
                 _behind,
-                lambda row: (row.behind_ns or 0, row.behind or 0),
-                numeric=True,
-                about=tr("Messages waiting for this consumer, and how long the oldest has waited."),
+                (104, 1),
+                "number",
+                sort=lambda row: (row.behind_ns or 0, row.behind or 0),
+                about="Messages waiting for this consumer, and how long the oldest has waited.",
             ),
-            Column[RateRow](
-                tr("State"),
+            Column(
+                "State",
                 _verdict,
+                (122, 1, 2),
                 roles={Role.WARN: lambda row: "lag_up" if row.slowest else ""},
-                about=tr("The consumer whose oldest message has waited longest is the slowest."),
+                about="The consumer whose oldest message has waited longest is the slowest.",
             ),
         )
         super().__init__(columns, key=lambda row: (row.kind, row.name), parent=parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter, overfull_words
 from app.presenters.table import TableModel
@@ -16,7 +16,6 @@ from broker_core.snapshots import Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, duration
 from widgets.i18n import mark, tr
 from widgets.panels.redeliveries import RedeliveriesPanel
-from widgets.roles import Role
 
 # The reader asked for earlier offsets by itself.
 SOUGHT = mark("Read again")
@@ -43,74 +42,60 @@ class RedeliveriesModel(TableModel[Redelivery]):
     """One row a run of messages that were delivered again at once, the newest first. Keys are (seq, offset)."""
 
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
-        def holder(row: Redelivery) -> str:
-            return row.delivered.client
+        def cause(row: Redelivery) -> str:
+            return "" if row.why is None else row.why.cause
 
-        def before(row: Redelivery) -> str:
-            return NOT_APPLICABLE if row.before is None else row.before.client
+        def some(messages: int) -> str:
+            return f"{messages:,}" if messages else ""
 
         columns: tuple[Column[Redelivery], ...] = (
-            time_column(tr("Delivered (session)"), lambda row: row.delivered.time_ns, times, field="time"),
-            Column[Redelivery](tr("Message"), _where, place_of, field="message", kind="text", value=_where),
-            Column[Redelivery](
-                tr("Delivered again"),
-                lambda row: "" if row.is_fetched else f"{row.messages:,}",
+            time_column("Delivered (session)", lambda row: row.delivered.time_ns, times, (138,), field="time"),
+            Column("Message", _where, (150, 2), "place", sort=place_of, kind="text", value=_where),
+            number_column(
+                "Delivered again",
                 lambda row: 0 if row.is_fetched else row.messages,
-                numeric=True,
+                (118,),
+                shown=some,
                 field="again",
-                about=tr("Messages that were acknowledged before, or whose reader had gone."),
+                about="Messages that were acknowledged before, or whose reader had gone.",
             ),
-            Column[Redelivery](
-                tr("Fetched again"),
-                lambda row: f"{row.messages:,}" if row.is_fetched else "",
+            number_column(
+                "Fetched again",
                 lambda row: row.messages if row.is_fetched else 0,
-                numeric=True,
+                (110,),
+                shown=some,
                 field="fetched",
-                about=tr("Messages that a client fetched once more: after a seek, a pause, or what it had discarded."),
+                about="Messages that a client fetched once more: after a seek, a pause, or what it had discarded.",
             ),
-            Column[Redelivery](
-                tr("Reader"), lambda row: row.delivered.group, field="reader", about=tr("The group or the queue.")
-            ),
-            Column[Redelivery](tr("To"), holder, roles=owners.roles_of_known(holder), field="to"),
-            Column[Redelivery](
-                tr("Before to"),
-                before,
-                roles=owners.roles_of_known(before),
+            Column("Reader", lambda row: row.delivered.group, (110, 2), about="The group or the queue."),
+            owners.owner_column("To", lambda row: row.delivered.client, (120, 1), known=True),
+            owners.owner_column(
+                "Before to",
+                lambda row: NOT_APPLICABLE if row.before is None else row.before.client,
+                (120, 1, 3),
+                known=True,
                 field="before",
-                about=tr("Who had it before that."),
+                about="Who had it before that.",
             ),
-            Column[Redelivery](
-                tr("After"),
-                lambda row: NOT_APPLICABLE if (after := _after_ns(row)) is None else duration(after),
-                lambda row: -1 if (after := _after_ns(row)) is None else after,
-                numeric=True,
-                field="after",
+            number_column(
+                "After",
+                _after_ns,
+                (84, 0, 4),
+                shown=lambda after_ns: NOT_APPLICABLE if after_ns is None else duration(after_ns),
                 kind="duration",
-                value=_after_ns,
-                about=tr("From the delivery before."),
+                about="From the delivery before.",
             ),
-            Column[Redelivery](
-                tr("Why"),
+            state_column(
+                "Why",
                 why_word,
-                roles={Role.STATE: why_word},
-                field="why",
+                (160, 1),
                 kind="text",
                 value=lambda row: (why_word(row), "" if row.why is None else row.why.kind.value),
-                about=tr("What lay between the two deliveries."),
+                about="What lay between the two deliveries.",
             ),
-            Column[Redelivery](
-                tr("Cause"),
-                lambda row: "" if row.why is None else row.why.cause,
-                hint=lambda row: "" if row.why is None else row.why.cause,
-                field="cause",
-            ),
-            Column[Redelivery](
-                tr("Times"),
-                lambda row: f"{row.times:,}",
-                lambda row: row.times,
-                numeric=True,
-                field="times",
-                about=tr("How often the reader had been given it by then."),
+            Column("Cause", cause, (140, 4, 1), hint=cause),
+            number_column(
+                "Times", lambda row: row.times, (64, 0, 2), about="How often the reader had been given it by then."
             ),
         )
         more = (

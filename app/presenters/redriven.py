@@ -4,58 +4,58 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.table import TableModel
 from app.sessions.event_text import event_word
 from app.sessions.history.life import Place
 from app.sessions.history.redrives import RedrivenMessage
 from broker_core.filters import Field
 from widgets.formats import Times, duration, plain_text
-from widgets.i18n import tr
-from widgets.roles import Role
 
 
 class RedrivenModel(TableModel[RedrivenMessage]):
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[RedrivenMessage], ...] = (
-            time_column(tr("Redriven (session)"), lambda row: row.redriven.time_ns, times, field="redriven_at"),
-            Column[RedrivenMessage](tr("Queue"), lambda row: row.redriven.group, field="queue"),
-            Column[RedrivenMessage](
-                tr("Dead letter"),
-                lambda row: f"{row.redriven.offset:,}",
+            time_column("Redriven (session)", lambda row: row.redriven.time_ns, times, (130,), field="redriven_at"),
+            Column("Queue", lambda row: row.redriven.group, (90, 1, 3)),
+            number_column(
+                "Dead letter",
                 lambda row: row.redriven.offset,
-                numeric=True,
+                (84, 0, 4),
                 field="letter",
-                about=tr("Offset among the dead letters."),
+                about="Offset among the dead letters.",
             ),
-            Column[RedrivenMessage](
-                tr("Now at"), lambda row: str(place_of(row)), field="place", about=tr("Where the redrive appended it.")
+            Column(
+                "Now at",
+                lambda row: str(place_of(row)),
+                (130, 2),
+                "place",
+                field="place",
+                about="Where the redrive appended it.",
             ),
-            Column[RedrivenMessage](
-                tr("Key"),
+            Column(
+                "Key",
                 lambda row: "" if row.redriven.key is None else plain_text(row.redriven.key, 40),
-                field="key",
+                (90, 1, 2),
+                "mono",
             ),
-            Column[RedrivenMessage](tr("Died of"), lambda row: row.redriven.cause, field="cause"),
-            Column[RedrivenMessage](
-                tr("Since then"),
+            Column("Died of", lambda row: row.redriven.cause, (100, 3, 1), field="cause"),
+            state_column(
+                "Since then",
                 fate_word,
-                roles={Role.STATE: fate_word},
+                (130, 1),
                 field="fate",
-                about=tr("The last event of the message since the redrive."),
+                about="The last event of the message since the redrive.",
             ),
-            Column[RedrivenMessage](
-                tr("Deliveries"), lambda row: str(row.deliveries), lambda row: row.deliveries, numeric=True
-            ),
-            Column[RedrivenMessage](tr("By"), lambda row: row.fate.client if row.fate else "", field="client"),
-            Column[RedrivenMessage](
-                tr("After"),
-                lambda row: duration(row.fate.time_ns - row.redriven.time_ns) if row.fate else "",
-                lambda row: row.fate.time_ns - row.redriven.time_ns if row.fate else -1,
-                numeric=True,
-                field="after",
+            number_column("Deliveries", lambda row: row.deliveries, (84, 0, 6)),
+            Column("By", lambda row: row.fate.client if row.fate else "", (90, 1, 5), field="client"),
+            number_column(
+                "After",
+                lambda row: row.fate.time_ns - row.redriven.time_ns if row.fate else None,
+                (76, 0, 7),
+                shown=lambda after_ns: "" if after_ns is None else duration(after_ns),
                 kind="duration",
-                about=tr("From the redrive to that."),
+                about="From the redrive to that.",
             ),
         )
         super().__init__(columns, key=lambda row: row.redriven.seq, parent=parent, more=_MORE)

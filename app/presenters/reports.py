@@ -11,16 +11,15 @@ from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filt
 from app.presenters.table import TableModel
 from app.reports.recent import Report
 from broker_core.snapshots import Snapshot
-from widgets.i18n import tr
 from widgets.panels.report import FindingFacts, ReportPanel
 
 
 class ReportsModel(TableModel[Report]):
     def __init__(self, parent: QObject | None = None) -> None:
-        columns = (
-            Column[Report](tr("Of"), lambda row: row.title),
-            Column[Report](tr("Made"), lambda row: row.made),
-            Column[Report](tr("Folder"), lambda row: str(row.folder), hint=lambda row: str(row.folder)),
+        columns: tuple[Column[Report], ...] = (
+            Column("Of", lambda row: row.title, (180, 3)),
+            Column("Made", lambda row: row.made, (130,)),
+            Column("Folder", lambda row: str(row.folder), (160, 4, 1), hint=lambda row: str(row.folder)),
         )
         super().__init__(columns, key=lambda row: str(row.folder), parent=parent)
 

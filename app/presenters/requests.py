@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import RequestView, quantile
@@ -23,29 +23,24 @@ _APIS_TOLD = 4
 class RequestsModel(TableModel[RequestView]):
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[RequestView], ...] = (
-            time_column(tr("Time"), lambda row: row.time_ns, times),
-            Column[RequestView](tr("Client"), lambda row: row.client or tr("not known yet")),
-            Column[RequestView](tr("API"), lambda row: row.api),
-            Column[RequestView](tr("Version"), lambda row: str(row.version), lambda row: row.version, numeric=True),
-            Column[RequestView](
-                tr("Correlation id"), lambda row: str(row.correlation_id), lambda row: row.correlation_id, numeric=True
-            ),
-            Column[RequestView](
-                tr("Request"), lambda row: byte_size(row.size_bytes), lambda row: row.size_bytes, numeric=True
-            ),
-            Column[RequestView](
-                tr("Reply"), lambda row: byte_size(row.reply_bytes), lambda row: row.reply_bytes, numeric=True
-            ),
-            Column[RequestView](
-                tr("Latency"),
-                lambda row: latency(row.latency_ns),
+            time_column("Time", lambda row: row.time_ns, times, (84,)),
+            Column("Client", lambda row: row.client or tr("not known yet"), (140, 3)),
+            Column("API", lambda row: row.api, (150, 2)),
+            number_column("Version", lambda row: row.version, (64, 0, 3)),
+            number_column("Correlation id", lambda row: row.correlation_id, (100, 0, 4), shown=str),
+            number_column("Request", lambda row: row.size_bytes, (80, 0, 2), shown=byte_size),
+            number_column("Reply", lambda row: row.reply_bytes, (80, 0, 1), shown=byte_size),
+            number_column(
+                "Latency",
                 lambda row: row.latency_ns,
-                numeric=True,
-                about=tr("From the request to its reply, on the wall clock; waiting for messages counts."),
+                (84,),
+                shown=latency,
+                about="From the request to its reply, on the wall clock; waiting for messages counts.",
             ),
-            Column[RequestView](
-                tr("Error"),
+            Column(
+                "Error",
                 lambda row: row.error,
+                (180, 4),
                 hint=lambda row: row.error,
                 roles={Role.WARN: lambda row: "failure" if row.error else ""},
             ),

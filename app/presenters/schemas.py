@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
 from app.sessions.collectors.refusals import Refusal
@@ -16,7 +16,7 @@ from app.sessions.collectors.schemas import Registered
 from broker_core.errors import BrokerError
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
-from widgets.formats import Times, count
+from widgets.formats import Times
 from widgets.i18n import tr
 from widgets.panels.inspector import InspectorFacts, Section
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
@@ -68,17 +68,18 @@ def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, 
 
 class VersionsModel(TableModel[VersionRow]):
     def __init__(self, parent: QObject | None = None) -> None:
-        columns = (
-            Column[VersionRow](tr("Subject"), lambda row: row.subject),
-            Column[VersionRow](tr("Version"), lambda row: str(row.version), lambda row: row.version, numeric=True),
-            Column[VersionRow](tr("Id"), lambda row: str(row.id), lambda row: row.id, numeric=True),
-            Column[VersionRow](tr("Kind"), lambda row: row.kind),
-            Column[VersionRow](
-                tr("Compatibility"),
+        columns: tuple[Column[VersionRow], ...] = (
+            Column("Subject", lambda row: row.subject, (120, 2)),
+            number_column("Version", lambda row: row.version, (70,)),
+            number_column("Id", lambda row: row.id, (44, 0, 2), shown=str),
+            Column("Kind", lambda row: row.kind, (64, 0, 1)),
+            Column(
+                "Compatibility",
                 lambda row: row.compatibility,
-                about=tr("Defines which versions the next one must be able to read, or be read by."),
+                (120, 1),
+                about="Defines which versions the next one must be able to read, or be read by.",
             ),
-            Column[VersionRow](tr("Topics"), lambda row: row.topics or tr("none"), about=tr("Topics held to it.")),
+            Column("Topics", lambda row: row.topics or tr("none"), (120, 2), about="Topics held to it."),
         )
         super().__init__(columns, key=lambda row: (row.subject, row.version), parent=parent)
 
@@ -86,12 +87,12 @@ class VersionsModel(TableModel[VersionRow]):
 class RefusalsModel(TableModel[Refusal]):
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[Refusal], ...] = (
-            time_column(tr("Last (session)"), lambda row: row.last_ns, times),
-            Column[Refusal](tr("Messages"), lambda row: count(row.messages), lambda row: row.messages, numeric=True),
-            Column[Refusal](tr("Topic"), lambda row: row.topic),
-            Column[Refusal](tr("Producer"), lambda row: row.client),
-            Column[Refusal](tr("Became"), lambda row: tr(row.became)),
-            Column[Refusal](tr("Reason"), lambda row: row.cause),
+            time_column("Last (session)", lambda row: row.last_ns, times, (110,)),
+            number_column("Messages", lambda row: row.messages, (84,)),
+            Column("Topic", lambda row: row.topic, (100, 1)),
+            Column("Producer", lambda row: row.client, (100, 1)),
+            Column("Became", lambda row: tr(row.became), (96, 0, 1)),
+            Column("Reason", lambda row: row.cause, (200, 4)),
         )
         super().__init__(columns, key=lambda row: (row.topic, row.client, row.cause, row.became), parent=parent)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.presenters.columns import Column, time_column
+from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.message_pages import sources
 from app.presenters.not_kept import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
@@ -24,7 +24,6 @@ from widgets.facts import Fact
 from widgets.formats import Times, duration
 from widgets.i18n import tr
 from widgets.panels.log_on_disk import LogOnDiskPanel
-from widgets.roles import Role
 
 # So many partitions are looked at in one step of the engine.
 PARTITIONS_AT_ONCE = 60
@@ -94,54 +93,38 @@ def state_word(row: SegmentRow) -> str:
 class SegmentsModel(TableModel[SegmentRow]):
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         columns: tuple[Column[SegmentRow], ...] = (
-            Column[SegmentRow](tr("Topic or queue"), lambda row: row.partition.topic, field="topic"),
-            Column[SegmentRow](
-                tr("Partition"),
-                lambda row: str(row.partition.partition),
-                lambda row: row.partition.partition,
-                numeric=True,
-                field="partition",
-            ),
-            Column[SegmentRow](tr("File"), lambda row: row.segment.name, field="file"),
-            Column[SegmentRow](tr("State"), state_word, roles={Role.STATE: state_word}, field="state"),
-            Column[SegmentRow](
-                tr("Base offset"),
-                lambda row: f"{row.segment.base_offset:,}",
-                lambda row: row.segment.base_offset,
-                numeric=True,
-                field="base",
-            ),
-            Column[SegmentRow](
-                tr("Offsets"),
-                lambda row: f"{row.segment.end_offset - row.segment.base_offset:,}",
+            Column("Topic or queue", lambda row: row.partition.topic, (110, 2), field="topic"),
+            number_column("Partition", lambda row: row.partition.partition, (78,), shown=str),
+            Column("File", lambda row: row.segment.name, (190, 1, 4), "mono"),
+            state_column("State", state_word, (110,)),
+            number_column("Base offset", lambda row: row.segment.base_offset, (94, 0, 2), field="base"),
+            number_column(
+                "Offsets",
                 lambda row: row.segment.end_offset - row.segment.base_offset,
-                numeric=True,
-                field="offsets",
-                about=tr("From the base offset on; where it was compacted, not every offset holds a message."),
+                (80,),
+                about="From the base offset on; where it was compacted, not every offset holds a message.",
             ),
-            Column[SegmentRow](
-                tr("Batches"),
-                lambda row: tr("not counted") if row.segment.batches is None else f"{row.segment.batches:,}",
-                lambda row: -1 if row.segment.batches is None else row.segment.batches,
-                numeric=True,
-                field="batches",
+            number_column(
+                "Batches",
+                lambda row: row.segment.batches,
+                (80, 0, 5),
+                shown=lambda found: tr("not counted") if found is None else f"{found:,}",
             ),
-            Column[SegmentRow](
-                tr("Size"),
-                lambda row: byte_size(row.segment.size_bytes),
+            number_column(
+                "Size",
                 lambda row: row.segment.size_bytes,
-                numeric=True,
+                (80,),
+                shown=byte_size,
                 hint=lambda row: tr("{size} bytes", size=f"{row.segment.size_bytes:,}"),
-                field="size",
                 kind="size",
             ),
-            time_column(tr("First (session)"), lambda row: row.segment.first_ns, times, field="first"),
-            time_column(tr("Last (session)"), lambda row: row.segment.last_ns, times, field="last"),
-            Column[SegmentRow](
-                tr("Index"),
+            time_column("First (session)", lambda row: row.segment.first_ns, times, (110, 0, 3)),
+            time_column("Last (session)", lambda row: row.segment.last_ns, times, (110, 0, 1)),
+            Column(
+                "Index",
                 _index_word,
-                field="index",
-                about=tr("Whether the index file covers the segment: without it, an opening scans the file."),
+                (110, 0, 6),
+                about="Whether the index file covers the segment: without it, an opening scans the file.",
             ),
         )
         super().__init__(columns, key=lambda row: row.key, parent=parent, more=_MORE)
@@ -243,7 +226,7 @@ class LogOnDiskPresenter(PanelPresenter):
         self.model.set_rows(())
         self.panel.set_facts(())
         self.panel.summary.setText("")
-        self.panel.set_empty_words(*self.panel.empty_words)
+        self.panel.set_empty_words()
 
     def show(self, snapshot: Snapshot) -> None:
         past = self._controller.travel.looking_back

@@ -4150,22 +4150,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Seine Nummer in der Ablage.</translation>
   </message>
   <message>
-   <source>Offset from which a new owner would go on; n/a where nothing is committed.</source>
-   <translation>Offset, ab dem ein neuer Besitzer weitermachen würde; n/a, wo nichts committet ist.</translation>
-  </message>
-  <message>
-   <source>Offset of the first message that is still stored.</source>
-   <translation>Offset der ersten noch gespeicherten Nachricht.</translation>
-  </message>
-  <message>
-   <source>Offset that the next message will get.</source>
-   <translation>Offset, den die nächste Nachricht bekommt.</translation>
-  </message>
-  <message>
-   <source>Offset that the owner reads next.</source>
-   <translation>Offset, den der Besitzer als Nächstes liest.</translation>
-  </message>
-  <message>
    <source>Offsets</source>
    <translation>Offsets</translation>
   </message>

@@ -7,17 +7,16 @@ from PySide6.QtWidgets import QPushButton, QToolButton
 from tests.widgets.panels.table_of import table_of
 from widgets.filter_field import FilterHelp
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import TablePanel
 
 
 class ThingsPanel(TablePanel):
-    info = PanelInfo("things", "Things", "info")
+    info = PanelInfo("things", "Things", "info", empty="None.", how="Wait.", filter_hint="Filter")
 
 
 @pytest.fixture
 def panel(qtbot, qapp):
-    looks = (ColumnLook("text", 120, 1),)
-    made = ThingsPanel(table_of(["Name"], [(1, ["a"])]), looks, ("None.", "Wait."))
+    made = ThingsPanel(table_of(["Name"], [(1, ["a"])]))
     qtbot.addWidget(made)
     made.resize(700, 300)
     made.show()

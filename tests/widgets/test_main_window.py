@@ -7,39 +7,28 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from tests.widgets.panels.table_of import table_of
+from tests.widgets.panels.table_of import columns_of
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator
 from widgets.panel_tabs import DIGIT, PAD, brief
-from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import tabular_font
-from widgets.panels.charts import RATE_LOOKS, ChartsPanel
-from widgets.panels.connections import API_LOOKS, ConnectionsPanel
-from widgets.panels.connections import LOOKS as CONNECTION_LOOKS
-from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
+from widgets.panels.charts import ChartsPanel
+from widgets.panels.connections import ConnectionsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.events import LOOKS as EVENT_LOOKS
 from widgets.panels.events import EventsPanel
-from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
 from widgets.panels.lesson import LessonPanel
-from widgets.panels.log_on_disk import LOOKS as SEGMENT_LOOKS
 from widgets.panels.log_on_disk import LogOnDiskPanel
-from widgets.panels.messages import LOOKS as MESSAGE_LOOKS
 from widgets.panels.messages import MessagesPanel
-from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
-from widgets.panels.report import LOOKS as REPORT_LOOKS
 from widgets.panels.report import ReportPanel
-from widgets.panels.requests import LOOKS as REQUEST_LOOKS
 from widgets.panels.requests import RequestsPanel
-from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
-from widgets.panels.schemas import REFUSAL_LOOKS, SchemasPanel
+from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme, styled_at_end
 from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICK_LANES, TOP, Band, Tick, Timeline, TimelineFacts
@@ -68,24 +57,24 @@ TABS = (
 
 
 def parts():
-    def model(looks):
-        return table_of([look.kind for look in looks], [(number, ["text"] * len(looks)) for number in range(30)])
+    def model(columns):
+        return columns_of(columns, 30)
 
     panels = (
-        MessagesPanel(model(MESSAGE_LOOKS)),
-        DeadLettersPanel(model(LETTER_LOOKS)),
-        SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)),
-        LogOnDiskPanel(model(SEGMENT_LOOKS)),
-        AssignmentsPanel(model(ASSIGNMENT_LOOKS)),
-        OffsetsPanel(model(OFFSET_LOOKS)),
-        InFlightPanel(model(LEASE_LOOKS)),
+        MessagesPanel(model(7)),
+        DeadLettersPanel(model(8)),
+        SchemasPanel(model(6), model(6)),
+        LogOnDiskPanel(model(11)),
+        AssignmentsPanel(model(6)),
+        OffsetsPanel(model(12)),
+        InFlightPanel(model(8)),
         BackpressurePanel(),
-        ChartsPanel(model(RATE_LOOKS)),
-        EventsPanel(model(EVENT_LOOKS)),
-        ConnectionsPanel(model(CONNECTION_LOOKS), model(API_LOOKS)),
-        RequestsPanel(model(REQUEST_LOOKS)),
+        ChartsPanel(model(6)),
+        EventsPanel(model(10)),
+        ConnectionsPanel(model(13), model(8)),
+        RequestsPanel(model(9)),
         JobsPanel(),
-        ReportPanel(model(REPORT_LOOKS)),
+        ReportPanel(model(3)),
     )
     return Parts(QWidget(), Navigator(), LessonPanel(), InspectorPanel(), RebalancesPanel(), panels)
 

@@ -8,26 +8,9 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
 from widgets.facts import set_plain_tip
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
-
-LOOKS = (
-    ColumnLook("text", 130, 3),
-    ColumnLook("number", 84),
-    ColumnLook("text", 120, 2),
-    ColumnLook("chip", 150, 3),
-    ColumnLook("number", 160),
-    ColumnLook("state", 190, 1),
-)
-HISTORY_LOOKS = (
-    ColumnLook("text", 110, 1),
-    ColumnLook("number", 84),
-    ColumnLook("chip", 140, 1),
-    ColumnLook("number", 140, spare=1),
-    ColumnLook("number", 76, spare=2),
-    ColumnLook("owners", 260, 8),
-)
+from widgets.panels.table_panel import RowTable, TablePanel
 
 
 class AssignmentsPanel(TablePanel):
@@ -39,18 +22,20 @@ class AssignmentsPanel(TablePanel):
 
     info = PanelInfo(
         "assignments",
-        mark("Assignments"),
+        "Assignments",
         "assignments",
-        mark("Owners of partitions in each group."),
-        mark(
-            "The owner of each partition in each group, and since when. A partition has **one owner** at a "
-            "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
-            "what moved, what stayed, and how long reading paused.\n\n"
-            "**History** shows the owners of each partition of one group over time, with the times without an owner. "
-            "`owned_by contains worker-7` finds the partitions that a member ever had."
-        ),
+        "Owners of partitions in each group.",
+        "The owner of each partition in each group, and since when. A partition has **one owner** at a "
+        "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
+        "what moved, what stayed, and how long reading paused.\n\n"
+        "**History** shows the owners of each partition of one group over time, with the times without an owner. "
+        "`owned_by contains worker-7` finds the partitions that a member ever had.",
         "Ctrl+1",
-        group=mark("Groups"),
+        group="Groups",
+        empty="No topic has partitions yet.",
+        how="Each partition appears here with its owner in every group, "
+        "as soon as there is a topic that a group reads.",
+        filter_hint="Filter by topic, group or owner",
     )
 
     groupChosen = Signal(str)
@@ -60,20 +45,8 @@ class AssignmentsPanel(TablePanel):
         self, model: QAbstractItemModel, over_time: QAbstractItemModel | None = None, parent: QWidget | None = None
     ) -> None:
         """`over_time` is the history of one group; without one there is only the table."""
-        self.over_time = None if over_time is None else RowTable(over_time, HISTORY_LOOKS)
-        super().__init__(
-            model,
-            LOOKS,
-            (
-                tr("No topic has partitions yet."),
-                tr(
-                    "Each partition appears here with its owner in every group, "
-                    "as soon as there is a topic that a group reads."
-                ),
-            ),
-            filter_hint=tr("Filter by topic, group or owner"),
-            parent=parent,
-        )
+        self.over_time = None if over_time is None else RowTable(over_time)
+        super().__init__(model, parent)
         self.groups = QComboBox(self)
         self.groups.setAccessibleName(tr("Group of the history"))
         self.groups.activated.connect(lambda _place: self.groupChosen.emit(self.groups.currentText()))

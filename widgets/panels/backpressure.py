@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from widgets.facts import set_plain_tip
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
 from widgets.panels.cell_painter import draw_bar, tabular_font
@@ -215,18 +215,19 @@ class BackpressurePanel(Panel):
 
     info = PanelInfo(
         "backpressure",
-        mark("Backpressure"),
+        "Backpressure",
         "backpressure",
-        mark("What holds producers back."),
-        mark(
-            "What holds producers back: the depth of a topic or queue against its limit, the rate against its "
-            "tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop "
-            "the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from "
-            "each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy "
-            "can be changed below each gauge while the session runs."
-        ),
+        "What holds producers back.",
+        "What holds producers back: the depth of a topic or queue against its limit, the rate against its "
+        "tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop "
+        "the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from "
+        "each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy "
+        "can be changed below each gauge while the session runs.",
         "Ctrl+5",
-        group=mark("Flow"),
+        group="Flow",
+        empty="Nothing limits the producers.",
+        how="A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
+        filter_hint="Filter by topic or queue",
     )
 
     chosen = Signal(str)
@@ -236,14 +237,7 @@ class BackpressurePanel(Panel):
     followed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(
-            (
-                tr("Nothing limits the producers."),
-                tr("A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M)."),
-            ),
-            filter_hint=tr("Filter by topic or queue"),
-            parent=parent,
-        )
+        super().__init__(parent)
         self._all: tuple[GaugeFacts, ...] = ()
         self._gauges: list[Gauge] = []
         self._across = 0

@@ -9,23 +9,15 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QWidget
 
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts
 from widgets.panels.panel import Panel, PanelInfo, side_by_side
-from widgets.panels.table_panel import ColumnLook, RowTable
+from widgets.panels.table_panel import RowTable
 
 if TYPE_CHECKING:
     from widgets.panels.chart import Chart
 
 CHART_WIDTH = 250
-RATE_LOOKS = (
-    ColumnLook("text", 112, 3),
-    ColumnLook("text", 84, 1, spare=3),
-    ColumnLook("number", 88),
-    ColumnLook("number", 76, spare=1),
-    ColumnLook("number", 104, 1),
-    ColumnLook("text", 122, 1, spare=2),
-)
 
 
 class ChartGrid(QWidget):
@@ -92,31 +84,25 @@ class ChartsPanel(Panel):
 
     info = PanelInfo(
         "charts",
-        mark("Charts"),
+        "Charts",
         "chart",
-        mark("Rates, latencies and lag over time."),
-        mark(
-            "Curves over session time, with the present rates at their left. The consumer whose oldest message "
-            "has waited longest is marked as the **slowest**. Double-click a curve to go to that moment."
-        ),
+        "Rates, latencies and lag over time.",
+        "Curves over session time, with the present rates at their left. The consumer whose oldest message "
+        "has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.",
         "Ctrl+6",
-        group=mark("Flow"),
+        group="Flow",
+        empty="Nothing has happened yet.",
+        how="Curves grow here as session time passes and messages are published.",
+        filter_hint="Filter the rates",
     )
 
     momentChosen = Signal(float)
     pointed = Signal(object)
 
     def __init__(self, rates: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        super().__init__(
-            (
-                tr("Nothing has happened yet."),
-                tr("Curves grow here as session time passes and messages are published."),
-            ),
-            filter_hint=tr("Filter the rates"),
-            parent=parent,
-        )
+        super().__init__(parent)
         self._charts: dict[str, Chart] = {}
-        self.rates_table = RowTable(rates, RATE_LOOKS, self)
+        self.rates_table = RowTable(rates, self)
         self.rates_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.rates_table.setMinimumWidth(320)
         self.rates_table.setAccessibleName(tr("Rates of now"))

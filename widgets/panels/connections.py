@@ -20,38 +20,9 @@ from PySide6.QtWidgets import (
 from widgets.facts import plain_label
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo, SideBySide
-from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
+from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 
-EMPTY = (
-    mark("No client is connected."),
-    mark("Open Kafka, then point bootstrap.servers of a Kafka program of your own at it."),
-)
-LOOKS = (
-    ColumnLook("number", 44, spare=3),
-    ColumnLook("text", 132, spare=5),
-    ColumnLook("text", 68, spare=2),
-    ColumnLook("text", 110, 3),
-    ColumnLook("text", 90, 2, spare=2),
-    ColumnLook("text", 120, 2, spare=3),
-    ColumnLook("mono", 130, 1, spare=4),
-    ColumnLook("number", 64, spare=3),
-    ColumnLook("number", 96, 1),
-    ColumnLook("number", 110, 1),
-    ColumnLook("number", 110, 1),
-    ColumnLook("number", 80, spare=2),
-    ColumnLook("text", 160, 4, spare=1),
-)
-API_LOOKS = (
-    ColumnLook("text", 110, 2),
-    ColumnLook("number", 60),
-    ColumnLook("number", 70),
-    ColumnLook("number", 70),
-    ColumnLook("number", 78, spare=2),
-    ColumnLook("number", 78, spare=2),
-    ColumnLook("number", 60, spare=1),
-    ColumnLook("text", 90, 3, spare=3),
-)
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 
@@ -98,16 +69,17 @@ class ConnectionsPanel(TablePanel):
 
     info = PanelInfo(
         "connections",
-        mark("Connections"),
+        "Connections",
         "command",
-        mark("Listeners for other programs, and who is connected."),
-        mark(
-            "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, "
-            "see who is connected, and cut a connection. At the right are the requests of the selected connection, API "
-            "by API."
-        ),
-        group=mark("System"),
+        "Listeners for other programs, and who is connected.",
+        "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, "
+        "see who is connected, and cut a connection. At the right are the requests of the selected connection, API "
+        "by API.",
+        group="System",
         counted=3,
+        empty="No client is connected.",
+        how="Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.",
+        filter_hint="Filter by client",
     )
 
     openRequested = Signal(str, int)
@@ -117,7 +89,7 @@ class ConnectionsPanel(TablePanel):
     def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
         """`model` has the connections, `apis` the requests of the selected one by API."""
         self._split = SideBySide(Qt.Orientation.Horizontal)
-        self.apis = RowTable(apis, API_LOOKS)
+        self.apis = RowTable(apis)
         self.apis.setAccessibleName(tr("Requests of the selected connection, by API"))
         self._beside = QStackedWidget()
         self._beside.addWidget(plain_label(tr("Select a connection to see its requests by API."), "muted"))
@@ -125,13 +97,7 @@ class ConnectionsPanel(TablePanel):
         self._listeners: dict[str, _Listener] = {}
         self._facts: tuple[ListenerFacts, ...] = ()
         self._forbidden = ""
-        super().__init__(
-            model,
-            LOOKS,
-            (tr(EMPTY[0]), tr(EMPTY[1])),
-            filter_hint=tr("Filter by client"),
-            parent=parent,
-        )
+        super().__init__(model, parent)
         bar = QWidget(self)
         self._grid = QGridLayout(bar)
         self._grid.setContentsMargins(8, 0, 8, 6)
@@ -173,7 +139,7 @@ class ConnectionsPanel(TablePanel):
         """Why no listener can be opened now, "" where one can."""
         if why != self._forbidden:
             self._forbidden = why
-            self.set_empty_words(tr(EMPTY[0]), why or tr(EMPTY[1]))
+            self.set_empty_words(tr(self.info.empty), why or tr(self.info.how))
             self._show()
 
     def set_listeners(self, listeners: Sequence[ListenerFacts]) -> None:

@@ -19,42 +19,13 @@ from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import CellDelegate, Index
 from widgets.panels.dead_letter_details import DeadLetterDetails, DeadLetterFacts
 from widgets.panels.panel import PanelInfo, SideBySide
-from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
+from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 from widgets.theme import Theme
 
-LOOKS = (
-    ColumnLook("number", 106, spare=4),
-    ColumnLook("text", 110, 3),
-    ColumnLook("mono", 90, 1, spare=2),
-    ColumnLook("mono", 110, 4),
-    ColumnLook("place", 130, 1, spare=3),
-    ColumnLook("number", 80, spare=1),
-    ColumnLook("number", 86),
-    ColumnLook("number", 80),
-)
-REDRIVEN_LOOKS = (
-    ColumnLook("number", 130),
-    ColumnLook("text", 90, 1, spare=3),
-    ColumnLook("number", 84, spare=4),
-    ColumnLook("place", 130, 2),
-    ColumnLook("mono", 90, 1, spare=2),
-    ColumnLook("text", 100, 3, spare=1),
-    ColumnLook("state", 130, 1),
-    ColumnLook("number", 84, spare=6),
-    ColumnLook("text", 90, 1, spare=5),
-    ColumnLook("number", 76, spare=7),
-)
 NONE_REDRIVEN = (
     mark("Nothing was redriven yet."),
     mark("Redrive dead letters to see here what became of each message."),
-)
-EMPTY = (
-    mark("No message was given up on."),
-    mark(
-        "A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
-        "leases expire, fill this panel."
-    ),
 )
 _CAUSE = Qt.ItemDataRole.UserRole
 _COUNT = Qt.ItemDataRole.UserRole + 100
@@ -81,19 +52,21 @@ class DeadLettersPanel(TablePanel):
 
     info = PanelInfo(
         "dead_letters",
-        mark("Dead letters"),
+        "Dead letters",
         "dead-letter",
-        mark("Messages whose processing failed for good."),
-        mark(
-            "Messages whose processing failed for good, with the cause and every attempt.\n\n"
-            "- **Redrive** sends a message back to its origin: it is appended there first and removed here "
-            "afterwards, so an interrupted redrive loses nothing.\n"
-            "- Redrives are counted, so a message that keeps coming back stands out.\n"
-            "- **Purge** empties the queue of dead letters; it can be undone for a while."
-        ),
+        "Messages whose processing failed for good.",
+        "Messages whose processing failed for good, with the cause and every attempt.\n\n"
+        "- **Redrive** sends a message back to its origin: it is appended there first and removed here "
+        "afterwards, so an interrupted redrive loses nothing.\n"
+        "- Redrives are counted, so a message that keeps coming back stands out.\n"
+        "- **Purge** empties the queue of dead letters; it can be undone for a while.",
         "Ctrl+4",
-        group=mark("Data"),
+        group="Data",
         counted=4,
+        empty="No message was given up on.",
+        how="A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
+        "leases expire, fill this panel.",
+        filter_hint="Filter by cause, key, payload or origin",
     )
 
     redriveRequested = Signal(list)
@@ -112,7 +85,7 @@ class DeadLettersPanel(TablePanel):
         self.causes = QListWidget()
         self._split = SideBySide(Qt.Orientation.Horizontal)
         self._views = QStackedWidget()
-        self.redriven = None if redriven is None else RowTable(redriven, REDRIVEN_LOOKS)
+        self.redriven = None if redriven is None else RowTable(redriven)
         self.redriven_button = QToolButton()
         self.more = QToolButton()
         self._menu = QMenu(self.more)
@@ -122,14 +95,7 @@ class DeadLettersPanel(TablePanel):
         self.redrive_selected_button = QPushButton(tr("Redrive selected"))
         self.redrive_all_button = QPushButton(tr("Redrive all"))
         self._fill_more()
-        super().__init__(
-            model,
-            LOOKS,
-            (tr(EMPTY[0]), tr(EMPTY[1])),
-            filter_hint=tr("Filter by cause, key, payload or origin"),
-            multiple=True,
-            parent=parent,
-        )
+        super().__init__(model, multiple=True, parent=parent)
         self._add_view_switch()
         for button in (self.redrive_selected_button, self.redrive_all_button, self.more):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -221,14 +187,14 @@ class DeadLettersPanel(TablePanel):
         if self.shows_redriven:
             return
         if not dead_lettered:
-            self.set_empty_words(tr(EMPTY[0]), tr(EMPTY[1]))
+            self.set_empty_words()
         else:
             first = tr("No dead letters left.")
             if redriven == 1:
                 first = tr("No dead letters left: 1 was redriven.")
             elif redriven:
                 first = tr("No dead letters left: {count:,} were redriven.", count=redriven)
-            self.set_empty_words(first, tr(EMPTY[1]))
+            self.set_empty_words(first, tr(self.info.how))
 
     def set_causes(self, causes: list[tuple[str, int]]) -> None:
         """The causes with their counts, the most frequent first; the chosen one stays chosen."""

@@ -7,24 +7,8 @@ from PySide6.QtWidgets import QComboBox, QToolButton, QWidget
 
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import TablePanel
 
-LOOKS = (
-    ColumnLook("number", 74, spare=2),
-    ColumnLook("number", 110),
-    ColumnLook("state", 170),
-    ColumnLook("place", 150, 2),
-    ColumnLook("number", 82, spare=4),
-    ColumnLook("chip", 130, 1, spare=1),
-    ColumnLook("text", 90, 1, spare=3),
-    ColumnLook("number", 74, spare=6),
-    ColumnLook("text", 160, 4),
-    ColumnLook("mono", 90, 1, spare=5),
-)
-EMPTY = (
-    mark("Nothing has happened yet."),
-    mark("Run the scenario (F5) or step (F4): every event stands here, in order."),
-)
 NONE_FOUND = (mark("No event of this kind."), mark("Choose Everything, or wait for one."))
 CHOICES = (
     ("all", mark("Everything")),
@@ -41,28 +25,23 @@ class EventsPanel(TablePanel):
 
     info = PanelInfo(
         "events",
-        mark("Events"),
+        "Events",
         "events",
-        mark("All events, in order."),
-        mark(
-            "Everything that the broker did, in order, your own actions included. Click a line to inspect it, "
-            "double-click it to go to its moment."
-        ),
+        "All events, in order.",
+        "Everything that the broker did, in order, your own actions included. Click a line to inspect it, "
+        "double-click it to go to its moment.",
         "Ctrl+Shift+V",
-        group=mark("System"),
+        group="System",
         counted=3,
+        empty="Nothing has happened yet.",
+        how="Run the scenario (F5) or step (F4): every event stands here, in order.",
+        filter_hint="Filter: words, kind = nacked, time > 00:31",
     )
 
     choiceChanged = Signal(str)
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        super().__init__(
-            model,
-            LOOKS,
-            (tr(EMPTY[0]), tr(EMPTY[1])),
-            filter_hint=tr("Filter: words, kind = nacked, time > 00:31"),
-            parent=parent,
-        )
+        super().__init__(model, parent)
         self.table.setSortingEnabled(False)
         self.table.horizontalHeader().setSectionsClickable(False)
         self.choices = QComboBox(self)
@@ -121,5 +100,4 @@ class EventsPanel(TablePanel):
         if searching:
             self.set_empty_words(tr("Looking through the events..."), "")
         else:
-            words = EMPTY if self.choice() == "all" else NONE_FOUND
-            self.set_empty_words(tr(words[0]), tr(words[1]))
+            self.set_empty_words(*(() if self.choice() == "all" else map(tr, NONE_FOUND)))

@@ -8,18 +8,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import TablePanel
 
-LOOKS = (
-    ColumnLook("text", 110, 2),
-    ColumnLook("number", 74),
-    ColumnLook("number", 112),
-    ColumnLook("mono", 130, 3),
-    ColumnLook("chip", 130, 2),
-    ColumnLook("number", 84),
-    ColumnLook("number", 180, spare=1),
-    ColumnLook("countdown", 170, 2),
-)
 # What can be done, its word, and what it does.
 ACTS = (
     ("ack", mark("Acknowledge"), mark("Acknowledged on behalf of the holder.")),
@@ -38,16 +28,19 @@ class InFlightPanel(TablePanel):
 
     info = PanelInfo(
         "in_flight",
-        mark("In flight"),
+        "In flight",
         "clock",
-        mark("Delivered messages that are not acknowledged."),
-        mark(
-            "Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a "
-            "lease expires, the message is delivered again with the next attempt. After the last attempt it "
-            "goes to the dead letters."
-        ),
+        "Delivered messages that are not acknowledged.",
+        "Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a "
+        "lease expires, the message is delivered again with the next attempt. After the last attempt it "
+        "goes to the dead letters.",
         "Ctrl+3",
-        group=mark("Groups"),
+        group="Groups",
+        empty="No message is in flight.",
+        how="A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
+        "expires, and from its delivery to a group until it is committed. "
+        "Run the scenario (F5) or step (F4).",
+        filter_hint="Filter: words, holder = builder-1, time_left < 2 s",
     )
 
     actWanted = Signal(str, list)
@@ -55,21 +48,7 @@ class InFlightPanel(TablePanel):
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.buttons: dict[str, QPushButton] = {}
         self._forbidden = ""
-        super().__init__(
-            model,
-            LOOKS,
-            (
-                tr("No message is in flight."),
-                tr(
-                    "A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
-                    "expires, and from its delivery to a group until it is committed. "
-                    "Run the scenario (F5) or step (F4)."
-                ),
-            ),
-            filter_hint=tr("Filter: words, holder = builder-1, time_left < 2 s"),
-            multiple=True,
-            parent=parent,
-        )
+        super().__init__(model, multiple=True, parent=parent)
         for act, word, _about in ACTS:
             button = QPushButton(tr(word), self)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 
 from widgets.bytes_text import contained
 from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.life_path import LifePath, LifeStep
 from widgets.panels.panel import Panel, PanelInfo
@@ -46,7 +46,13 @@ class InspectorPanel(Panel):
     `followed(id)` and `momentChosen(time_ns)` for links; `backWanted` and `forwardWanted`.
     """
 
-    info = PanelInfo("inspector", mark("Inspector"), "info")
+    info = PanelInfo(
+        "inspector",
+        "Inspector",
+        "info",
+        empty="Nothing is selected.",
+        how="Click anything: on the canvas, a row of a table, a card. Its facts are shown here.",
+    )
 
     followed = Signal(str)
     momentChosen = Signal(object)
@@ -55,13 +61,7 @@ class InspectorPanel(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._facts: InspectorFacts | None = None
-        super().__init__(
-            (
-                tr("Nothing is selected."),
-                tr("Click anything: on the canvas, a row of a table, a card. Its facts are shown here."),
-            ),
-            parent=parent,
-        )
+        super().__init__(parent)
         self.back = self._turn(tr("Back to the previous item"), self.backWanted)
         self.forward = self._turn(tr("Forward again"), self.forwardWanted)
         self._name = plain_label("", "title", self)

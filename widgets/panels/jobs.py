@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label, set_plain_tip
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel, PanelInfo
 from widgets.theme import current_theme, state_style
@@ -119,16 +119,16 @@ class JobsPanel(Panel):
 
     info = PanelInfo(
         "jobs",
-        mark("Jobs"),
+        "Jobs",
         "layers",
-        mark("Long work, with progress."),
-        mark(
-            "Reports and other long work, with progress. Closing a dialog cancels nothing. Cancel stops a job "
-            "and leaves nothing half done."
-        ),
+        "Long work, with progress.",
+        "Reports and other long work, with progress. Closing a dialog cancels nothing. Cancel stops a job "
+        "and leaves nothing half done.",
         "Ctrl+7",
-        group=mark("System"),
+        group="System",
         counted=2,
+        empty="No long work was started.",
+        how="A report that is being made appears here with its progress: Export report... (Ctrl+E).",
     )
 
     cancelRequested = Signal(str)
@@ -136,13 +136,7 @@ class JobsPanel(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: list[JobRow] = []
-        super().__init__(
-            (
-                tr("No long work was started."),
-                tr("A report that is being made appears here with its progress: Export report... (Ctrl+E)."),
-            ),
-            parent=parent,
-        )
+        super().__init__(parent)
         area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from widgets.bytes_text import contained
 from widgets.facts import let_wrap, plain_label, set_plain_tip, set_role
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
@@ -147,7 +147,12 @@ class StepRow(QFrame):
 class LessonPanel(Panel):
     """`pointWanted(number)` for the place of a step, `nextWanted()`, `startOverWanted()`; `folded(on)` by its arrow."""
 
-    info = PanelInfo("lesson", mark("Lesson"), "check")
+    info = PanelInfo(
+        "lesson",
+        "Lesson",
+        "check",
+        empty="This scenario has no lesson.",
+    )
 
     pointWanted = Signal(int)
     nextWanted = Signal()
@@ -156,7 +161,7 @@ class LessonPanel(Panel):
     heightChanged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__((tr("This scenario has no lesson."), ""), parent=parent)
+        super().__init__(parent)
         self._facts: LessonFacts | None = None
         self._rows: list[StepRow] = []
         self._reveal = QTimer(self)  # when all has its place

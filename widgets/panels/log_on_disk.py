@@ -8,27 +8,9 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from widgets.facts import Fact, FactsGrid, plain_label
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.panels.panel import PanelInfo, SideBySide
-from widgets.panels.table_panel import ColumnLook, TablePanel
-
-LOOKS = (
-    ColumnLook("text", 110, 2),
-    ColumnLook("number", 78),
-    ColumnLook("mono", 190, 1, spare=4),
-    ColumnLook("state", 110),
-    ColumnLook("number", 94, spare=2),
-    ColumnLook("number", 80),
-    ColumnLook("number", 80, spare=5),
-    ColumnLook("number", 80),
-    ColumnLook("number", 110, spare=3),
-    ColumnLook("number", 110, spare=1),
-    ColumnLook("text", 110, spare=6),
-)
-EMPTY = (
-    mark("There is no log yet."),
-    mark("Each partition of a topic or queue keeps its messages in segments, listed here."),
-)
+from widgets.panels.table_panel import TablePanel
 
 
 class LogOnDiskPanel(TablePanel):
@@ -36,33 +18,27 @@ class LogOnDiskPanel(TablePanel):
 
     info = PanelInfo(
         "log_on_disk",
-        mark("Log on disk"),
+        "Log on disk",
         "layers",
-        mark("Segments, sizes, corruption."),
-        mark(
-            "The segment files of each partition: first offset, size and age. **Retention** deletes old "
-            "segments; **compaction** keeps the latest value of each key. Corruption is shown here, never "
-            "hidden."
-        ),
+        "Segments, sizes, corruption.",
+        "The segment files of each partition: first offset, size and age. **Retention** deletes old "
+        "segments; **compaction** keeps the latest value of each key. Corruption is shown here, never "
+        "hidden.",
         "Ctrl+Shift+K",
-        group=mark("Data"),
+        group="Data",
+        empty="There is no log yet.",
+        how="Each partition of a topic or queue keeps its messages in segments, listed here.",
+        filter_hint="Filter: words, topic = orders, size > 1 MiB",
     )
 
     linkFollowed = Signal(str)
-    empty_words = EMPTY
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.facts = FactsGrid()
         self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint")
         self._hint.setWordWrap(True)
         self._split = SideBySide(Qt.Orientation.Horizontal)
-        super().__init__(
-            model,
-            LOOKS,
-            (tr(EMPTY[0]), tr(EMPTY[1])),
-            filter_hint=tr("Filter: words, topic = orders, size > 1 MiB"),
-            parent=parent,
-        )
+        super().__init__(model, parent)
         self.facts.linkFollowed.connect(self.linkFollowed)
         self.summary = plain_label("", "muted", self)
         self.title_row.insertWidget(2, self.summary)

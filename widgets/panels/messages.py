@@ -14,21 +14,8 @@ from widgets.facts import mark_wrong, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.message_details import MessageDetails
 from widgets.panels.panel import PanelInfo, SideBySide
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import TablePanel
 
-LOOKS = (
-    ColumnLook("number", 138),
-    ColumnLook("number", 78, spare=2),
-    ColumnLook("number", 84),
-    ColumnLook("mono", 120, 1),
-    ColumnLook("mono", 150, 4),
-    ColumnLook("mono", 110, 1, spare=3),
-    ColumnLook("number", 74, spare=1),
-)
-EMPTY = (
-    mark("There are no messages here."),
-    mark("Choose another topic or partition, run the scenario (F5), or produce one."),
-)
 STARTS = (
     ("newest", mark("Newest")),
     ("oldest", mark("Oldest")),
@@ -74,15 +61,16 @@ class MessagesPanel(TablePanel):
 
     info = PanelInfo(
         "messages",
-        mark("Messages"),
+        "Messages",
         "message",
-        mark("The records of a topic or queue."),
-        mark(
-            "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads "
-            "are data: they are shown as they are, never run and never read as markup."
-        ),
+        "The records of a topic or queue.",
+        "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads "
+        "are data: they are shown as they are, never run and never read as markup.",
         "Ctrl+9",
-        group=mark("Data"),
+        group="Data",
+        empty="There are no messages here.",
+        how="Choose another topic or partition, run the scenario (F5), or produce one.",
+        filter_hint="Filter: words, key = k1, size > 1 KiB",
     )
 
     whereChanged = Signal(object)
@@ -91,20 +79,13 @@ class MessagesPanel(TablePanel):
     produceWanted = Signal()
     newerWanted = Signal()
     shown = Signal()
-    empty_words = EMPTY
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.details = MessageDetails()
         self._split = SideBySide(Qt.Orientation.Horizontal)
         self._sources: tuple[tuple[str, int], ...] = ()
         self._wanted: tuple[str, int | None] | None = None
-        super().__init__(
-            model,
-            LOOKS,
-            (tr(EMPTY[0]), tr(EMPTY[1])),
-            filter_hint=tr("Filter: words, key = k1, size > 1 KiB"),
-            parent=parent,
-        )
+        super().__init__(model, parent)
         self.table.setSortingEnabled(False)
         self.table.horizontalHeader().setSectionsClickable(False)
         self.topic = self._combo(tr("Topic or queue"), 14)

@@ -6,24 +6,9 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from widgets.facts import set_plain_tip
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.panels.panel import PanelInfo
-from widgets.panels.table_panel import ColumnLook, TablePanel
-
-LOOKS = (
-    ColumnLook("text", 96, 2),
-    ColumnLook("text", 96, 3),
-    ColumnLook("number", 80),
-    ColumnLook("chip", 124, 2),
-    ColumnLook("number", 76, spare=2),
-    ColumnLook("number", 80),
-    ColumnLook("number", 80),
-    ColumnLook("number", 92),
-    ColumnLook("number", 118),
-    ColumnLook("number", 70),
-    ColumnLook("state", 104),
-    ColumnLook("number", 92),
-)
+from widgets.panels.table_panel import TablePanel
 
 
 class OffsetsPanel(TablePanel):
@@ -34,40 +19,30 @@ class OffsetsPanel(TablePanel):
 
     info = PanelInfo(
         "offsets",
-        mark("Offsets"),
+        "Offsets",
         "offsets",
-        mark("How far each group has come."),
-        mark(
-            "How far each group has come in each partition.\n\n"
-            "- **Committed** is where the group continues after a restart, **position** is what its owner "
-            "reads next.\n"
-            "- **Consumer lag** = end offset - committed offset; before the first commit it counts from where the "
-            'group began, and is "n/a" if that is not known.\n'
-            "- **Drained in** is the time until nothing is left, at the pace of the last five seconds.\n"
-            "- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are "
-            "reviewed before they are applied."
-        ),
+        "How far each group has come.",
+        "How far each group has come in each partition.\n\n"
+        "- **Committed** is where the group continues after a restart, **position** is what its owner "
+        "reads next.\n"
+        "- **Consumer lag** = end offset - committed offset; before the first commit it counts from where the "
+        'group began, and is "n/a" if that is not known.\n'
+        "- **Drained in** is the time until nothing is left, at the pace of the last five seconds.\n"
+        "- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are "
+        "reviewed before they are applied.",
         "Ctrl+2",
-        group=mark("Groups"),
+        group="Groups",
+        empty="No group reads anything yet.",
+        how="Offsets and lag appear here once a group has partitions. Drag a consumer into a group, or use "
+        "Move to group... (Ctrl+M).",
+        filter_hint="Filter by group, topic or owner",
     )
 
     resetWanted = Signal()
     seekWanted = Signal()
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        super().__init__(
-            model,
-            LOOKS,
-            (
-                tr("No group reads anything yet."),
-                tr(
-                    "Offsets and lag appear here once a group has partitions. Drag a consumer into a group, or use "
-                    "Move to group... (Ctrl+M)."
-                ),
-            ),
-            filter_hint=tr("Filter by group, topic or owner"),
-            parent=parent,
-        )
+        super().__init__(model, parent)
         self.reset_button = QPushButton(tr("Reset offsets..."), self)
         self.seek_button = QPushButton(tr("Seek..."), self)
         for button, wanted in ((self.reset_button, self.resetWanted), (self.seek_button, self.seekWanted)):

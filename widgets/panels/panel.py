@@ -36,9 +36,10 @@ NARROW = 640
 class PanelInfo:
     """The registration of a panel: its tab, its command in the menu View and the palette, and its page of help.
 
-    `name` is kept in settings and layouts. `title`, `hint` (one sentence) and `help` (Markdown) are marked texts;
-    `icon` is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the marked
-    title over the tabs of its kind; `counted` keeps room for a count of so many characters behind the title.
+    `name` is kept in settings and layouts. `hint` (one sentence) and `help` (Markdown) are texts like `title`; `icon`
+    is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the title over the
+    tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what
+    would be here and how to make it happen; `filter_hint` stands in the field of the filter, "" for none.
     """
 
     name: str
@@ -49,6 +50,9 @@ class PanelInfo:
     shortcut: str = ""
     group: str = ""
     counted: int = 0
+    empty: str = ""
+    how: str = ""
+    filter_hint: str = ""
 
 
 class EmptyState(QWidget):
@@ -153,15 +157,10 @@ class Panel(QWidget):
     offerTaken = Signal()
     titlePressed = Signal()
 
-    def __init__(
-        self,
-        empty: tuple[str, str],
-        filter_hint: str = "",
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title = tr(self.info.title)
-        self._empty_words = (*empty, "")
+        self._empty_words = (tr(self.info.empty), tr(self.info.how), "")
         self._filter_text = ""
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
@@ -175,9 +174,9 @@ class Panel(QWidget):
         self.saved_filters: tuple[tuple[str, str], ...] = ()
         self._filter_help: tuple[FilterHelp, ...] = ()
         self._popup: FilterPopup | None = None
-        if filter_hint:
-            self._add_filter(filter_hint)
-        self.empty_state = EmptyState(self.info.icon, *empty, self)
+        if self.info.filter_hint:
+            self._add_filter(tr(self.info.filter_hint))
+        self.empty_state = EmptyState(self.info.icon, *self._empty_words[:2], self)
         self.empty_state.button.clicked.connect(self.clear_filter)
         self.empty_state.offer.clicked.connect(self.offerTaken)
         self.problem = plain_label("", "problem", self)
@@ -339,8 +338,12 @@ class Panel(QWidget):
             self.note.setText(text)
             self.note.setVisible(bool(text))
 
-    def set_empty_words(self, sentence: str, how: str, offer: str = "") -> None:
-        """Other words for the empty state, as when something was there and is gone; `offer` stands on a button."""
+    def set_empty_words(self, sentence: str = "", how: str = "", offer: str = "") -> None:
+        """Other words for the empty state, as when something was there and is gone; `offer` stands on a button. Without
+        a sentence the panel's own.
+        """
+        if not sentence:
+            sentence, how = tr(self.info.empty), tr(self.info.how)
         if (sentence, how, offer) != self._empty_words:
             self._empty_words = (sentence, how, offer)
             if self.stack.currentIndex() == 0:

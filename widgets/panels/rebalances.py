@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from widgets.cards import RebalanceCard, RebalanceFacts
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.soft_area import SoftArea
 
@@ -18,23 +18,21 @@ CARDS_MAX = 30
 class RebalancesPanel(Panel):
     """Cards. `chosen(key)` on a click on one, `opened(key)` on a double click or Enter; `filled()` with the first."""
 
-    info = PanelInfo("rebalances", mark("Rebalances"), "rebalancing")
+    info = PanelInfo(
+        "rebalances",
+        "Rebalances",
+        "rebalancing",
+        empty="No group has rebalanced yet.",
+        how="Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading "
+        "paused. Drag a consumer into a group.",
+    )
 
     chosen = Signal(object)
     opened = Signal(object)
     filled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(
-            (
-                tr("No group has rebalanced yet."),
-                tr(
-                    "Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading "
-                    "paused. Drag a consumer into a group."
-                ),
-            ),
-            parent=parent,
-        )
+        super().__init__(parent)
         self._facts: tuple[RebalanceFacts, ...] = ()
         self._cards: list[RebalanceCard] = []
         self._area = area = SoftArea(self)

@@ -9,18 +9,13 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.facts import let_wrap, plain_label
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.soft_area import SoftArea
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme
 
-LOOKS = (
-    ColumnLook("text", 180, 3),
-    ColumnLook("text", 130),
-    ColumnLook("text", 160, 4, spare=1),
-)
 _LEVELS = {
     "bad": ("failure", "crashed"),
     "warn": ("rebalancing", "warning"),
@@ -44,15 +39,16 @@ class ReportPanel(TablePanel):
 
     info = PanelInfo(
         "report",
-        mark("Report"),
+        "Report",
         "report",
-        mark("Reports that were made lately."),
-        mark(
-            "Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead "
-            "letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); "
-            "parts that are not ticked are not computed."
-        ),
-        group=mark("Report"),
+        "Reports that were made lately.",
+        "Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead "
+        "letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); "
+        "parts that are not ticked are not computed.",
+        group="Report",
+        empty="No report was made yet.",
+        how="Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording.",
+        filter_hint="Filter by title or folder",
     )
 
     openRequested = Signal(object)
@@ -61,16 +57,7 @@ class ReportPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self._shown: tuple[tuple[FindingFacts, ...] | None, bool] | None = None
-        super().__init__(
-            model,
-            LOOKS,
-            (
-                tr("No report was made yet."),
-                tr("Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording."),
-            ),
-            filter_hint=tr("Filter by title or folder"),
-            parent=parent,
-        )
+        super().__init__(model, parent)
         self.open_button = QPushButton(tr("Open"), self)
         self.folder_button = QPushButton(tr("Show folder"), self)
         self.export_button = QPushButton(tr("Export report..."), self)

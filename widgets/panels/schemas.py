@@ -19,28 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.facts import plain_label
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.panels.panel import PanelInfo, side_by_side
-from widgets.panels.table_panel import ColumnLook, RowTable, TablePanel
+from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.theme import current_theme, mono_font
-
-LOOKS = (
-    ColumnLook("text", 120, 2),
-    ColumnLook("number", 70),
-    ColumnLook("number", 44, spare=2),
-    ColumnLook("text", 64, spare=1),
-    ColumnLook("text", 120, 1),
-    ColumnLook("text", 120, 2),
-)
-REFUSAL_LOOKS = (
-    ColumnLook("number", 110),
-    ColumnLook("number", 84),
-    ColumnLook("text", 100, 1),
-    ColumnLook("text", 100, 1),
-    ColumnLook("text", 96, spare=1),
-    ColumnLook("text", 200, 4),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +45,17 @@ class SchemasPanel(TablePanel):
 
     info = PanelInfo(
         "schemas",
-        mark("Schemas"),
+        "Schemas",
         "check",
-        mark("Versions, changes and rejected messages."),
-        mark(
-            "The versions of each subject, and the topics that use it. **Compatibility** defines what a new "
-            "version must be able to read, or be read by. *Check a message* validates a text against the "
-            "latest version; *Refused* lists rejected messages with the place in the value."
-        ),
+        "Versions, changes and rejected messages.",
+        "The versions of each subject, and the topics that use it. **Compatibility** defines what a new "
+        "version must be able to read, or be read by. *Check a message* validates a text against the "
+        "latest version; *Refused* lists rejected messages with the place in the value.",
         "Ctrl+8",
-        group=mark("Data"),
+        group="Data",
+        empty="No topic has a schema.",
+        how="Open the scenario Schema evolution to see versions, and messages that a schema refuses.",
+        filter_hint="Filter by subject or topic",
     )
 
     checkRequested = Signal(str, str)
@@ -80,16 +64,7 @@ class SchemasPanel(TablePanel):
         self, versions: QAbstractItemModel, refusals: QAbstractItemModel, parent: QWidget | None = None
     ) -> None:
         self._refusal_model = refusals
-        super().__init__(
-            versions,
-            LOOKS,
-            (
-                tr("No topic has a schema."),
-                tr("Open the scenario Schema evolution to see versions, and messages that a schema refuses."),
-            ),
-            filter_hint=tr("Filter by subject or topic"),
-            parent=parent,
-        )
+        super().__init__(versions, parent)
 
     def body(self) -> QWidget:
         self.pages = QTabWidget(self)
@@ -99,7 +74,7 @@ class SchemasPanel(TablePanel):
         self.pages.addTab(self._titled(self.text), tr("Text"))
         self.pages.addTab(self.changes, tr("Changes"))
         self.pages.addTab(self._check_page(), tr("Check a message"))
-        self.refusals = RowTable(self._refusal_model, REFUSAL_LOOKS, self)
+        self.refusals = RowTable(self._refusal_model, self)
         self.refusals.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.refusals.setAccessibleName(tr("Refused messages"))
         self.pages.addTab(self.refusals, tr("Refused"))

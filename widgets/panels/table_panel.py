@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Hashable
+from typing import Any
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -31,7 +31,7 @@ from widgets.panels.cell_painter import (
 from widgets.panels.kept_selection import KeptSelection
 from widgets.panels.owner_bar import OwnerBarDelegate
 from widgets.panels.panel import Panel
-from widgets.roles import Role
+from widgets.roles import CellKind, ColumnLook, Role
 from widgets.theme import px, ui_font
 
 FILTERING_SHOWN_AFTER_MS = 150
@@ -41,28 +41,17 @@ HEADER_PIXELS, HEADER_PADDING = 12, 18
 _POINTER_MOVES = frozenset({QEvent.Type.Enter, QEvent.Type.MouseMove, QEvent.Type.Leave})
 _TO_A_ROW = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home})
 
-Kind = Literal["text", "mono", "place", "number", "chip", "state", "countdown", "owners"]
-
-
-class ColumnLook(NamedTuple):
-    """How a column is drawn, its least width in pixels, its share of the space that is left, and whether it may go.
-
-    A "place" that is cut keeps its end, where the offset is. Where the least widths do not fit, columns with the
-    highest `spare` are hidden first; 0 stays.
-    """
-
-    kind: Kind
-    width: int
-    stretch: int = 0
-    spare: int = 0
-
 
 class RowTable(QTableView):
-    """A table of whole rows, with no grid, that shares its width among the columns until the user drags one."""
+    """A table of whole rows, with no grid, that shares its width among the columns until the user drags one.
 
-    def __init__(self, model: QAbstractItemModel, looks: Sequence[ColumnLook], parent: QWidget | None = None) -> None:
+    How a column is drawn is the `Role.LOOK` of its header.
+    """
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._looks = tuple(looks)
+        looks = (model.headerData(at, Qt.Orientation.Horizontal, Role.LOOK) for at in range(model.columnCount()))
+        self._looks: tuple[ColumnLook, ...] = tuple(look or ColumnLook() for look in looks)
         self._dragged = False
         self._fitting = False
         # Before and after the view's own selection.
@@ -112,7 +101,7 @@ class RowTable(QTableView):
             if not self._dragged:
                 self.fit()
 
-    def _delegate(self, kind: Kind) -> CellDelegate:
+    def _delegate(self, kind: CellKind) -> CellDelegate:
         if kind == "chip":
             return ChipDelegate(self)
         if kind == "state":
@@ -184,14 +173,11 @@ class TablePanel(Panel):
     def __init__(
         self,
         model: QAbstractItemModel,
-        looks: Sequence[ColumnLook],
-        empty: tuple[str, str],
-        *,
-        filter_hint: str = "Filter",
-        multiple: bool = False,
         parent: QWidget | None = None,
+        *,
+        multiple: bool = False,
     ) -> None:
-        super().__init__(empty, filter_hint, parent)
+        super().__init__(parent)
         self._total: int | None = None
         self._messages = 0
         self._reported_key: Hashable = None
@@ -201,7 +187,7 @@ class TablePanel(Panel):
         self._filtering.setInterval(FILTERING_SHOWN_AFTER_MS)
         self._filtering.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
-        self.table = RowTable(model, looks, self)
+        self.table = RowTable(model, self)
         self.table.setAccessibleName(self.title)
         mode = QAbstractItemView.SelectionMode
         self.table.setSelectionMode(mode.ExtendedSelection if multiple else mode.SingleSelection)

@@ -11,7 +11,8 @@ from widgets.roles import Role
 
 @pytest.fixture
 def model(qapp):
-    made = PagedModel[int]((Column("Number", lambda row: f"n{row}", lambda row: row, numeric=True),), lambda row: row)
+    column = Column[int]("Number", lambda row: f"n{row}", look="number", sort=lambda row: row)
+    made = PagedModel[int]((column,), lambda row: row)
     QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Fatal)
     return made
 

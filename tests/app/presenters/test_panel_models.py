@@ -11,14 +11,13 @@ from app.presenters.lag_trend import trend_of
 from app.presenters.offsets import OffsetsModel
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
-from app.presenters.table import TableModel
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from tests.app.presenters import made_up
 from widgets.formats import Times
-from widgets.panels import assignments, dead_letters, in_flight, offsets
-from widgets.panels.table_panel import ColumnLook
-from widgets.roles import Role
+from widgets.panels.cell_painter import ChipDelegate
+from widgets.panels.table_panel import RowTable
+from widgets.roles import ColumnLook, Role
 
 S, MS = made_up.S, made_up.MS
 
@@ -39,17 +38,14 @@ def rows_where(model, **wanted):
     return [row for row in model.rows if all(getattr(row, name) == value for name, value in wanted.items())]
 
 
-def test_every_column_has_a_look(qapp, owners):
-    pairs: tuple[tuple[TableModel, tuple[ColumnLook, ...]], ...] = (
-        (AssignmentsModel(owners, Times()), assignments.LOOKS),
-        (OffsetsModel(owners, Rates()), offsets.LOOKS),
-        (InFlightModel(owners, Times()), in_flight.LOOKS),
-        (DeadLettersModel(Times()), dead_letters.LOOKS),
-    )
-    for model, looks in pairs:
-        assert len(model.columns) == len(looks)
-        for column, look in zip(model.columns, looks, strict=True):
-            assert column.numeric == (look.kind in ("number", "countdown")), column.title
+def test_a_column_says_how_it_is_drawn(qapp, owners):
+    model = InFlightModel(owners, Times())
+    looks = [model.headerData(at, Qt.Orientation.Horizontal, Role.LOOK) for at in range(model.columnCount())]
+    assert looks[4] == ColumnLook("chip", 130, 2)
+    for column, look in zip(model.columns, looks, strict=True):
+        assert column.numeric == (look.kind in ("number", "countdown")), column.title
+    table = RowTable(model)
+    assert isinstance(table.itemDelegateForColumn(4), ChipDelegate)
 
 
 def test_assignments_say_owner_since_and_state(qapp, owners):

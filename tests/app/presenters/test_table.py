@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QTableView
 from app.presenters.columns import Column
 from app.presenters.row_changes import MAX_RANGES, common_prefix, common_suffix, row_changes
 from app.presenters.table import TableModel
-from widgets.panels.table_panel import ColumnLook, RowTable
+from widgets.panels.table_panel import RowTable
 from widgets.roles import Role
 
 
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 COLUMNS = (
     Column[Row]("Name", lambda row: row.name),
     Column[Row](
-        "Lag (messages)", lambda row: f"{row.lag:,}", lambda row: row.lag, numeric=True, about="How far behind."
+        "Lag (messages)", lambda row: f"{row.lag:,}", look="number", sort=lambda row: row.lag, about="How far behind."
     ),
 )
 
@@ -295,7 +295,7 @@ def selected_names(view):
 def test_what_is_selected_stays_so_and_nothing_else_when_the_filter_of_many_rows_goes(qapp, qtbot, sort):
     rows = [Row(number, f"n{number}", number % 3) for number in range(3_000)]
     model = made(*rows)
-    view = RowTable(model, (ColumnLook("text", 50), ColumnLook("number", 50)))
+    view = RowTable(model)
     view.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
     qtbot.addWidget(view)
     model.set_filter("lag = 1")

@@ -8,7 +8,18 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 
-from widgets.roles import Role
+from widgets.roles import CellKind, ColumnLook, Role
+
+KINDS: tuple[CellKind, ...] = ("text", "chip", "place", "state", "number", "mono", "countdown")
+
+
+def columns_of(count: int, rows: int = 0, text: str = "text", **roles: Any) -> QStandardItemModel:
+    """A model of so many columns, drawn in every way, with the same text in every cell."""
+    kinds = [KINDS[at % len(KINDS)] for at in range(count)]
+    model = table_of(kinds, [(number, [text] * count) for number in range(rows)], **roles)
+    for at, kind in enumerate(kinds):
+        model.setHeaderData(at, Qt.Orientation.Horizontal, ColumnLook(kind, 80, 1), Role.LOOK)
+    return model
 
 
 def table_of(titles: Sequence[str], rows: Sequence[tuple[Hashable, Sequence[str]]], **roles: Any) -> QStandardItemModel:

@@ -6,25 +6,22 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel
 
-from tests.widgets.panels.table_of import table_of
+from tests.widgets.panels.table_of import columns_of, table_of
 from widgets.cards import Move, Party, RebalanceFacts
-from widgets.panels.assignments import LOOKS as ASSIGNMENT_LOOKS
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
 from widgets.panels.chart import Chart
-from widgets.panels.charts import RATE_LOOKS, ChartsPanel
+from widgets.panels.charts import ChartsPanel
 from widgets.panels.curves import ChartFacts, Curve
-from widgets.panels.dead_letters import LOOKS as LETTER_LOOKS
-from widgets.panels.in_flight import LOOKS as LEASE_LOOKS
 from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
-from widgets.panels.offsets import LOOKS as OFFSET_LOOKS
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import PanelInfo
 from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
 from widgets.panels.soft_area import SoftArea
-from widgets.panels.table_panel import FILTERING_SHOWN_AFTER_MS, ColumnLook, TablePanel
+from widgets.panels.table_panel import FILTERING_SHOWN_AFTER_MS, TablePanel
+from widgets.roles import ColumnLook, Role
 from widgets.theme import DARK, LIGHT, apply_theme
 
 MARKUP = "<b>bold</b> &amp; <script>"
@@ -55,25 +52,24 @@ def gauge(target, state="Open", blocked=()):
     )  # fmt: skip
 
 
-TABLES = [(AssignmentsPanel, ASSIGNMENT_LOOKS), (OffsetsPanel, OFFSET_LOOKS), (InFlightPanel, LEASE_LOOKS)]
+TABLES = [(AssignmentsPanel, 6), (OffsetsPanel, 12), (InFlightPanel, 8)]
 
 
-@pytest.mark.parametrize(("kind", "looks"), TABLES)
-def test_an_empty_table_says_what_would_be_here_and_how(qtbot, kind, looks):
-    panel = show(qtbot, kind(table_of([look.kind for look in looks], [])))
+@pytest.mark.parametrize(("kind", "columns"), TABLES)
+def test_an_empty_table_says_what_would_be_here_and_how(qtbot, kind, columns):
+    panel = show(qtbot, kind(columns_of(columns)))
     assert panel.stack.currentIndex() == 0
     assert panel.empty_state.isVisible()
     assert len(panel.empty_state.text()) > 60
     assert panel.count_label.text() == "0"
 
 
-@pytest.mark.parametrize(("kind", "looks"), TABLES)
+@pytest.mark.parametrize(("kind", "columns"), TABLES)
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_tables_draw_any_text_as_text(qtbot, qapp, kind, looks, theme):
+def test_tables_draw_any_text_as_text(qtbot, qapp, kind, columns, theme):
     apply_theme(qapp, theme)
-    rows = [(number, [MARKUP] * len(looks)) for number in range(40)]
     more = {"HUE": 3, "BADGE": "AB", "STATE": MARKUP, "COUNTDOWN": 0.05, "WARN": "failure"}
-    panel = show(qtbot, kind(table_of([look.kind for look in looks], rows, **more)))
+    panel = show(qtbot, kind(columns_of(columns, 40, MARKUP, **more)))
     assert panel.stack.currentIndex() == 1
     assert not panel.grab().isNull()
     assert panel.count_label.text() == "40"
@@ -82,9 +78,8 @@ def test_tables_draw_any_text_as_text(qtbot, qapp, kind, looks, theme):
 
 
 def test_a_header_click_sorts(qtbot):
-    looks = ASSIGNMENT_LOOKS
-    rows = [(number, [name] * len(looks)) for number, name in enumerate(("b", "c", "a"))]
-    panel = show(qtbot, AssignmentsPanel(table_of([str(at) for at in range(len(looks))], rows)))
+    rows = [(number, [name] * 6) for number, name in enumerate(("b", "c", "a"))]
+    panel = show(qtbot, AssignmentsPanel(table_of([str(at) for at in range(6)], rows)))
     header = panel.table.horizontalHeader()
     where = header.sectionViewportPosition(0) + 20
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(where, 10))
@@ -261,22 +256,21 @@ def test_what_goes_on_below_fades_and_what_ends_does_not(qtbot):
 
 
 class NamesPanel(TablePanel):
-    info = PanelInfo("names", "Names", "topic")
+    info = PanelInfo("names", "Names", "topic", filter_hint="Filter")
 
 
 def test_a_place_that_is_cut_keeps_its_offset(qtbot):
-    looks = (ColumnLook("place", 90), ColumnLook("text", 90))
-    panel = show(qtbot, NamesPanel(table_of(["Origin", "Cause"], []), looks, ("", "")))
+    model = table_of(["Origin", "Cause"], [])
+    model.setHeaderData(0, Qt.Orientation.Horizontal, ColumnLook("place", 90), Role.LOOK)
+    panel = show(qtbot, NamesPanel(model))
     text = "a-topic-with-a-long-name/12 at 123,456"
     drawn = [panel.table.itemDelegateForColumn(place).cut(text, 90) for place in range(2)]
-    assert LETTER_LOOKS[4].kind == "place"
     assert drawn[0].endswith("at 123,456") and drawn[0].startswith("…")
     assert drawn[1].startswith("a-topic") and drawn[1].endswith("…")
 
 
 def test_a_panel_says_while_many_rows_are_filtered_and_then_counts_again(qtbot):
-    looks = [ColumnLook("text", 100)]
-    panel = show(qtbot, NamesPanel(table_of(["name"], [(1, ["one"])]), looks, ("None.", "Add one.")))
+    panel = show(qtbot, NamesPanel(table_of(["name"], [(1, ["one"])])))
     panel.set_filtering(True)
     assert panel.count_label.text() == "1", "what takes a moment only is not told"
     qtbot.waitUntil(lambda: panel.count_label.text() == "Filtering and sorting...")
@@ -303,7 +297,7 @@ def test_a_chart_takes_on_another_theme_though_nothing_new_is_drawn(qtbot, qapp)
 
 
 def test_a_chart_takes_all_of_the_room_and_gives_it_back(qtbot, qapp):
-    panel = show(qtbot, ChartsPanel(table_of([look.kind for look in RATE_LOOKS], [])), 1400, 420)
+    panel = show(qtbot, ChartsPanel(columns_of(6)), 1400, 420)
     curve = Curve("orders", 0, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0]))
     facts = [ChartFacts(key, key, "messages/s", (curve,)) for key in ("published", "delivered", "lag", "depth")]
     panel.set_charts(facts, 2.0)

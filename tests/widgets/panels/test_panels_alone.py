@@ -3,19 +3,16 @@
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.widgets.panels.table_of import table_of
-from widgets.panels.connections import API_LOOKS, ConnectionsPanel, ListenerFacts
-from widgets.panels.connections import LOOKS as CONNECTION_LOOKS
-from widgets.panels.report import LOOKS as REPORT_LOOKS
+from tests.widgets.panels.table_of import columns_of
+from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.panels.report import FindingFacts, ReportPanel
-from widgets.panels.schemas import LOOKS as SCHEMA_LOOKS
-from widgets.panels.schemas import REFUSAL_LOOKS, SchemaDetails, SchemasPanel
+from widgets.panels.schemas import SchemaDetails, SchemasPanel
 
 MARKUP = "<b>bold</b> & <script>"
 
 
-def model(looks, rows=3):
-    return table_of([look.kind for look in looks], [(number, [MARKUP] * len(looks)) for number in range(rows)])
+def model(columns, rows=3):
+    return columns_of(columns, rows, MARKUP)
 
 
 def shown(qtbot, panel):
@@ -28,9 +25,9 @@ def shown(qtbot, panel):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda rows: SchemasPanel(model(SCHEMA_LOOKS, rows), model(REFUSAL_LOOKS, rows)),
-        lambda rows: ConnectionsPanel(model(CONNECTION_LOOKS, rows), model(API_LOOKS)),
-        lambda rows: ReportPanel(model(REPORT_LOOKS, rows)),
+        lambda rows: SchemasPanel(model(6, rows), model(6, rows)),
+        lambda rows: ConnectionsPanel(model(13, rows), model(8)),
+        lambda rows: ReportPanel(model(3, rows)),
     ],
     ids=["schemas", "connections", "report"],
 )
@@ -44,7 +41,7 @@ def test_each_has_an_empty_state_and_a_count(qtbot, make):
 
 
 def test_a_schema_is_shown_as_text_and_a_message_is_asked_about(qtbot):
-    panel = shown(qtbot, SchemasPanel(model(SCHEMA_LOOKS), model(REFUSAL_LOOKS)))
+    panel = shown(qtbot, SchemasPanel(model(6), model(6)))
     panel.set_details(SchemaDetails("order", "order, version 1", MARKUP, ("Added at /a: 1", MARKUP)))
     assert panel.text.toPlainText() == MARKUP
     assert panel.changes.toPlainText().endswith(MARKUP)
@@ -59,7 +56,7 @@ def test_a_schema_is_shown_as_text_and_a_message_is_asked_about(qtbot):
 
 
 def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
-    panel = shown(qtbot, ConnectionsPanel(model(CONNECTION_LOOKS), model(API_LOOKS)))
+    panel = shown(qtbot, ConnectionsPanel(model(13), model(8)))
     panel.set_listeners((ListenerFacts("http", "", False, 8080), ListenerFacts("kafka", "127.0.0.1:9092", False, 9092)))
     with qtbot.waitSignal(panel.openRequested) as told:
         qtbot.mouseClick(panel.listener("http").button, Qt.MouseButton.LeftButton)
@@ -76,7 +73,7 @@ def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
 
 
 def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
-    panel = shown(qtbot, ConnectionsPanel(model(CONNECTION_LOOKS), model(API_LOOKS)))
+    panel = shown(qtbot, ConnectionsPanel(model(13), model(8)))
     assert not panel.cut_button.isEnabled()
     panel.select(1)
     with qtbot.waitSignal(panel.cutRequested) as told:
@@ -85,7 +82,7 @@ def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
 
 
 def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
-    panel = shown(qtbot, ReportPanel(model(REPORT_LOOKS)))
+    panel = shown(qtbot, ReportPanel(model(3)))
     panel.set_findings([FindingFacts("bad", MARKUP, MARKUP), FindingFacts("strange level", "Two", "")])
     assert [finding.headline for finding in panel.findings()] == [MARKUP, "Two"]
     assert panel.sentence() == ""

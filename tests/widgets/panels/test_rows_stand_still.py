@@ -18,7 +18,7 @@ from widgets.cards import RebalanceFacts
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.panel import PanelInfo
 from widgets.panels.rebalances import RebalancesPanel
-from widgets.panels.table_panel import ColumnLook, TablePanel
+from widgets.panels.table_panel import TablePanel
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,18 @@ class Letter:
 
 
 class Letters(TablePanel):
-    info = PanelInfo("letters", "Letters", "message")
+    info = PanelInfo("letters", "Letters", "message", empty="None.", filter_hint="Filter")
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, qapp: QApplication) -> TablePanel:
     """Five letters, the newest first; the order may be changed by a click on the header."""
     columns = (
-        Column[Letter]("Number", lambda row: str(row.number), lambda row: row.number, numeric=True),
+        Column[Letter]("Number", lambda row: str(row.number), look="number", sort=lambda row: row.number),
         Column[Letter]("Text", lambda row: row.text),
     )
     model = TableModel[Letter](columns, key=lambda row: row.number)
-    made = Letters(model, (ColumnLook("number", 80), ColumnLook("text", 80, 1)), ("None.", ""))
+    made = Letters(model)
     model.setParent(made)
     model.set_rows(tuple(Letter(number) for number in (5, 4, 3, 2, 1)))
     qtbot.addWidget(made)
