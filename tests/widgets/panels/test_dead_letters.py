@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QStyleOptionViewItem, QToolTip
 from tests.widgets.panels.table_of import table_of
 from widgets.panels.dead_letter_details import AttemptFacts, DeadLetterFacts
 from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.roles import ColumnLook, Role
 
 TITLES = ("Died (session)", "Cause", "Key", "Payload", "Origin", "Attempts", "Age", "Redrives")
 MARKUP = "<img src=x onerror=alert(1)><b>bold</b> &amp; text"
@@ -30,7 +31,10 @@ def letter(number):
 
 @pytest.fixture
 def panel(qtbot):
-    made = DeadLettersPanel(table_of(TITLES, [row(number) for number in range(8)]))
+    model = table_of(TITLES, [row(number) for number in range(8)])
+    for at, spare in enumerate((4, 0, 2, 0, 3, 1, 0, 0)):
+        model.setHeaderData(at, Qt.Orientation.Horizontal, ColumnLook("text", 100, 1, spare), Role.LOOK)
+    made = DeadLettersPanel(model)
     qtbot.addWidget(made)
     made.resize(1200, 320)
     made.show()
