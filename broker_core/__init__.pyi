@@ -63,8 +63,8 @@ from broker_core.messages import Message as Message, StoredMessage as StoredMess
 from broker_core.operations.request import Request as Request
 from broker_core.operations.rights import Operation as Operation
 from broker_core.queues.config import QueueConfig as QueueConfig
-from broker_core.queues.dead_letter_edit import DeadLetterEdit as DeadLetterEdit
-from broker_core.queues.dead_letter_filter import DeadLetterFilter as DeadLetterFilter
+from broker_core.queues.dead_letter_record import DeadLetterEdit as DeadLetterEdit
+from broker_core.queues.dead_letters import DeadLetterFilter as DeadLetterFilter
 from broker_core.queues.dead_letters import (
     PurgeResult as PurgeResult,
     Redrivable as Redrivable,
@@ -74,7 +74,7 @@ from broker_core.queues.dead_letters import (
     Refused as Refused,
 )
 from broker_core.queues.lease import Lease as Lease
-from broker_core.queues.retry import RetryPolicy as RetryPolicy
+from broker_core.queues.config import RetryPolicy as RetryPolicy
 from broker_core.replies import Reply as Reply
 from broker_core.schemas.avro_schema import AvroSchema as AvroSchema
 from broker_core.schemas.compatibility import (

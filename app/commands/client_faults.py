@@ -10,8 +10,7 @@ from app.commands.forms import choices, group_names, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.other_producers import other_producers
 from broker_core.faults.client_fault import ClientFault
-from broker_core.faults.kafka_apis import KAFKA_APIS
-from broker_core.faults.kafka_errors import FATAL, RETRIABLE
+from broker_core.faults.kafka_names import FATAL, KAFKA_APIS, RETRIABLE
 from broker_core.simulation.actions.faults import BreakRequests
 from widgets.dialogs.form import Field, Values
 from widgets.formats import sentence

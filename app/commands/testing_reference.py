@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 
 from broker_core.broker.conditions import FIELDS, kinds_with
-from broker_core.faults.kafka_apis import KAFKA_APIS
-from broker_core.faults.kafka_errors import KAFKA_ERRORS
+from broker_core.faults.kafka_names import KAFKA_APIS, KAFKA_ERRORS
 from broker_core.filters.field import KIND_WORDS, Field
 from broker_core.recording.audit import Audit
 from broker_core.testing.clock import BrokerClock

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from app.sessions.session_controller import SessionController
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.engine.pace import MAX_DEBT_S
-from broker_core.engine.runner import EngineStatus, Mode
+from broker_core.engine.runner import MAX_DEBT_S, EngineStatus, Mode
 from widgets.formats import duration, session_time
 from widgets.i18n import tr
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from broker_core.broker.recently_deleted import RecentlyDeleted
-from broker_core.broker.topic_ids import topic_id
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
@@ -24,6 +24,16 @@ from broker_core.queues.levels import check_priorities
 from broker_core.queues.queue import Queue
 from broker_core.queues.subscription import Subscription
 from broker_core.schemas.rule import SchemaRule
+
+_NAMESPACE = bytes.fromhex("6f8d7f2e2c4b4b8e9f3a5d1c7a90e6b4")
+
+
+def topic_id(name: str, *made: object) -> bytes:
+    """The id of `name` (RFC 9562, version 5); `made` tells it from others of that name."""
+    text = " ".join(map(str, (name, *made)))
+    found = bytearray(hashlib.sha1(_NAMESPACE + text.encode(), usedforsecurity=False).digest()[:16])
+    found[6], found[8] = found[6] & 0x0F | 0x50, found[8] & 0x3F | 0x80
+    return bytes(found)
 
 
 class Topic:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe, is_users
 from broker_core.filters import AtLeast, Field, Fields, Filter
+from broker_core.filters.error import Sentence
 from broker_core.filters.field import called, folded, lacking
-from broker_core.filters.sentence import Sentence
 from broker_core.groups.states import GroupState
 from broker_core.snapshots import ActorState, GroupView, Snapshot, total_lag
 

@@ -11,7 +11,7 @@ from broker_core.broker.queues import Queues
 from broker_core.broker.schemas import Schemas
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message
-from broker_core.queues.dead_letter_edit import Edits
+from broker_core.queues.dead_letter_record import Edits
 from broker_core.queues.dead_letters import Redriven, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive, PacedRedrives
 from broker_core.replies import Reply

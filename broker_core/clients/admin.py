@@ -33,9 +33,8 @@ from broker_core.operations.topics import (
     Rule,
 )
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letter_edit import Edits
-from broker_core.queues.dead_letter_filter import DeadLetterFilter
-from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult
+from broker_core.queues.dead_letter_record import Edits
+from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult, RedrivePreview, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.rule import SchemaRule

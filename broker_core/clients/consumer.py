@@ -11,9 +11,8 @@ from typing import Any, Literal
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.logs import Logs
-from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership
+from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership, ReconcilingMembership
 from broker_core.clients.partition_runs import next_offsets, partition_runs, within
-from broker_core.clients.reconciling_membership import ReconcilingMembership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Literal
 
@@ -10,6 +11,7 @@ from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.groups.assignors import AssignorName, lead
+from broker_core.groups.consumer_member import JOINING, LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     MemberSubscription,
@@ -20,54 +22,6 @@ from broker_core.groups.protocol import (
 from broker_core.replies import Reply
 from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero, WaitMs
 from broker_core.timers import Timer
-
-# Errors of a member that has to rejoin.
-MOVED_ON = frozenset(
-    {
-        ErrorCode.REBALANCE_IN_PROGRESS,
-        ErrorCode.ILLEGAL_GENERATION,
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.FENCED_INSTANCE_ID,
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        ErrorCode.STALE_MEMBER_EPOCH,
-    }
-)
-
-
-GroupProtocol = Literal["classic", "consumer"]
-IsolationLevel = Literal["read_uncommitted", "read_committed"]
-
-
-class ConsumerConfig(Settings, frozen=True, kw_only=True):
-    """Settings with the names and defaults of Kafka's consumer. Times are in milliseconds.
-
-    `guarantee`: at_least_once commits after processing, at_most_once before delivery. A poll commits the messages of
-    earlier polls every `auto_commit_interval_ms`; None disables that. `commit_on_revoke` also commits the partitions
-    that are revoked. A `max_poll_interval_ms` of 0 is no limit. With the `group_protocol` consumer (KIP-848) the broker
-    assigns, and sets session timeout and heartbeat interval; `assignor` and `max_poll_interval_ms` are not used then.
-    With the `isolation_level` read_committed it reads up to the last stable offset, where the first open transaction
-    begins, and passes over aborted messages.
-    """
-
-    assignor: AssignorName = "range"
-    session_timeout_ms: WaitMs = 10_000
-    heartbeat_interval_ms: WaitMs = 3_000
-    rebalance_timeout_ms: WaitMs = 60_000
-    max_poll_interval_ms: TimeMsOrZero = 0
-    max_poll_messages: Positive = 500
-    auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
-    instance_id: str = ""
-    group_protocol: GroupProtocol = "classic"
-    isolation_level: IsolationLevel = "read_uncommitted"
-    guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
-    auto_commit_interval_ms: TimeMsNumber | None = None
-    commit_on_revoke: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.heartbeat_interval_ms >= self.session_timeout_ms:
-            interval, session = self.heartbeat_interval_ms, self.session_timeout_ms
-            raise ConfigError(f"heartbeat_interval_ms {interval} must be less than session_timeout_ms, {session}")
 
 
 class Membership:
@@ -180,3 +134,122 @@ class Membership:
                 self._broker.groups.heartbeat(now_ns, self._group, self.member_id, self.generation)
             except BrokerError as error:
                 self._moved_on(error)
+
+
+class ReconcilingMembership(Membership):
+    """A member to which the broker assigns. `generation` is its member epoch; the broker sets the heartbeat interval.
+
+    A static member has its instance id as member id, so that it comes back as itself.
+    """
+
+    _interval_ms = 0
+
+    async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
+        """Join, or say what it reads now. Returns its assignment, without what it is to give up."""
+        joins = not self.member_id or self.generation <= JOINING
+        if not self.member_id:
+            self.member_id = self._config.instance_id or f"{self._client_id}-{self._loop.now_ns}"
+        result = self._broker.groups.consumer_heartbeat(
+            self._loop.now_ns,
+            self._group,
+            ConsumerHeartbeat(
+                client_id=self._client_id,
+                member_id=self.member_id,
+                member_epoch=JOINING if joins else self.generation,
+                instance_id=self._config.instance_id,
+                rebalance_timeout_ms=round(self._config.rebalance_timeout_ms),
+                topics=topics,
+                owned=() if joins else owned,
+            ),
+        )
+        self.generation, self._interval_ms = result.member_epoch, result.heartbeat_interval_ms
+        assert result.assignment is not None  # it has named its topics
+        return result.assignment
+
+    def polled(self) -> None:
+        """The broker knows no limit between two polls in this protocol."""
+
+    def forget(self, *, keep_id: bool = False) -> None:
+        """Join anew with the next heartbeat, under the same id with `keep_id`."""
+        super().forget(keep_id=keep_id)
+        self.generation = JOINING
+
+    def start_heartbeat(self) -> None:
+        """Send a heartbeat every interval."""
+        due_ns = self._loop.now_ns + ns_from_ms(self._interval_ms)
+        self._heartbeat = self._loop.timers.at(due_ns, self._beat)
+
+    def _beat(self, now_ns: int) -> None:
+        self.start_heartbeat()
+        if self.muted:
+            return
+        try:
+            result = self._broker.groups.consumer_heartbeat(
+                now_ns,
+                self._group,
+                ConsumerHeartbeat(client_id=self._client_id, member_id=self.member_id, member_epoch=self.generation),
+            )
+        except BrokerError as error:
+            self._moved_on(error)
+            return
+        self.generation = result.member_epoch
+        if result.assignment is not None:
+            self._moved_on(BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{self._client_id} has a new assignment"))
+
+    def _leave(self, member_id: str, cause: str) -> None:
+        epoch = LEAVING_FOR_A_WHILE if self._config.instance_id else LEAVING
+        said = ConsumerHeartbeat(
+            client_id=self._client_id, member_id=member_id, member_epoch=epoch, instance_id=self._config.instance_id
+        )
+        # The group may have removed it already.
+        with contextlib.suppress(BrokerError):
+            self._broker.groups.consumer_heartbeat(self._loop.now_ns, self._group, said)
+
+
+# Errors of a member that has to rejoin.
+MOVED_ON = frozenset(
+    {
+        ErrorCode.REBALANCE_IN_PROGRESS,
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.FENCED_INSTANCE_ID,
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        ErrorCode.STALE_MEMBER_EPOCH,
+    }
+)
+
+
+GroupProtocol = Literal["classic", "consumer"]
+IsolationLevel = Literal["read_uncommitted", "read_committed"]
+
+
+class ConsumerConfig(Settings, frozen=True, kw_only=True):
+    """Settings with the names and defaults of Kafka's consumer. Times are in milliseconds.
+
+    `guarantee`: at_least_once commits after processing, at_most_once before delivery. A poll commits the messages of
+    earlier polls every `auto_commit_interval_ms`; None disables that. `commit_on_revoke` also commits the partitions
+    that are revoked. A `max_poll_interval_ms` of 0 is no limit. With the `group_protocol` consumer (KIP-848) the broker
+    assigns, and sets session timeout and heartbeat interval; `assignor` and `max_poll_interval_ms` are not used then.
+    With the `isolation_level` read_committed it reads up to the last stable offset, where the first open transaction
+    begins, and passes over aborted messages.
+    """
+
+    assignor: AssignorName = "range"
+    session_timeout_ms: WaitMs = 10_000
+    heartbeat_interval_ms: WaitMs = 3_000
+    rebalance_timeout_ms: WaitMs = 60_000
+    max_poll_interval_ms: TimeMsOrZero = 0
+    max_poll_messages: Positive = 500
+    auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
+    instance_id: str = ""
+    group_protocol: GroupProtocol = "classic"
+    isolation_level: IsolationLevel = "read_uncommitted"
+    guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
+    auto_commit_interval_ms: TimeMsNumber | None = None
+    commit_on_revoke: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.heartbeat_interval_ms >= self.session_timeout_ms:
+            interval, session = self.heartbeat_interval_ms, self.session_timeout_ms
+            raise ConfigError(f"heartbeat_interval_ms {interval} must be less than session_timeout_ms, {session}")

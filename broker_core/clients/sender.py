@@ -15,7 +15,6 @@ from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, dropped, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.message_form import check_form, explained
-from broker_core.clients.partition_queue import PartitionQueue
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import RecordAccumulator
 from broker_core.clock import ns_from_ms, ns_from_s
@@ -26,6 +25,20 @@ from broker_core.log.batch import SEQUENCES, ProducerStamp
 from broker_core.messages import Message
 from broker_core.plurals import counted
 from broker_core.replies import Reply
+
+
+class PartitionQueue:
+    """`open` is being filled, `waiting` are queued, `sending` is being appended. `sequence` is the next number."""
+
+    __slots__ = ("open", "pumping", "sending", "sequence", "waiting")
+
+    def __init__(self) -> None:
+        self.open: Batch | None = None
+        self.waiting: deque[Batch] = deque()
+        self.sending: Batch | None = None
+        self.sequence = 0
+        self.pumping = False
+
 
 _MANY_TIMES = 16  # batches of `send_many` may be this many times larger than `batch_bytes`
 _log = logging.getLogger(__name__)

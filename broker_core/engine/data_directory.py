@@ -27,7 +27,7 @@ import msgspec
 from broker_core.broker.catalog import Catalog
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, FileSystem, ReadOnlyFiles, ReservedFiles, private
-from broker_core.files.reserved_files import RESERVE_FILE
+from broker_core.files.wrapped_files import RESERVE_FILE
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.segment import LOG_SUFFIX
 from broker_core.queues import journal

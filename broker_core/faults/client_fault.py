@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from broker_core.errors import ConfigError
-from broker_core.faults.kafka_apis import JOIN, KAFKA_APIS
-from broker_core.faults.kafka_errors import KAFKA_ERRORS
+from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS
 from broker_core.kinds import Range
 from broker_core.plurals import counted
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber

@@ -1,8 +1,18 @@
-"""A base class of file systems that wrap another one."""
+"""Files of another kind with something added: a disk that can be full, space set aside, and no writing."""
 
 from __future__ import annotations
 
-from broker_core.files.port import AppendFile, Data, FileLock, FileSystem
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.files.disk_files import DiskFiles
+from broker_core.files.port import AppendFile, Data, FileLock, FileSystem, parts_of
+
+T = TypeVar("T")
 
 
 class WrappedFiles:
@@ -49,3 +59,175 @@ class WrappedFiles:
 
     def close(self) -> None:
         self._files.close()
+
+
+class _BreakableAppendFile:
+    def __init__(self, files: BreakableFiles, path: str, file: AppendFile) -> None:
+        self._files = files
+        self._path = path
+        self._file = file
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    def append(self, data: Data) -> int:
+        if self._files.full:
+            raise full_disk(self._path)
+        return self._file.append(data)
+
+    def begin_sync(self) -> Callable[[], None]:
+        sync, delay_s = self._file.begin_sync(), self._files.sync_delay_s
+        if not delay_s:
+            return sync
+
+        def late() -> None:
+            time.sleep(delay_s)
+            sync()
+
+        return late
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def full_disk(path: str) -> BrokerError:
+    """The error of a write to `path` on a full disk."""
+    return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: the disk is full; free some space and try again")
+
+
+class BreakableFiles(WrappedFiles):
+    """`files`; while `full` is True nothing more can be written to them, and reading goes on.
+
+    Each sync of messages takes `sync_delay_s` longer.
+    """
+
+    def __init__(self, files: FileSystem) -> None:
+        super().__init__(files)
+        self.full = False
+        self.sync_delay_s = 0.0
+
+    def open_append(self, path: str) -> AppendFile:
+        return _BreakableAppendFile(self, path, self._files.open_append(path))
+
+    def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
+        if self.full:
+            raise full_disk(path)
+        self._files.write_whole(path, data, durable=durable)
+
+
+class _ReadOnlyAppendFile:
+    """A file that refuses appends; a missing file is empty."""
+
+    def __init__(self, files: ReadOnlyFiles, path: str) -> None:
+        self._files = files
+        self._path = path
+        self.size = files.size(path) if files.exists(path) else 0
+
+    def append(self, data: Data) -> int:
+        raise self._files.refusal()
+
+    def begin_sync(self) -> Callable[[], None]:
+        return lambda: None
+
+    def close(self) -> None:
+        self._files.forget(self._path)
+
+
+class ReadOnlyFiles(DiskFiles):
+    """Files below `root`, which must exist. Works on a full disk, on a read-only one, and on read-only files.
+
+    Writing raises READ_ONLY. The clean-up of recovery, such as truncating a torn tail, has no effect.
+    """
+
+    _open_flags = os.O_RDONLY
+
+    def refusal(self) -> BrokerError:
+        """The error for a change."""
+        return BrokerError(ErrorCode.READ_ONLY, f"{str(self.root)!r}; open it without read_only to change it")
+
+    def _make_root(self) -> None:
+        if not self.root.is_dir():
+            raise BrokerError(ErrorCode.STORAGE_ERROR, f"{str(self.root)!r}: it is missing")
+
+    def open_append(self, path: str) -> AppendFile:
+        parts_of(path)
+        return _ReadOnlyAppendFile(self, path)
+
+    def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
+        raise self.refusal()
+
+    def makedirs(self, path: str) -> None:
+        """No effect: a missing directory is empty."""
+
+    def remove(self, path: str) -> None:
+        """No effect: only recovery's clean-up gets here, because changes are written first, which is refused."""
+
+    def truncate(self, path: str, size: int) -> None:
+        """No effect, see `remove`."""
+
+    def rename(self, old: str, new: str) -> None:
+        """No effect, see `remove`."""
+
+    def fsync_dir(self, path: str) -> None:
+        """No effect."""
+
+    def lock(self, path: str) -> FileLock:
+        return self._lock(path, os.O_RDONLY, shared=True)
+
+
+RESERVE_FILE = "reserve"
+RESERVE_BYTES = 1 << 20
+_SIZES_BYTES = (RESERVE_BYTES, RESERVE_BYTES // 4, RESERVE_BYTES // 16)
+
+
+class ReservedFiles(WrappedFiles):
+    """`files` with a reserve file of `RESERVE_BYTES`.
+
+    Small files that are written as a whole, new files and directories may use its space on a full disk. Appends of
+    messages may not.
+    """
+
+    def refill(self) -> None:
+        """Restore the reserve, as far as there is space."""
+        for size in _SIZES_BYTES:
+            if self._reserved_bytes() >= size:
+                return
+            with contextlib.suppress(BrokerError):  # the disk is full: try a smaller size
+                # Random bytes, which a file system cannot compress.
+                self._files.write_whole(RESERVE_FILE, os.urandom(size), durable=False)
+
+    def _reserved_bytes(self) -> int:
+        try:
+            return self._files.size(RESERVE_FILE)
+        except BrokerError:
+            return 0
+
+    def spending(self, action: Callable[[], T]) -> T:
+        """The result of `action`. Where it fails, it is retried without the reserve."""
+        try:
+            return action()
+        except BrokerError:
+            if not self._spend():
+                raise
+        try:
+            return action()
+        finally:
+            self.refill()
+
+    def _spend(self) -> bool:
+        if not self._reserved_bytes():
+            return False
+        with contextlib.suppress(BrokerError):
+            self._files.remove(RESERVE_FILE)
+            return True
+        return False
+
+    def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
+        self.spending(lambda: self._files.write_whole(path, data, durable=durable))
+
+    def open_append(self, path: str) -> AppendFile:
+        return self.spending(lambda: self._files.open_append(path))
+
+    def makedirs(self, path: str) -> None:
+        self.spending(lambda: self._files.makedirs(path))

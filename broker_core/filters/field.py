@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from broker_core.filters.sentence import Sentence, mark
+from broker_core.filters.error import Sentence, mark
 
 Kind = Literal["text", "number", "duration", "size", "time", "flag"]
 

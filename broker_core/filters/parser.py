@@ -28,9 +28,8 @@ from broker_core.filters.condition import (
     Not,
     Words,
 )
-from broker_core.filters.error import FilterError
+from broker_core.filters.error import FilterError, Sentence
 from broker_core.filters.field import KIND_WORDS, Field, Fields, called
-from broker_core.filters.sentence import Sentence
 from broker_core.filters.tokens import Part, Token, tokens
 from broker_core.filters.value import Value, is_unit, starts_with_number, value_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
-from broker_core.filters.error import FilterError
-from broker_core.filters.sentence import Sentence
+from broker_core.filters.error import FilterError, Sentence
 
 # Longer ones first: "<=" is not "<" and "=".
 OPERATORS = ("==", "!=", "<>", "<=", ">=", "~=", "=", "<", ">")

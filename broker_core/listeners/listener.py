@@ -17,8 +17,7 @@ from typing import ClassVar, Self
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.access.budget import Budget
-from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.served import ServedHost

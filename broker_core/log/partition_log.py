@@ -27,6 +27,7 @@ from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption
+from broker_core.log.group_commit import SyncTicket
 from broker_core.log.markers import encode_marker
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
@@ -35,7 +36,6 @@ from broker_core.log.reserved_headers import check_sizes, with_ttl
 from broker_core.log.segment import PartitionContext, Segment
 from broker_core.log.segment_list import SegmentList
 from broker_core.log.segment_rewrite import SegmentRewrite
-from broker_core.log.sync_ticket import SyncTicket
 from broker_core.messages import Message
 
 

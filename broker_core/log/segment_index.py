@@ -18,7 +18,7 @@ import msgspec
 
 from broker_core.files import FileSystem
 from broker_core.log.batch import place_bytes
-from broker_core.log.checked_file import read_checked, write_checked
+from broker_core.log.checkpoint import read_checked, write_checked
 from broker_core.log.segment_transactions import StoredTransactions
 
 INDEX_SUFFIX = ".index"

@@ -23,7 +23,7 @@ from broker_core.operations.values import (
     stored_value,
     text_of,
 )
-from broker_core.queues.dead_letter_edit import DeadLetterEdit
+from broker_core.queues.dead_letter_record import DeadLetterEdit
 from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.snapshots import AttemptView, DeadLetterView

@@ -15,8 +15,7 @@ from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
 from broker_core.operations.topics import FlowSettings, LogSettings
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.snapshots import QueueView
 

@@ -11,7 +11,7 @@ from broker_core.limits import MAX_ATTEMPTS_KEPT, MAX_CAUSE_CHARS
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.delivery import Skipped
-from broker_core.queues.due_timer import DueTimer
+from broker_core.queues.due_heap import DueTimer
 from broker_core.queues.journal import QueueJournal
 from broker_core.queues.levels import Levels
 from broker_core.queues.queue_events import QueueEvents

@@ -7,17 +7,66 @@ Acquiring, finishing and expiring cost O(log n) in the messages in flight, indep
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Run
-from broker_core.queues.committed import CommittedPartition
 from broker_core.queues.delivery import Skipped, Taken, by_priority, neighbours, read_live
 from broker_core.queues.due_heap import DueHeap, Place
 from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
+
+
+class CommittedPartition:
+    """`log` up to its first open transaction; an aborted message is, like a marker, no message."""
+
+    def __init__(self, log: PartitionPort) -> None:
+        self._log = log
+        self.read, self.message, self.append_batch = log.read, log.message, log.append_batch
+        self.published_ns, self.batch_end = log.published_ns, log.batch_end
+        self.aborted_ranges, self.messages_between = log.aborted_ranges, log.messages_between
+
+    @property
+    def topic(self) -> str:
+        return self._log.topic
+
+    @property
+    def partition(self) -> int:
+        return self._log.partition
+
+    @property
+    def start_offset(self) -> int:
+        return self._log.start_offset
+
+    @property
+    def end_offset(self) -> int:
+        return self._log.end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self._log.last_stable_offset
+
+    @property
+    def high_watermark(self) -> int:
+        return self._log.last_stable_offset
+
+    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
+        aborted = [at for each in self._aborted(offset, end_offset) for at in each]
+        return sorted([*self._log.markers(offset, end_offset), *aborted])
+
+    def runs(self, offset: int, end_offset: int) -> list[Run]:
+        found: list[Run] = []
+        for gone in [*self._aborted(offset, end_offset), range(end_offset, end_offset)]:
+            if offset < gone.start:
+                found += self._log.runs(offset, gone.start)
+            offset = max(offset, gone.stop)
+        return found
+
+    def _aborted(self, offset: int, end_offset: int) -> Iterator[range]:
+        for each in self.aborted_ranges(offset, end_offset):
+            yield range(max(offset, each.start), min(end_offset, each.stop))
 
 
 class ReadySpans:

@@ -7,6 +7,8 @@ nacked, or whose lease expired, is delivered again, before later ones; after the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
@@ -16,22 +18,85 @@ from broker_core.messages import StoredMessage
 from broker_core.queues.balancing import Memory
 from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
-from broker_core.queues.due_heap import Place
-from broker_core.queues.due_timer import DueTimer
+from broker_core.queues.due_heap import DueTimer, Place
 from broker_core.queues.journal import Entry, Journal, QueueJournal
 from broker_core.queues.lease import Lease
 from broker_core.queues.lease_outcomes import LeaseOutcomes
+from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.levels import Levels
 from broker_core.queues.log_port import TopicPort
 from broker_core.queues.purge_log import PurgeLog
 from broker_core.queues.queue_events import QueueEvents
 from broker_core.queues.queue_state import QueueCounts, QueueState, replayed, restored, saved
-from broker_core.queues.queue_view import queue_view
-from broker_core.queues.states import LeaseAction
+from broker_core.queues.states import LeaseAction, LeaseState
 from broker_core.queues.waiting_acquires import WaitingAcquire, WaitingAcquires
 from broker_core.replies import Reply
-from broker_core.snapshots import QueueView
+from broker_core.snapshots import LeaseView, QueueView, RetryView, WaitView
 from broker_core.timers import Timers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueView:
+    """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters."""
+    leases = (lease for table in queue.levels.tables for lease in _leases(queue, table))
+    waits = (wait for table in queue.levels.tables for wait in _waits(table)) if queue.delayed else ()
+    retry = queue.config.retry
+    return QueueView(
+        name=queue.name,
+        priorities=len(queue.levels.tables),
+        ready=queue.ready + queue.levels.held_back,
+        delayed=queue.delayed,
+        in_flight=queue.in_flight,
+        dead=queue.dead_letters.count(queue.name),
+        lease_ms=round(queue.config.lease_ms),
+        max_attempts=queue.config.max_attempts or 0,
+        waiting_takers=queue.waiting_takers,
+        acknowledged=queue.counts.acknowledged,
+        redelivered=queue.counts.redelivered,
+        dead_lettered=queue.counts.dead_lettered,
+        redriven=queue.dead_letters.redriven(queue.name),
+        leases=tuple(islice(leases, max_leases)),
+        dead_letters=queue.dead_letters.newest(queue.name, max_dead_letters),
+        gate=None,
+        topic=queue.levels.tables[0].log.topic,
+        dead_letter_topic=queue.dead_letters.name,
+        retry=RetryView(retry.kind, retry.base_ms, retry.max_ms, retry.factor),
+        waits=tuple(islice(waits, max_leases)),
+    )
+
+
+def _leases(queue: Queue, table: LeaseTable) -> Iterator[LeaseView]:
+    for first, end, span in table.index.runs():
+        if span.state is LeaseState.ACQUIRED:
+            for offset in range(first, end):
+                yield LeaseView(
+                    queue.name,
+                    table.log.partition,
+                    offset,
+                    _key(table, offset),
+                    span.holder,
+                    span.since_ns,
+                    span.deadline_ns,
+                    span.attempts,
+                    queue.config.max_attempts or 0,
+                )
+
+
+def _waits(table: LeaseTable) -> Iterator[WaitView]:
+    for first, end, span in table.index.runs():
+        if span.state is LeaseState.DELAYED:
+            for offset in range(first, end):
+                yield WaitView(table.log.partition, offset, None if span.doomed else span.deadline_ns)
+
+
+def _key(table: LeaseTable, offset: int) -> bytes | None:
+    try:
+        return table.log.message(offset).key
+    except BrokerError:  # corrupt, or just deleted
+        return None
+
 
 ABORTED = "aborted"  # the cause of a purge of what a reader of committed messages passes over
 _WRITTEN: Reply[None] = Reply.of(None)

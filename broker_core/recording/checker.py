@@ -21,8 +21,8 @@ from typing import Any
 
 from broker_core.events import BROKER_CRASH, Event, EventKind, is_by_hand
 from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
+from broker_core.recording.accounts import Offsets
 from broker_core.recording.markers import Markers, Place, markers_of
-from broker_core.recording.offsets import Offsets
 from broker_core.recording.queue_rules import QueueRules
 from broker_core.recording.violation import Violation, ownership
 from broker_core.simulation.scenario import Scenario

@@ -21,7 +21,7 @@ from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrivals import Arrivals
 from broker_core.simulation.durations import Duration
-from broker_core.transactions.config import TransactionConfig
+from broker_core.transactions.transaction import TransactionConfig
 
 Comparison = Literal["equals", "differs", "above", "below", "contains"]
 Scalar = str | int | float | bool

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +26,7 @@ from broker_core.groups.config import GroupConfig
 from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.listeners.awaiting import awaited
-from broker_core.listeners.connections import Connections
+from broker_core.listeners.connections import Connections, RequestView
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.listener import Listener
 from broker_core.log.config import Durability, LogConfig
@@ -34,18 +34,53 @@ from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.waiting import ConditionAnswer, WaitUntil
 from broker_core.queues.config import QueueConfig
 from broker_core.settings import Port, TimeS, checked_class
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.event_ring import EventRing
 from broker_core.testing.faults import Faults, warn_of_unmet
 from broker_core.testing.history import History
 from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program, ProgramEndedError
-from broker_core.testing.silent_clients import refused, silent_clients
 from broker_core.testing.timeline import timeline
 
 if TYPE_CHECKING:
     from broker_core.listeners.http.listener import HttpListener
     from broker_core.recording.audit import Audit
+
+SILENT_S = 3.0
+MAX_REFUSED = 10
+_KAFKA_PYTHON_3 = "kafka-python 3"
+_KNOWN = (
+    "; kafka-python 3 forgets a rebalance that outlasts the time-out of its poll: poll(timeout_ms=5_000), or iterate"
+    " over the consumer"
+)
+
+
+def silent_clients(views: Iterable[ConnectionView], now_ns: int) -> list[str]:
+    """A sentence for each client of a group that has sent no request for three seconds, over all its connections."""
+    heard_ns: dict[str, int] = {}
+    software: dict[str, str] = {}
+    in_group: set[str] = set()
+    for view in views:
+        heard_ns[view.client] = max(heard_ns.get(view.client, 0), view.heard_ns)
+        software[view.client] = view.software or software.get(view.client, "")
+        if view.group:
+            in_group.add(view.client)
+    return [
+        f"{client or 'A client'} is connected, and has not asked for anything for {s_from_ns(now_ns - at_ns):.1f} s"
+        f"{_KNOWN if software[client].startswith(_KAFKA_PYTHON_3) else ''}."
+        for client, at_ns in heard_ns.items()
+        if client in in_group and s_from_ns(now_ns - at_ns) >= SILENT_S
+    ]
+
+
+def refused(requests: Iterable[RequestView]) -> list[tuple[int, str]]:
+    """The last errors that clients were answered, each with the time (ns) at which it came first."""
+    first_ns: dict[str, int] = {}
+    for each in requests:
+        if each.error:
+            first_ns.setdefault(f"{each.client or 'A client'}: {each.api}: {each.error}", each.time_ns)
+    return [(at_ns, told) for told, at_ns in first_ns.items()][-MAX_REFUSED:]
+
 
 _READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.

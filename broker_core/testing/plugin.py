@@ -10,16 +10,50 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from broker_core.errors import BrokerError
 from broker_core.testing import BROKER_OF_ERROR
+from broker_core.testing.program import ProgramEndedError
 
 if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
     from broker_core.testing.item_brokers import ItemBrokers
     from broker_core.testing.virtual_session import VirtualSession
+
+_PACKAGE = Path(__file__).parent.parent
+_BORDER = _PACKAGE / "settings.py"  # where the arguments of a call are checked
+_SENTENCES = (BrokerError, TimeoutError, ProgramEndedError)
+
+
+def leave_out_own_frames(failed: pytest.ExceptionInfo[BaseException], root: Path) -> None:
+    """Leave them out of what a test below `root` has raised, unless it is a test of this package.
+
+    They stay where this package has raised what is no sentence, which is a bug of it.
+    """
+    trace = list(_frames(failed.tb))
+    last = _file(trace[-1])
+    bug = last.is_relative_to(_PACKAGE) and last != _BORDER and not isinstance(failed.value, _SENTENCES)
+    if bug or _PACKAGE.is_relative_to(root):
+        return
+    # pytest shows where its own begin, which are the first.
+    kept = [each for each in trace if not _file(each).is_relative_to(_PACKAGE)]
+    for each, following in zip(kept, [*kept[1:], None], strict=True):
+        each.tb_next = following
+
+
+def _frames(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _file(trace: TracebackType) -> Path:
+    return Path(trace.tb_frame.f_code.co_filename)
+
 
 _BROKERS: pytest.StashKey[ItemBrokers] = pytest.StashKey()
 _SESSION_BROKER: pytest.StashKey[EmbeddedBroker] = pytest.StashKey()
@@ -144,7 +178,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the recordings of a test that has failed, and tell in its report what happened."""
     if call.excinfo is not None and not item.config.getoption("fulltrace"):
-        from broker_core.testing.own_frames import leave_out_own_frames
+        from broker_core.testing.plugin import leave_out_own_frames
 
         leave_out_own_frames(call.excinfo, item.config.rootpath)
     report = yield

@@ -12,8 +12,7 @@ from broker_core.replies import Reply, all_done
 from broker_core.timers import Timers
 from broker_core.transactions.ports import Ports
 from broker_core.transactions.state_log import StateLog
-from broker_core.transactions.states import ENDING, TransactionState
-from broker_core.transactions.transaction import Identity, Place, Transaction
+from broker_core.transactions.transaction import ENDING, Identity, Place, Transaction, TransactionState
 
 _AGAIN_NS = 500 * NS_PER_MS  # the delay of a retry after a disk error
 

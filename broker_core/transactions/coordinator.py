@@ -18,11 +18,19 @@ from broker_core.replies import Reply
 from broker_core.snapshots import TransactionView
 from broker_core.timers import Timers
 from broker_core.transactions.completion import Completion
-from broker_core.transactions.config import TransactionConfig
 from broker_core.transactions.ports import Ports
 from broker_core.transactions.state_log import StateLog
-from broker_core.transactions.states import ENDING, PREPARED, TransactionState
-from broker_core.transactions.transaction import NO_EPOCH, Identity, PendingOffset, Place, Transaction
+from broker_core.transactions.transaction import (
+    ENDING,
+    NO_EPOCH,
+    PREPARED,
+    Identity,
+    PendingOffset,
+    Place,
+    Transaction,
+    TransactionConfig,
+    TransactionState,
+)
 
 NOBODY = Identity(NO_PRODUCER_ID, NO_EPOCH)
 # Why a transaction ended, where its producer has not said so.

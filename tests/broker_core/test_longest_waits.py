@@ -15,8 +15,7 @@ from broker_core.errors import BrokerError, ConfigError, ErrorCode, ScenarioErro
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 from broker_core.log.config import LogConfig
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.simulation.actions.queues import ExtendLease
 from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.scenario import parse_scenario

@@ -6,7 +6,7 @@ import pytest
 
 from broker_core.errors import BrokerError
 from broker_core.files import ReservedFiles
-from broker_core.files.reserved_files import RESERVE_BYTES, RESERVE_FILE
+from broker_core.files.wrapped_files import RESERVE_BYTES, RESERVE_FILE
 from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message

@@ -8,8 +8,8 @@ from broker_core.broker.handlers import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import dead_letters, messages, queues
-from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letter_record import without_dead_headers
+from broker_core.queues.dead_letters import DeadLetterFilter
 from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 

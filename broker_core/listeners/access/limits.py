@@ -1,6 +1,8 @@
-"""Limits of a listener, for one client and for all together."""
+"""Limits of what clients may use, and what they use of it."""
 
 from __future__ import annotations
+
+import zlib
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.settings import Positive, Settings, WaitMs
@@ -40,3 +42,89 @@ class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def too_large(size_bytes: int, limit_bytes: int) -> BrokerError:
     """The error for a request of `size_bytes` or more."""
     return BrokerError(ErrorCode.REQUEST_TOO_LARGE, f"{size_bytes} bytes, where {limit_bytes} are the most")
+
+
+_SHARE_OF_ANSWERS = 16  # one byte in so many
+
+
+class Budget:
+    """Counts requests and bytes. Used by the listener's thread only."""
+
+    def __init__(self, limits: GuardConfig) -> None:
+        self._limits = limits
+        self.requests = 0
+        self.bytes = 0
+
+    def begin(self) -> None:
+        """Count one more request. Raises THROTTLED where there are too many."""
+        if self.requests >= self._limits.max_in_flight:
+            raise BrokerError(
+                ErrorCode.THROTTLED, f"{self.requests} requests are being served, which is the most at a time"
+            )
+        self.requests += 1
+
+    def hold(self, size_bytes: int) -> None:
+        """Count more bytes of a request. Raises THROTTLED where all requests together hold too many."""
+        if self.bytes + size_bytes > self._limits.max_buffered_bytes:
+            raise BrokerError(ErrorCode.THROTTLED, f"requests being served hold {self.bytes} bytes already")
+        self.bytes += size_bytes
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether more bytes are held than may be."""
+        return self.bytes > self._limits.max_buffered_bytes
+
+    @property
+    def answer_bytes(self) -> int:
+        """How large one more answer may be, so that there is room for others beside it: half of what is left of the
+        share of answers.
+        """
+        return max(0, self._limits.max_buffered_bytes // _SHARE_OF_ANSWERS - self.bytes) // 2
+
+    def end(self, held_bytes: int) -> None:
+        """A request ends; its bytes are free again."""
+        self.requests -= 1
+        self.bytes -= held_bytes
+
+
+# zlib: 16 more than the window's bits selects gzip's frame.
+_WINDOW_BITS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+# Below this size the ratio is not checked: a short run of one character has a large one.
+_FREE_BYTES = 65_536
+
+
+class Inflater:
+    """Decompresses one body, piece by piece."""
+
+    def __init__(self, encoding: str, limits: GuardConfig) -> None:
+        """`encoding` is gzip or deflate, as in HTTP's Content-Encoding. Raises UNREADABLE for any other."""
+        bits = _WINDOW_BITS.get(encoding)
+        if bits is None:
+            raise BrokerError(ErrorCode.UNREADABLE, f"content-encoding {encoding[:40]!r} is not gzip or deflate")
+        self._zlib = zlib.decompressobj(wbits=bits)
+        self._encoding = encoding
+        self._limits = limits
+        self._in_bytes = self._out_bytes = 0
+
+    def feed(self, packed: bytes) -> bytes:
+        """The bytes of `packed`. Raises REQUEST_TOO_LARGE beyond a limit, UNREADABLE for a broken stream."""
+        limits = self._limits
+        self._in_bytes += len(packed)
+        by_ratio = max(_FREE_BYTES, self._in_bytes * limits.max_decompression_ratio)
+        most = min(limits.max_decompressed_bytes, by_ratio)
+        try:
+            # One byte more than allowed shows that there is more; zlib takes 0 for "no limit".
+            unpacked = self._zlib.decompress(packed, most - self._out_bytes + 1)
+        except zlib.error as error:
+            raise BrokerError(ErrorCode.UNREADABLE, f"the body is not {self._encoding}") from error
+        self._out_bytes += len(unpacked)
+        if self._out_bytes > most:
+            raise too_large(self._out_bytes, most)
+        if self._zlib.unused_data:
+            raise BrokerError(ErrorCode.UNREADABLE, f"something follows the end of the {self._encoding} body")
+        return unpacked
+
+    def end(self) -> None:
+        """Raises UNREADABLE where the stream has no end."""
+        if not self._zlib.eof:
+            raise BrokerError(ErrorCode.UNREADABLE, f"the {self._encoding} body ends too early")

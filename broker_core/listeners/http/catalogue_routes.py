@@ -9,7 +9,7 @@ import msgspec
 
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.route import ByHand, Route, RouteHandler
-from broker_core.listeners.http.routes import connections, faults, leases, members, publishing
+from broker_core.listeners.http.routes import connections, leases, members, publishing
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import Entry
 from broker_core.operations.http_form import form_of
@@ -64,7 +64,6 @@ BY_HAND: ByHand = {
     **leases.HANDLERS,
     **members.HANDLERS,
     **connections.HANDLERS,
-    **faults.HANDLERS,
 }
 
 

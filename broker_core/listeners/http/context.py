@@ -12,8 +12,7 @@ from starlette.requests import Request
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import ANYBODY, Access, Principal
-from broker_core.listeners.access.budget import Budget
-from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.awaiting import awaited
 from broker_core.listeners.connections import Connection, Connections
 from broker_core.listeners.http.consumers import Consumers

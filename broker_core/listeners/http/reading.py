@@ -12,9 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.budget import Budget
-from broker_core.listeners.access.decompression import Inflater
-from broker_core.listeners.access.limits import GuardConfig, too_large
+from broker_core.listeners.access.limits import Budget, GuardConfig, Inflater, too_large
 from broker_core.operations.fields import MAX_INT
 from broker_core.operations.http_form import unreadable
 

@@ -13,8 +13,7 @@ from kio.schema.errors import ErrorCode as KafkaError
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
-from broker_core.listeners.access.budget import Budget
-from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions

@@ -15,7 +15,7 @@ from broker_core.listeners.kafka.call import ADMIN, DONE, NODE_ID, READ, Answer,
 from broker_core.listeners.kafka.one_broker import directory
 from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
 from broker_core.log.config import LogConfig
-from broker_core.transactions.config import TransactionConfig
+from broker_core.transactions.transaction import TransactionConfig
 
 GROUP_SETTINGS = {
     "share.record.lock.duration.ms": "record_lock_duration_ms",

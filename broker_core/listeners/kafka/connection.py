@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_fault import ClientFault
-from broker_core.faults.kafka_errors import KAFKA_ERRORS
+from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka import sasl

@@ -8,7 +8,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.reconciling import compiled
 from broker_core.listeners.kafka.call import DONE, READ, Answer, Api, Call, failed, given, kafka_code, sliced
-from broker_core.transactions.states import TransactionState
+from broker_core.transactions.transaction import TransactionState
 
 
 def _describe_producers(call: Call, request: Any) -> Answer:

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from broker_core.messages import Headers
 from broker_core.operations import dead_letters
 from broker_core.plurals import counted
-from broker_core.queues.dead_letter_edit import DeadLetterEdit
+from broker_core.queues.dead_letter_record import DeadLetterEdit
 from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
 
 

@@ -8,9 +8,8 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.plurals import counted
-from broker_core.queues.dead_letter_edit import Edits
-from broker_core.queues.dead_letter_filter import DeadLetterFilter
-from broker_core.queues.dead_letters import DeadLetters, RedriveResult
+from broker_core.queues.dead_letter_record import Edits
+from broker_core.queues.dead_letters import DeadLetterFilter, DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.simulation.actions.dead_letters import (
     EditDeadLetter,

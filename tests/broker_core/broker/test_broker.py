@@ -10,8 +10,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.config import QueueConfig, RetryPolicy
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 

@@ -21,7 +21,7 @@ from broker_core.groups.offset_reset import Target
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letter_filter import DeadLetterFilter
+from broker_core.queues.dead_letters import DeadLetterFilter
 
 
 def test_topics_their_settings_and_their_records(tmp_path: Path):

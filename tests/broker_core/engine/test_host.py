@@ -21,11 +21,10 @@ from broker_core.events import Event, EventKind
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offsets import FlushTicket
 from broker_core.log.config import LogConfig
-from broker_core.log.sync_ticket import SyncTicket
+from broker_core.log.group_commit import SyncTicket
 from broker_core.messages import Message
-from broker_core.queues.config import QueueConfig
+from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.queues.lease import Lease
-from broker_core.queues.retry import RetryPolicy
 from broker_core.replies import Reply
 
 FSYNC = HostConfig(log=LogConfig(durability="fsync"))

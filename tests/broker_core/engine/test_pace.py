@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.engine.pace import MAX_DEBT_S, STEADY_S, Pace
+from broker_core.engine.runner import MAX_DEBT_S, STEADY_S, Pace
 
 
 def started(speed: float = 1.0) -> Pace:

@@ -10,9 +10,8 @@ from broker_core.events import EventKind
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letter_filter import DeadLetterFilter
 from broker_core.queues.dead_letter_record import REDRIVES_HEADER
-from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.dead_letters import DeadLetterFilter, DeadLetters
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.snapshots import AttemptView
 from tests.broker_core.queues.queue_setup import QueueSetup, texts

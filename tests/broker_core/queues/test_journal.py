@@ -16,12 +16,11 @@ from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
-from broker_core.queues.config import QueueConfig
+from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.journal import Journal, unknown_to
 from broker_core.queues.queue import Queue
 from broker_core.queues.queue_state import QueueState
-from broker_core.queues.retry import RetryPolicy
 from broker_core.timers import Timers
 from tests.long_form import examples
 

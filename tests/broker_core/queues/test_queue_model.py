@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.queues.config import RetryPolicy
 from broker_core.queues.lease import Lease
-from broker_core.queues.retry import RetryPolicy
 from broker_core.replies import Reply
 from tests.broker_core.queues.queue_setup import QueueSetup
 from tests.long_form import examples

@@ -6,7 +6,7 @@ import pytest
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.config import RetryPolicy
 from tests.broker_core.queues.queue_setup import QueueSetup, texts
 
 

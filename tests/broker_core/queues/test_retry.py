@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.jitter import Jitter
-from broker_core.queues.retry import RetryKind, RetryPolicy
+from broker_core.queues.config import RetryKind, RetryPolicy
 from tests.broker_core.queues.queue_setup import QueueSetup
 
 

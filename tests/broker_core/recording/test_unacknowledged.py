@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from broker_core.events import BROKER_CRASH, Event, EventKind
-from broker_core.recording.unacknowledged import Lost, Unacknowledged
+from broker_core.recording.audit import Lost, Unacknowledged
 
 
 def events(*told: tuple[str, dict[str, Any]]) -> list[Event]:

@@ -15,7 +15,7 @@ from broker_core import BrokerHost, GroupConsumer, QueueConfig, QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.config import LogConfig
 from broker_core.operations.clock import AdvanceClock, DescribeClock, StopClock
-from broker_core.queues.retry import RetryPolicy
+from broker_core.queues.config import RetryPolicy
 from broker_core.testing.embedded_broker import EmbeddedBroker
 
 HOUR_S = 3_600

@@ -12,9 +12,8 @@ from confluent_kafka import Consumer
 from broker_core import GroupConsumer, Message, Producer
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import ConnectionView
-from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
+from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker, silent_clients
 from broker_core.testing.schedule import Disturbance, Schedule
-from broker_core.testing.silent_clients import silent_clients
 from broker_core.testing.timeline import MAX_CONTROL, MAX_MESSAGES
 from broker_core.testing.virtual_broker import VirtualBroker
 from broker_core.testing.virtual_consumer import VirtualConsumer
@@ -184,7 +183,7 @@ def test_a_client_of_a_group_that_asks_for_nothing_is_named(
     (told,) = silent_clients(views, heard_ns + 4 * NS_PER_S)
     assert told == "etl-1 is connected, and has not asked for anything for 4.0 s."
     # The timeline has it, unless the broker's time was moved.
-    monkeypatch.setattr("broker_core.testing.silent_clients.SILENT_S", 0.0)
+    monkeypatch.setattr("broker_core.testing.embedded_broker.SILENT_S", 0.0)
     assert "etl-1 is connected, and has not asked for anything" in broker.timeline()
     broker.clock.advance(60, members_stay=True)
     assert "asked for anything" not in broker.timeline()

@@ -11,8 +11,7 @@ from broker_core.log.batch import ProducerStamp
 from broker_core.log.producer_ids import MAX_EPOCH
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.transactions.states import TransactionState
-from broker_core.transactions.transaction import Identity, PendingOffset, Place
+from broker_core.transactions.transaction import Identity, PendingOffset, Place, TransactionState
 
 from .coordinator_setup import CoordinatorSetup
 

@@ -1,12 +1,15 @@
-"""The broker as a whole and its connections, which only the listener knows."""
+"""The broker as a whole, its connections, which only the listener knows, and faults of Kafka's clients."""
 
 from __future__ import annotations
 
 from starlette.exceptions import HTTPException
 
 from broker_core.clock import NS_PER_MS
+from broker_core.engine.host import BrokerHost
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.route import ByHand
+from broker_core.operations.faults import BeginFault, FaultAnswer
 from broker_core.operations.observe import (
     BrokerAnswer,
     ConnectionsAnswer,
@@ -39,7 +42,20 @@ async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
         raise HTTPException(404, "there is no such connection")
 
 
+# Not for everybody who finds a broker that is not for tests.
+async def _begin_fault(call: HttpCall, request: BeginFault) -> FaultAnswer:
+    for_tests = not isinstance(call.host, BrokerHost) or call.broker.clock.movable is not None
+    if call.context.access.open and not for_tests:
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            "everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for tests, "
+            "by EmbeddedBroker or serve --testing",
+        )
+    return call.host.ask(request)
+
+
 HANDLERS: ByHand = {
+    BeginFault: _begin_fault,
     DescribeBroker: _describe_broker,
     ListConnections: _list_connections,
     CutConnection: _cut_connection,

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.budget import Budget
-from broker_core.listeners.access.decompression import Inflater
-from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.limits import Budget, GuardConfig, Inflater
 
 SMALL = GuardConfig(max_decompressed_bytes=1_000_000, max_decompression_ratio=50)
 
