@@ -3,34 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
 from broker_core.errors import BrokerError
-from broker_core.log.partition_log import PartitionLog
-from broker_core.log.segment import Segment
+from broker_core.log.partition_log import PartitionLog, SyncTicket
 from broker_core.replies import Reply
-
-
-class SyncTicket:
-    """Covers everything appended to one partition before the ticket was made.
-
-    Call `run` in any thread, without the broker's lock, then give the ticket to `PartitionLog.end_sync` under it.
-    """
-
-    def __init__(self, end_offset: int, active: Segment, calls: Sequence[Callable[[], None]]) -> None:
-        self.end_offset = end_offset
-        self.active = active
-        self.error: BrokerError | None = None
-        self._calls = calls
-
-    def run(self) -> None:
-        """Sync the files. Never raises: `end_sync` does."""
-        for call in self._calls:
-            try:
-                call()
-            except BrokerError as error:
-                self.error = self.error or error
-
 
 Round = list[tuple[PartitionLog, SyncTicket]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -27,7 +27,6 @@ from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption
-from broker_core.log.group_commit import SyncTicket
 from broker_core.log.markers import encode_marker
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
@@ -72,6 +71,27 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
     count: int
     size_bytes: int
     duplicate: bool
+
+
+class SyncTicket:
+    """Covers everything appended to one partition before the ticket was made.
+
+    Call `run` in any thread, without the broker's lock, then give the ticket to `PartitionLog.end_sync` under it.
+    """
+
+    def __init__(self, end_offset: int, active: Segment, calls: Sequence[Callable[[], None]]) -> None:
+        self.end_offset = end_offset
+        self.active = active
+        self.error: BrokerError | None = None
+        self._calls = calls
+
+    def run(self) -> None:
+        """Sync the files. Never raises: `end_sync` does."""
+        for call in self._calls:
+            try:
+                call()
+            except BrokerError as error:
+                self.error = self.error or error
 
 
 class PartitionLog(PartitionReader):

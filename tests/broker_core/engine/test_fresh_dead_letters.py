@@ -13,7 +13,7 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost, HostConfig
 from broker_core.log.config import LogConfig
-from broker_core.log.group_commit import SyncTicket
+from broker_core.log.partition_log import SyncTicket
 from broker_core.messages import StoredMessage
 from broker_core.queues.config import QueueConfig
 

@@ -21,7 +21,7 @@ from broker_core.events import Event, EventKind
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offsets import FlushTicket
 from broker_core.log.config import LogConfig
-from broker_core.log.group_commit import SyncTicket
+from broker_core.log.partition_log import SyncTicket
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.queues.lease import Lease
