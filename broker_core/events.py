@@ -143,7 +143,6 @@ def is_users(event: Event) -> bool:
 
 
 def describe(event: Event) -> str:
-    """The event in one line of text."""
     return f"#{event.seq} {event.time_ns / 1e9:.6f} s {what_happened(event)}"
 
 
@@ -177,7 +176,6 @@ class EventStream:
         self.acting = ""  # who acts now, where that is not the user
 
     def attach(self, sink: Sink) -> None:
-        """Pass all later events to `sink`."""
         self._sinks.append(sink)
         self._of_kind.clear()
 

@@ -12,7 +12,6 @@ class Jitter:
         self._state = seed & _MASK
 
     def __call__(self) -> float:
-        """The next number."""
         self._state = (self._state + 0x9E3779B97F4A7C15) & _MASK
         mixed = self._state
         mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK

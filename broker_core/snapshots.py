@@ -414,5 +414,4 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     @property
     def compacted(self) -> frozenset[str]:
-        """The names of compacted topics."""
         return frozenset(topic.name for topic in self.topics if topic.compacted)

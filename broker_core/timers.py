@@ -17,7 +17,6 @@ class Timer:
         self.action: Action | None = action
 
     def cancel(self) -> None:
-        """Cancel the call."""
         self.action = None
 
 

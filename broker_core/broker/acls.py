@@ -26,7 +26,6 @@ class Acl(msgspec.Struct, frozen=True):
     deny: bool = False
 
     def concerns(self, principal: str, operation: Operation, kind: ResourceKind, name: str) -> bool:
-        """Whether the rule applies."""
         return (
             kind == self.kind
             and operation in self.operations
@@ -35,7 +34,6 @@ class Acl(msgspec.Struct, frozen=True):
         )
 
     def means(self, name: str) -> bool:
-        """Whether the resource `name` is meant."""
         if self.prefixed:
             return name.startswith(self.name)
         return self.name in {ANY_NAME, name}
@@ -48,10 +46,8 @@ class Acls:
         self.all = acls
 
     def add(self, acls: Iterable[Acl]) -> None:
-        """Add those that are not there yet."""
         self.all = tuple(dict.fromkeys((*self.all, *acls)))
 
     def remove(self, acls: Iterable[Acl]) -> None:
-        """Delete those that are there."""
         gone = set(acls)
         self.all = tuple(acl for acl in self.all if acl not in gone)

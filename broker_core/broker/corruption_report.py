@@ -24,11 +24,9 @@ class CorruptionReport:
         self._watched: list[Callable[[], Iterable[PartitionLog]]] = []
 
     def watch(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
-        """Include these logs in `update`."""
         self._watched.append(logs)
 
     def add(self, now_ns: int, sentence: str, topic: str = "", partition: int | None = None) -> None:
-        """Report one finding."""
         self.sentences.append(f"{topic}/{partition}: {sentence}" if topic else sentence)
         self._events.emit(now_ns, EventKind.DAMAGE, topic=topic, partition=partition, cause=sentence)
 

@@ -72,7 +72,6 @@ class GroupOffsets:
         return self._groups.committed(group, topic, partition)
 
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-        """The changes that `reset` would make."""
         return offset_reset.preview(group, target, partitions, self._logs, self._groups.committed)
 
     def reset(self, now_ns: int, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
@@ -85,7 +84,6 @@ class GroupOffsets:
         return changes
 
     def committed_in(self, topic: str) -> Committed:
-        """The offsets of all groups in `topic`."""
         return tuple(
             (group, partition, value)
             for group in sorted(self._store.groups_of(topic))

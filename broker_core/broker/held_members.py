@@ -66,7 +66,6 @@ class HeldMembers:
             self._groups.leave(now_ns, group, member_id, cause or f"{client} was removed")
 
     def views(self) -> tuple[ActorView, ...]:
-        """As the bench shows them."""
         return tuple(
             ActorView(client, "consumer", "idle", "", (), 0, 0, held.since_ns, held_from=held.group)
             for client, held in self._held.items()

@@ -63,7 +63,6 @@ class Topic:
 
     @property
     def name(self) -> str:
-        """The name of the log."""
         return self.log.name
 
     def make_room(self, now_ns: int) -> None:
@@ -137,7 +136,6 @@ class Logs:
         return self.topic(topic).partition(partition)
 
     def partitions(self) -> Iterator[PartitionLog]:
-        """All of them."""
         return (log for topic in self._topics.values() for log in topic.log.partitions)
 
     def partition_count(self, topic: str) -> int:
@@ -269,7 +267,6 @@ class Logs:
         return self.add(name, 1, Partitioner("crc32"), config, owner, kept_id=kept_id).log
 
     def on_removed(self, action: Callable[[Topic], object]) -> None:
-        """Call `action` with each topic that is removed."""
         self._on_removed.append(action)
 
     def remove(self, now_ns: int, name: str) -> Topic:

@@ -194,7 +194,6 @@ def _is_kind(kind: EventKind) -> _Get:
 
 
 def _action(at: Occurrence) -> str | None:
-    """The name of an action of the user."""
     if at.event is None or not is_users(at.event):
         return None
     return str((at.event.detail or {}).get("action", ""))

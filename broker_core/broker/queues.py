@@ -65,7 +65,6 @@ class Queues:
         return tuple(self._queues)
 
     def subscription_names(self) -> tuple[str, ...]:
-        """Those that are fan-out subscriptions."""
         return tuple(self._subscriptions)
 
     def __contains__(self, name: str) -> bool:
@@ -235,7 +234,6 @@ class Queues:
     # -- over a restart
 
     def entries(self) -> tuple[QueueEntry, ...]:
-        """The queues for the catalog."""
         topics = (self._logs.topic(name) for name in self._queues if name not in self._subscriptions)
         return tuple(
             QueueEntry(
@@ -250,7 +248,6 @@ class Queues:
         )
 
     def subscription_entries(self) -> tuple[SubscriptionEntry, ...]:
-        """The subscriptions for the catalog."""
         subscriptions = ((name, topic.subscriptions[name]) for name, topic in self._subscriptions.items())
         return tuple(
             SubscriptionEntry(name, each.topic, each.queue.config, each.max_messages, each.policy)
@@ -263,7 +260,6 @@ class Queues:
         self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True, kept_id=kept_id)
 
     def restore_subscription(self, now_ns: int, entry: SubscriptionEntry) -> None:
-        """Create a subscription from the catalog."""
         self.subscribe(
             now_ns,
             entry.name,
@@ -302,7 +298,6 @@ class Queues:
         )
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
-        """Cancel a parked take."""
         self.queue(queue).cancel_take(reply)
 
     def ack(self, now_ns: int, lease: Lease, *, durable: bool | None = None) -> Reply[None]:

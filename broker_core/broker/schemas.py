@@ -134,7 +134,6 @@ class Schemas:
         self._logs.revision += 1
 
     def add_dead_letter_queue(self, topic: Topic) -> None:
-        """Give the topic a dead-letter queue where it has none yet."""
         if topic.dead_letters is None:
             log = self._logs.add_dead_letter_queue(dead_letter_queue_of(topic.name), topic.name, topic.log.config)
             topic.dead_letters = DeadLetters(log, self._events)

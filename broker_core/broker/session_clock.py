@@ -52,7 +52,6 @@ class SessionClock:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether time is stopped."""
         return self.movable is not None and self.movable.is_stopped
 
     def unix_ms(self, now_ns: int) -> int:

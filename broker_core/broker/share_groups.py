@@ -108,7 +108,6 @@ class ShareGroups:
     # -- members
 
     def names(self) -> tuple[str, ...]:
-        """The groups that have members or subscriptions."""
         return tuple(
             group for group in {**self._groups, **self._subscribed} if self.members(group) or self.subscribed(group)
         )

@@ -175,7 +175,6 @@ class Topics:
     # -- over a restart
 
     def entries(self) -> tuple[TopicEntry, ...]:
-        """The topics for the catalog."""
         return tuple(
             TopicEntry(
                 topic.name,
@@ -193,7 +192,6 @@ class Topics:
         )
 
     def restore(self, now_ns: int, entry: TopicEntry) -> None:
-        """Create a topic from the catalog."""
         self.create(
             now_ns,
             entry.name,

@@ -40,11 +40,9 @@ class TransactionPorts:
         self._producer_ids = producer_ids
 
     def new_identity(self, above: int) -> Identity:
-        """See `Ports`."""
         return Identity(self._producer_ids.register_above(above), 0)
 
     def open_parts(self) -> Iterator[OpenPart]:
-        """See `Ports`."""
         for log in self._logs.partitions():
             epochs = {producer_id: epoch for producer_id, epoch, _ in log.producers}
             for producer_id in log.open_transactions:
@@ -52,19 +50,16 @@ class TransactionPorts:
                 yield OpenPart(Place(log.topic, log.partition), identity)
 
     def write_marker(self, now_ns: int, place: Place, identity: Identity, *, commits: bool) -> int | None:
-        """See `Ports`."""
         log = self._log(place)
         if log is None or identity.producer_id not in log.open_transactions:
             return None
         return log.append_marker(now_ns, *identity, commits=commits)
 
     def aborted(self, place: Place, producer_id: int, marker_offset: int) -> Iterable[range]:
-        """See `Ports`."""
         log = self._log(place)
         return () if log is None else log.aborted_with(producer_id, marker_offset)
 
     def durable(self, place: Place, end_offset: int) -> Reply[None]:
-        """See `Ports`."""
         log = self._log(place)
         if log is None:
             return Reply.of(None)
@@ -73,7 +68,6 @@ class TransactionPorts:
         return reply
 
     def ended(self, now_ns: int, places: Iterable[Place]) -> None:
-        """See `Ports`."""
         for place in places:
             self._fetches.appended(now_ns, *place)
             topic = self._logs.get(place.topic)
@@ -81,7 +75,6 @@ class TransactionPorts:
                 subscription.queue.appended(now_ns)
 
     def committed_offset(self, group: str, topic: str, partition: int) -> int:
-        """See `Ports`."""
         committed = self._offsets.committed(group, topic, partition)
         return -1 if committed is None else committed
 

@@ -132,7 +132,6 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
 
 
 def batches_of(receipts: Sequence[Receipt]) -> list[Batch]:
-    """The batches of those receipts that are in one."""
     return [receipt._batch for receipt in receipts if isinstance(receipt._batch, Batch)]
 
 
@@ -146,7 +145,6 @@ def put_all(receipts: Sequence[Receipt], batch: Batch, place: int) -> None:
 
 
 def messages_of(receipts: Sequence[Receipt]) -> list[Message]:
-    """The messages of receipts that are in no batch."""
     return [receipt._batch for receipt in receipts]  # type: ignore[misc]
 
 
@@ -159,13 +157,11 @@ def size_of(message: Message) -> int:
 
 
 def largest_of(messages: Sequence[Message]) -> int:
-    """`size_of` the largest message."""
     lengths = _value_lengths(messages)
     return max(map(size_of, messages)) if lengths is None else max(lengths) + FORMAT_BYTES
 
 
 def sum_of(messages: Sequence[Message]) -> int:
-    """The sum of `size_of` all messages."""
     lengths = _value_lengths(messages)
     return sum(map(size_of, messages)) if lengths is None else sum(lengths) + FORMAT_BYTES * len(lengths)
 
@@ -179,7 +175,6 @@ def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
 
 
 def dropped(batch: Batch) -> BrokerError:
-    """The error of a batch that a flow policy dropped."""
     return BrokerError(ErrorCode.THROTTLED, f"the flow policy of {batch.topic} dropped the message")
 
 

@@ -145,7 +145,6 @@ class Consumer:
 
     @property
     def assignment(self) -> tuple[TopicPartition, ...]:
-        """The partitions that it owns now."""
         return tuple(self.positions)
 
     @property

@@ -221,7 +221,6 @@ def checked_url(text: str) -> str:
 
 
 def error_of(problem: Problem, status: int) -> BrokerError:
-    """The error that the broker raised."""
     code = ErrorCode.__members__.get(problem.error) or _BY_STATUS.get(status, ErrorCode.MALFORMED_REQUEST)
     about = problem.message.removesuffix(".")
     if about == code.sentence:

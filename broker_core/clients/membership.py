@@ -117,12 +117,10 @@ class Membership:
     # -- heartbeats; a pending join or sync needs none
 
     def start_heartbeat(self) -> None:
-        """Send a heartbeat every interval."""
         due_ns = self._loop.now_ns + ns_from_ms(self._config.heartbeat_interval_ms)
         self._heartbeat = self._loop.timers.at(due_ns, self._beat)
 
     def stop_heartbeat(self) -> None:
-        """Stop sending heartbeats."""
         if self._heartbeat is not None:
             self._heartbeat.cancel()
             self._heartbeat = None
@@ -175,7 +173,6 @@ class ReconcilingMembership(Membership):
         self.generation = JOINING
 
     def start_heartbeat(self) -> None:
-        """Send a heartbeat every interval."""
         due_ns = self._loop.now_ns + ns_from_ms(self._interval_ms)
         self._heartbeat = self._loop.timers.at(due_ns, self._beat)
 

@@ -33,7 +33,6 @@ def next_offsets(messages: Sequence[StoredMessage]) -> dict[TopicPartition, int]
 
 
 def within(messages: Sequence[StoredMessage], places: Container[TopicPartition]) -> list[StoredMessage]:
-    """The messages of these partitions."""
     if len(messages) < _FEW:
         return [message for message in messages if (message.topic, message.partition) in places]
     found: list[StoredMessage] = []

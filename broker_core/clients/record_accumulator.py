@@ -44,7 +44,6 @@ class TopicRecords:
         self.partitions = 1
 
     def take(self) -> list[Receipt]:
-        """Remove and return the entries."""
         count = len(self.entries)
         taken = self.entries[:count]
         del self.entries[:count]
@@ -176,7 +175,6 @@ class AccumulatorWaiter:
         self._accumulator = accumulator
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        """See `Host.wait`."""
         return self._host.wait(reply, timeout_s)
 
     def drain(self) -> None:

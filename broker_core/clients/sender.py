@@ -467,7 +467,6 @@ class Sender:
         return self._fenced is not None
 
     def seal(self, topic: str, partition: int) -> None:
-        """Send the open batch of the partition."""
         queue = self._queues.get((topic, partition))
         if queue is not None:
             self._seal(queue)

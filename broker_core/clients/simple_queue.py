@@ -264,7 +264,6 @@ class SimpleQueue(Closable):
 
 
 def to_json(message: Transmission) -> bytes:
-    """The message as JSON."""
     return msgspec.json.encode(message)
 
 

@@ -80,7 +80,6 @@ class EngineHost(HostLoop):
 
     @property
     def now_ns(self) -> int:
-        """The session time."""
         return self.loop.now_ns
 
     def close(self, timeout_s: float | None = CLOSE_TIMEOUT_S) -> None:

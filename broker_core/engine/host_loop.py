@@ -46,13 +46,11 @@ class HostClock:
         self._start_ns, self._stopped_ns = other._start_ns, other._stopped_ns
 
     def now_ns(self) -> int:
-        """The session time."""
         stopped_ns = self._stopped_ns
         return time.monotonic_ns() - self._start_ns if stopped_ns is None else stopped_ns
 
     @property
     def is_stopped(self) -> bool:
-        """Whether time is stopped."""
         return self._stopped_ns is not None
 
     def stop(self, now_ns: int) -> None:
@@ -279,7 +277,6 @@ class HostLoop:
         self._clients[client] = close
 
     def unregister(self, client: Closable) -> None:
-        """Forget a closed client."""
         self._clients.pop(client, None)
 
     def _close_clients(self, steps: contextlib.ExitStack, timeout_s: float | None) -> None:

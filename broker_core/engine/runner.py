@@ -43,7 +43,6 @@ class Pace:
         self._lost_ns = self._debt_ns = 0
 
     def due_ns(self, wall_s: float) -> int:
-        """The session time that is due at `wall_s`."""
         began_s, began_ns = self._anchor
         return began_ns + round((wall_s - began_s) * self.speed * NS_PER_S)
 
@@ -201,7 +200,6 @@ class Engine:
 
     @property
     def is_paused(self) -> bool:
-        """Whether session time is paused."""
         return self._mode is Mode.PAUSED
 
     def run(self, speed: float = 1.0) -> None:
@@ -220,7 +218,6 @@ class Engine:
         self.post(lambda: self._set_mode(Mode.EXPRESS))
 
     def pause(self) -> None:
-        """Pause session time."""
         self.post(lambda: self._set_mode(Mode.PAUSED))
 
     def step(self) -> Future[None]:
@@ -273,7 +270,6 @@ class Engine:
 
     @property
     def status(self) -> EngineStatus:
-        """The present status."""
         return EngineStatus(
             self._mode,
             self._pace.speed,

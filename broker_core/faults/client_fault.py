@@ -156,7 +156,6 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         return _CHANGES[self.effect][1] if self.effect in _CHANGES else self.error
 
     def matches(self, request: ClientRequest) -> bool:
-        """Whether the conditions match `request`."""
         if self.effect in _CHANGES and request.api not in _CHANGES[self.effect][0]:
             return False
         return (

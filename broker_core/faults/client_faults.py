@@ -99,7 +99,6 @@ class ClientFaults:
 
     @property
     def any(self) -> bool:
-        """Whether any fault is active."""
         return bool(self._running)
 
     def judge(self, now_ns: int, request: ClientRequest) -> ClientFault | None:

@@ -92,7 +92,6 @@ class _BreakableAppendFile:
 
 
 def full_disk(path: str) -> BrokerError:
-    """The error of a write to `path` on a full disk."""
     return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: the disk is full; free some space and try again")
 
 
@@ -143,7 +142,6 @@ class ReadOnlyFiles(DiskFiles):
     _open_flags = os.O_RDONLY
 
     def refusal(self) -> BrokerError:
-        """The error for a change."""
         return BrokerError(ErrorCode.READ_ONLY, f"{str(self.root)!r}; open it without read_only to change it")
 
     def _make_root(self) -> None:

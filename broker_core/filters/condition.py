@@ -78,7 +78,6 @@ class Not:
     part: Condition
 
     def test(self, source: Source) -> Test:
-        """The other way round."""
         test = self.part.test(source)
         return lambda row: not test(row)
 
@@ -102,7 +101,6 @@ class Flag:
     name: str
 
     def test(self, source: Source) -> Test:
-        """By truth."""
         get = source.getter(self.name)
         return lambda row: bool(get(row))
 

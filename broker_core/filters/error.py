@@ -13,7 +13,6 @@ def mark(text: str) -> str:
 
 
 def english(text: str, **values: object) -> str:
-    """`text` with its {names} filled in."""
     return text.format(**values) if values else text
 
 

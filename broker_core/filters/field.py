@@ -45,7 +45,6 @@ class Field:
         return next((word for word in self.words if _joined(word) == _joined(text)), None)
 
     def unknown_word(self, text: str) -> Sentence:
-        """A sentence for a value that is none of `words`."""
         close = closest(text, self.words)
         if close:
             other = f'"{close}"' if " " in close else close
@@ -64,11 +63,9 @@ class Fields:
         return iter(self._fields.values())
 
     def get(self, name: str) -> Field | None:
-        """The field of that name."""
         return self._fields.get(folded(name))
 
     def unknown(self, name: str) -> Sentence:
-        """A sentence for a name that there is not."""
         close = closest(folded(name), self._fields)
         if close:
             return Sentence(
@@ -78,7 +75,6 @@ class Fields:
         return Sentence("There is no field {name} here; there are {names}.", name=name, names=names)
 
     def unknown_flag(self, name: str) -> Sentence:
-        """A sentence for a flag that there is not."""
         flags = ", ".join(f"~{field.name}" for field in self._fields.values() if field.kind == "flag")
         if flags:
             return Sentence("~{name} has no meaning here; there are {flags}.", name=name, flags=flags)

@@ -46,7 +46,6 @@ class ClientQuotas:
 
     @property
     def any(self) -> bool:
-        """Whether there are quotas."""
         return bool(self._quotas)
 
     @property

@@ -227,7 +227,6 @@ class Gate:
     # -- inside
 
     def _full(self, offer: _Offer) -> Obstacle | None:
-        """The obstacle of `offer`, if any."""
         if self.full:
             return Obstacle(Answer.REFUSE, f"{self.target} is full")
         config = self.config
@@ -317,7 +316,6 @@ class Gate:
             self._wake_at(now_ns + self._bucket.wait_ns(now_ns, offer.count))
 
     def _leave(self, now_ns: int, offer: _Offer, cause: str) -> None:
-        """Remove a waiting offer."""
         del self._line[id(offer.reply)]
         if offer.timer is not None:
             offer.timer.cancel()

@@ -104,7 +104,6 @@ class ConsumerMember(Member):
         self.reported = _OTHER
 
     def stop_timer(self) -> None:
-        """Stop waiting for its revocation."""
         if self.timer is not None:
             self.timer.cancel()
         self.timer = None

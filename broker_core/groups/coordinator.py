@@ -86,7 +86,6 @@ class GroupCoordinator:
 
     @property
     def rebalances_started(self) -> int:
-        """The number of rebalances so far."""
         return self._history.started
 
     # -- over a restart
@@ -392,7 +391,6 @@ class GroupCoordinator:
         return [name for name, group in self._groups.items() if topic in group.topics or name in committed]
 
     def subscribes(self, group: str, topic: str) -> bool:
-        """Whether members of `group` subscribe to `topic`."""
         found = self._groups.get(group)
         return found is not None and topic in found.topics
 
@@ -406,7 +404,6 @@ class GroupCoordinator:
         ]
 
     def is_member(self, group: str, member_id: str) -> bool:
-        """Whether `member_id` is in the group now."""
         found = self._groups.get(group)
         return found is not None and member_id in found.members
 

@@ -221,7 +221,6 @@ class Fetches:
         return self._positions.get((group, topic, partition))
 
     def came(self, reader: str) -> None:
-        """A reader by hand begins to read."""
         self._by_hand.add(reader)
 
     def gone(self, reader: str) -> None:
@@ -233,11 +232,9 @@ class Fetches:
         return list(self._readers.get(topic, ()))
 
     def awaited(self, topic: str, partitions: int) -> bool:
-        """Whether a fetch waits for messages of the topic."""
         return any(self._waiting_for.get((topic, partition)) for partition in range(partitions))
 
     def forget_topic(self, topic: str) -> None:
-        """Forget a deleted topic."""
         self._readers.pop(topic, None)
         for known in (self._positions, self._deliveries, self._held):
             for key in [key for key in known if key[1] == topic]:

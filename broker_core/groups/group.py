@@ -104,7 +104,6 @@ class Group:
         return f"{client}-{self.members_seen}"
 
     def add(self, member: Member, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Add a new member."""
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
@@ -186,7 +185,6 @@ class Group:
     # -- assignors
 
     def accepts(self, protocol_type: str, protocols: Iterable[str], member: Member | None = None) -> bool:
-        """Whether all other members support one of `protocols`."""
         others = len(self.members) - (member is not None)
         if others == 0:
             return True
@@ -235,7 +233,6 @@ class Group:
         ]
 
     def max_rebalance_timeout_ns(self) -> int:
-        """The longest rebalance timeout of the members."""
         return max((member.rebalance_timeout_ns for member in self.members.values()), default=0)
 
     # -- replies
@@ -259,7 +256,6 @@ class Group:
         self.unsynced.discard(member.member_id)
 
     def join_result(self, member: Member) -> JoinResult:
-        """The result of a join in the current generation."""
         everybody = (
             tuple(
                 (other.member_id, other.instance_id, other.protocols[self.protocol]) for other in self.members.values()
@@ -270,7 +266,6 @@ class Group:
         return JoinResult(member.member_id, self.generation, self.protocol, self.leader, everybody)
 
     def fail_waiting(self, member: Member, error: BrokerError) -> None:
-        """Fail the pending replies of the member."""
         for reply in (member.join, member.sync):
             if reply is not None:
                 self._outbox.append((reply, None, error))

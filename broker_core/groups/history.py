@@ -23,7 +23,6 @@ class Causes:
         self._more = 0
 
     def add(self, sentence: str) -> None:
-        """Add a cause."""
         if len(self._said) < _SHOWN_CAUSES:
             self._said[sentence] = None
         elif sentence not in self._said:
@@ -44,11 +43,9 @@ class RebalanceHistory:
         self._running = {view.group: view for view in self.views if view.ended_ns is None}
 
     def running(self, group: str) -> RebalanceView | None:
-        """The running rebalance of `group`."""
         return self._running.get(group)
 
     def start(self, group: str, cause: str, now_ns: int, generation: int, before: Owned) -> None:
-        """Add a running rebalance."""
         view = self._running[group] = RebalanceView(group, cause, now_ns, None, generation, None, before, ())
         self.views.append(view)
         self.started += 1

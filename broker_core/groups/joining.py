@@ -89,7 +89,6 @@ class Joining:
             )
 
     def join(self, group: Group, now_ns: int, request: JoinRequest, reply: Reply[JoinResult]) -> None:
-        """Answer or park the join."""
         member_id = group.static.get(request.instance_id, "") if request.instance_id else ""
         if member_id and request.member_id and request.member_id != member_id:
             raise BrokerError(

@@ -68,7 +68,6 @@ class Deadline:
             self._missed(now_ns)
 
     def cancel(self) -> None:
-        """Stop the timer."""
         self._timer.cancel()
 
 
@@ -163,7 +162,6 @@ class Member:
             self.poll = deadline(max_poll_interval_ms, f"{name} did not poll for {max_poll_interval_ms / 1000:.1f} s")
 
     def unwatch(self) -> None:
-        """Cancel its deadlines."""
         for deadline in (self.session, self.poll):
             if deadline is not None:
                 deadline.cancel()
@@ -175,7 +173,6 @@ class Member:
         self.subscription = read_subscription(protocol_type, next(iter(protocols.values())), self.instance_id)
 
     def view(self) -> MemberView:
-        """The view of the member."""
         return MemberView(
             client=self.client,
             member_id=self.member_id,

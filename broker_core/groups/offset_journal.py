@@ -67,7 +67,6 @@ class OffsetJournal:
         self._first_bytes = 0
 
     def exists(self) -> bool:
-        """Whether there is a journal."""
         return self._files.exists(self._path)
 
     def read(self) -> Iterator[Changes]:
@@ -102,11 +101,9 @@ class OffsetJournal:
 
     @property
     def overgrown(self) -> bool:
-        """Whether it should be rewritten."""
         return self._file is not None and self._file.size > max(_SMALL_BYTES, _GROWTH * self._first_bytes)
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -78,7 +78,6 @@ class OffsetTable:
         self.connection = connection
 
     def read(self) -> Changes:
-        """All rows."""
         try:
             verdict = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
@@ -93,7 +92,6 @@ class OffsetTable:
             raise self._fault("cannot be read", error) from error
 
     def write(self, changes: Changes) -> None:
-        """Write `changes` in one transaction."""
         execute, many = self.connection.execute, self.connection.executemany
         try:
             execute("BEGIN IMMEDIATE")
@@ -134,7 +132,6 @@ class OffsetTable:
             raise self._fault("cannot be written", error) from error
 
     def close(self) -> None:
-        """Close the file."""
         self.connection.close()
 
     def _fault(self, what: str, error: Exception) -> Exception:

@@ -107,7 +107,6 @@ class OffsetStore:
     def commit(
         self, group: str, topic: str, partition: int, offset: int, metadata: str = "", leader_epoch: int = -1
     ) -> None:
-        """Set the committed offset of one partition."""
         self._put(group, topic, partition, OffsetAndMetadata(offset, metadata, leader_epoch))
         self._changed.add((group, topic, partition))
 
@@ -129,18 +128,15 @@ class OffsetStore:
         return self._readers.get(topic, {}).keys()
 
     def delete(self, group: str, topic: str, partition: int) -> None:
-        """Delete one committed offset."""
         if self._drop(group, topic, partition):
             self._changed.add((group, topic, partition))
 
     def delete_topic(self, topic: str) -> None:
-        """Delete the committed offsets of all groups for `topic`."""
         for group in sorted(self.groups_of(topic)):
             for partition in [number for name, number in self._offsets[group] if name == topic]:
                 self.delete(group, topic, partition)
 
     def delete_group(self, group: str) -> None:
-        """Delete the group."""
         for topic, partition in list(self._offsets.get(group, {})):
             self.delete(group, topic, partition)
         self._offsets.pop(group, None)
@@ -244,7 +240,6 @@ class OffsetStore:
             raise ticket.error
 
     def close(self) -> None:
-        """Flush and close."""
         self.flush()
         self.abandon()
 

@@ -116,7 +116,6 @@ class Rebalancer:
             self.answer_sync(group, now_ns, member)
 
     def answer_sync(self, group: Group, now_ns: int, member: Member) -> None:
-        """Answer the waiting sync of a member."""
         if member.sync is None:
             return
         group.answer(member.sync, SyncResult(member.assignment, group.generation, group.protocol))
@@ -214,7 +213,6 @@ class Rebalancer:
         self._reads_anew(now_ns)
 
     def complete(self, group: Group, now_ns: int) -> None:
-        """Report that the running rebalance is over."""
         after = group.owned()
         done = self._history.update(group.name, ended_ns=now_ns, generation_after=group.generation, after=after)
         assert done is not None
@@ -248,7 +246,6 @@ class Rebalancer:
         return decode_assignment(assignment).partitions if group.protocol_type == CONSUMER else ()
 
     def revoke(self, group: Group, now_ns: int, member: Member, gone: Iterable[TopicPartition]) -> None:
-        """Revoke `gone` from `member`."""
         lost = sorted(gone)
         if not lost:
             return
@@ -256,7 +253,6 @@ class Rebalancer:
         self._ownership(group, now_ns, EventKind.PARTITIONS_REVOKED, member, lost)
 
     def assign(self, group: Group, now_ns: int, member: Member, plan: tuple[TopicPartition, ...]) -> None:
-        """Assign `plan` to `member`."""
         gained = sorted(set(plan) - set(member.owned))
         member.owned = plan
         if gained:
@@ -291,5 +287,4 @@ class Rebalancer:
 
 
 def rebalancing(group: Group) -> BrokerError:
-    """The error of a member that has to rejoin."""
     return BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name}: {group.causes}")

@@ -333,7 +333,6 @@ class Reconciler:
 
     @staticmethod
     def owned_by_others(group: Group, member: Member) -> set[TopicPartition]:
-        """The partitions that other members own."""
         return {place for other in group.members.values() if other is not member for place in other.owned}
 
     def _overdue(self, group: Group, now_ns: int, member: ConsumerMember) -> None:

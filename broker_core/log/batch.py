@@ -270,7 +270,6 @@ def recompressed(batch: bytes | bytearray, codec: str) -> bytearray:
 
 
 def _seal(batch: bytearray) -> None:
-    """Write the checksum."""
     with memoryview(batch) as view:
         _CRC.pack_into(batch, _CRC_AT, crc32c.crc32c(view[CRC_START:]))
 

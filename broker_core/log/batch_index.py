@@ -52,7 +52,6 @@ class BatchIndex:
     def add(
         self, base_offset: int, span: int, position: int, size_bytes: int, payload_bytes: int, published_ns: int
     ) -> None:
-        """Add the next batch."""
         self.last_end_offset = base_offset + span
         self.offsets.append(base_offset - self._base_offset)
         self.spans.append(span)
@@ -70,7 +69,6 @@ class BatchIndex:
         return self._base_offset + self.offsets[slot]
 
     def end_offset(self, slot: int) -> int:
-        """The offset after the batch in this slot."""
         return self._base_offset + self.offsets[slot] + self.spans[slot]
 
     def slot_from(self, offset: int) -> int:

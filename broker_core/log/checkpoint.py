@@ -56,7 +56,6 @@ class Checkpoint(msgspec.Struct, frozen=True):
     active_base: int = -1
 
     def save(self, files: FileSystem, directory: str, *, durable: bool) -> None:
-        """Replace the checkpoint of the partition in `directory`."""
         write_checked(files, f"{directory}/{CHECKPOINT_FILE}", msgspec.msgpack.encode(self), durable=durable)
 
     @classmethod

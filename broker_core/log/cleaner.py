@@ -42,5 +42,4 @@ class Cleaner:
         return BEHIND_FRACTION if any(map(is_behind, self._running)) else USUAL_FRACTION
 
     def forget(self, log: PartitionLog) -> None:
-        """Forget a deleted log."""
         self._running.pop(log, None)

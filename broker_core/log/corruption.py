@@ -17,7 +17,6 @@ class LostRange(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The range as a sentence."""
         return f"offsets {self.start_offset} to {self.end_offset - 1} are lost: {self.cause}"
 
 
@@ -37,7 +36,6 @@ class Corruption:
         return True
 
     def range_of(self, offset: int) -> LostRange | None:
-        """The lost range with `offset`."""
         slot = bisect_right(self.ranges, offset, key=lambda lost: lost.start_offset)
         if slot and offset < self.ranges[slot - 1].end_offset:
             return self.ranges[slot - 1]

@@ -94,7 +94,6 @@ class PartitionReader:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes in the segment files."""
         return self._segments.size_bytes
 
     @property
@@ -113,7 +112,6 @@ class PartitionReader:
         return self._segments.markers_between(offset, end_offset)
 
     def markers(self, offset: int, end_offset: int) -> Sequence[int]:
-        """The offsets of markers between the two offsets."""
         return self._segments.markers(offset, end_offset)
 
     def messages_between(self, offset: int, end_offset: int) -> int:

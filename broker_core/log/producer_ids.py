@@ -41,7 +41,6 @@ class ProducerIds:
         return self.register()[0]
 
     def restore(self, state: ProducerIdsState) -> None:
-        """Go on from `state`."""
         self._next_id = state.next_id
         self._named = dict(state.named)
 

@@ -76,7 +76,6 @@ class ProducerStates:
         return None
 
     def restore(self, stored: Iterable[StoredProducer], epoch_ms: int) -> None:
-        """Restore the state of a checkpoint."""
         for producer in stored:
             state = self._by_id[producer.producer_id] = ProducerState(producer.epoch)
             for sequence, count, base_offset, timestamp_ms in producer.batches:
@@ -121,7 +120,6 @@ class ProducerStates:
         ]
 
     def remember(self, stamp: ProducerStamp, batch: RememberedBatch) -> None:
-        """Record a stored batch."""
         state = self._by_id.get(stamp.producer_id)
         if state is None or state.epoch != stamp.epoch:
             state = self._by_id[stamp.producer_id] = ProducerState(stamp.epoch)

@@ -88,7 +88,6 @@ class Segment:
 
     @property
     def files(self) -> FileSystem:
-        """The file system."""
         return self._context.files
 
     @property
@@ -98,12 +97,10 @@ class Segment:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes in the file."""
         return self.file.size
 
     @property
     def messages_count(self) -> int:
-        """Messages in it."""
         return self.end_offset - self.base_offset - self.removed - len(self.transactions.markers)
 
     @property
@@ -278,7 +275,6 @@ class Segment:
         index.save(self._context.files, self.index_path, durable=durable)
 
     def view(self) -> SegmentView:
-        """The view of the segment."""
         return SegmentView(
             self.path.rpartition("/")[2],
             self.base_offset,
@@ -293,11 +289,9 @@ class Segment:
         )
 
     def close(self) -> None:
-        """Close the file."""
         self.file.close()
 
     def remove(self) -> None:
-        """Delete the segment and its index."""
         self.file.close()
         self._context.files.remove(self.path)
         self._context.files.remove(self.index_path)

@@ -79,7 +79,6 @@ class SegmentIndex:
         self.covered_bytes = position + size_bytes
 
     def copy(self) -> SegmentIndex:
-        """A copy."""
         return copy.deepcopy(self)
 
     def __len__(self) -> int:
@@ -91,7 +90,6 @@ class SegmentIndex:
         return self._latest_ms[-1] if self._latest_ms else None
 
     def block(self, number: int) -> Block:
-        """The block of entry `number`."""
         last = number + 1 == len(self._offsets)
         return Block(
             self.base_offset + self._offsets[number],
@@ -110,7 +108,6 @@ class SegmentIndex:
         return bisect_left(self._latest_ms, timestamp_ms)
 
     def save(self, files: FileSystem, path: str, *, durable: bool) -> None:
-        """Replace the index file at `path`."""
         stored = _Stored(
             self.base_offset,
             self.end_offset,

@@ -23,7 +23,6 @@ class SegmentList:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes in all segment files."""
         return self._sealed_bytes + self.active.size_bytes
 
     @property
@@ -37,7 +36,6 @@ class SegmentList:
         return self._segments[:-1]
 
     def markers_between(self, offset: int, end_offset: int) -> int:
-        """The number of markers between the two offsets."""
         found = 0
         for segment in reversed(self._segments):
             if segment.base_offset < end_offset:
@@ -74,7 +72,6 @@ class SegmentList:
         return len(self._segments)
 
     def add(self, segment: Segment) -> None:
-        """Add a new active segment."""
         self._sealed_bytes += self.active.size_bytes
         self._sealed_messages += self.active.messages_count
         self._segments.append(segment)
@@ -122,6 +119,5 @@ class SegmentList:
                 yield segment, index
 
     def close(self) -> None:
-        """Close the files."""
         for segment in self._segments:
             segment.close()

@@ -29,7 +29,6 @@ class SegmentRewrite:
 
     @property
     def path(self) -> str:
-        """The path of the new file."""
         return self._segment.path + CLEANED_SUFFIX
 
     def keep(self, index: BatchIndex, slot: int, every: Sequence[StoredMessage], kept: Sequence[StoredMessage]) -> None:

@@ -50,7 +50,6 @@ class SegmentTransactions:
         return first_offset
 
     def markers_between(self, offset: int, end_offset: int) -> int:
-        """The number of markers from `offset` up to `end_offset`."""
         return max(0, bisect_left(self.markers, end_offset) - bisect_left(self.markers, offset))
 
     def stored(self) -> StoredTransactions:
@@ -60,7 +59,6 @@ class SegmentTransactions:
 
     @classmethod
     def of(cls, stored: StoredTransactions) -> SegmentTransactions:
-        """The transactions of an index file."""
         found = cls(dict(stored.open))
         found.markers.extend(struct.unpack(f"<{len(stored.markers) // 8}q", stored.markers))
         found.aborted.extend(stored.aborted)

@@ -52,7 +52,6 @@ class TopicLog:
             )
 
     def partition_for(self, key: bytes | None) -> int:
-        """The partition for the next message with this key."""
         return self.partitioner.choose(key, len(self.partitions))
 
     def configure(self, config: LogConfig) -> None:
@@ -62,7 +61,6 @@ class TopicLog:
         self.config = config
 
     def close(self) -> None:
-        """Close every partition."""
         for log in self.partitions:
             log.close()
 

@@ -53,7 +53,6 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """HTTP's path."""
         return self.route.partition(" ")[2]
 
     @property

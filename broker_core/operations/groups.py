@@ -98,7 +98,6 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, group: str, target: Target, partitions: Iterable[TopicPartition]) -> Self:
-        """`target` for these partitions of `group`."""
         places = [PartitionPlace(topic=topic, partition=number) for topic, number in partitions]
         return cls(
             group=group,

@@ -107,7 +107,6 @@ class MessagesAnswer(Result, frozen=True, kw_only=True):
 
     @property
     def read_messages(self) -> int:
-        """The number of messages of a log in it."""
         return len(self.messages)
 
 

@@ -29,7 +29,6 @@ class SchemaText(Input, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, text: str, kind: SchemaKind, references: References = ()) -> Self:
-        """The schema `text` in the language `kind`."""
         return cls(schema=text, kind=kind.value, references=references)
 
     @property

@@ -37,7 +37,6 @@ _fields = cache(msgspec.structs.fields)  # it evaluates all annotations each tim
 
 
 def keys(found: list[type[msgspec.Struct]]) -> dict[str, Any]:
-    """What may stand at each key."""
     kinds: dict[str, list[Any]] = {}
     for struct in found:
         if tag_field(struct):
@@ -48,7 +47,6 @@ def keys(found: list[type[msgspec.Struct]]) -> dict[str, Any]:
 
 
 def required(found: list[type[msgspec.Struct]]) -> set[str]:
-    """The keys that all of them need."""
     needs = [
         {field.encode_name for field in _fields(struct) if field.required}
         | ({tag_field(struct)} if tag_field(struct) else set())
@@ -63,12 +61,10 @@ def tag_field(struct: type[msgspec.Struct]) -> str:
 
 
 def tag(struct: type[msgspec.Struct]) -> Any:
-    """What stands at that key."""
     return struct.__struct_config__.tag
 
 
 def entry(kind: Any, number: int) -> Any:
-    """What an entry of a list must be."""
     for each in members(kind):
         if get_origin(each) in {tuple, list}:
             inner = get_args(each)
@@ -82,7 +78,6 @@ def value_kind(kind: Any) -> Any:
 
 
 def allowed_words(kind: Any) -> Iterator[str]:
-    """The words that are allowed."""
     for each in members(kind):
         if get_origin(each) is Literal:
             yield from map(str, get_args(each))

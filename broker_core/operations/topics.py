@@ -111,7 +111,6 @@ class FlowSettings(Input, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, config: FlowConfig | None) -> Self | None:
-        """The settings of `config`."""
         return None if config is None else cls(**msgspec.structs.asdict(config))
 
 

@@ -60,7 +60,6 @@ def json_of(value: Any, what: str) -> bytes:
 
 
 def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
-    """`headers` for a new value whose own header is `kind`."""
     if kind:
         return (*(header for header in headers if header[0] != CONTENT_TYPE), *kind)
     if encoding == "text":

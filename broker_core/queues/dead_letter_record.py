@@ -58,7 +58,6 @@ _ATTEMPTS = msgspec.json.Decoder(list[tuple[str, int, int, str]])
 
 
 def redrives_of(headers: Headers) -> int:
-    """The number of redrives noted in `headers`."""
     return next((_number(value) for name, value in reversed(headers) if name == REDRIVES_HEADER), 0)
 
 
@@ -68,12 +67,10 @@ def _number(digits: bytes) -> int:
 
 
 def without_dead_headers(headers: Headers) -> Headers:
-    """The headers of the original message."""
     return tuple([header for header in headers if not header[0].startswith(PREFIX)])
 
 
 def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts: tuple[AttemptView, ...]) -> Message:
-    """The message to append to the dead letter queue."""
     ended = [
         (a.holder[:MAX_NAME_CHARS], now_ns - a.delivered_ns, now_ns - a.ended_ns, a.outcome[:MAX_CAUSE_CHARS])
         for a in attempts

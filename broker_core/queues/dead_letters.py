@@ -310,11 +310,9 @@ class DeadLetters:
         return place
 
     def is_durable(self, offset: int) -> bool:
-        """Whether the dead letter at `offset` is durable."""
         return offset < self._log.high_watermark
 
     def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
-        """The result that `redrive` would have."""
         redrivable: list[Redrivable] = []
         refused: list[Refused] = []
         for offset in dict.fromkeys(offsets):
@@ -399,11 +397,9 @@ class DeadLetters:
         return PurgeResult(len(owners), tuple(refused))
 
     def can_undo_purge(self, now_ns: int) -> bool:
-        """Whether there is a purge within the undo window."""
         return bool(self._in_time(now_ns, self._purges))
 
     def can_undo_redrive(self, now_ns: int) -> bool:
-        """Whether there is a redrive within the undo window."""
         return bool(self._in_time(now_ns, self._redrives))
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:

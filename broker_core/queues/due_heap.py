@@ -27,12 +27,10 @@ class DueHeap:
         return len(self._heap)
 
     def push(self, span: Span) -> None:
-        """Add `span`."""
         self._serial += 1
         heapq.heappush(self._heap, (span.deadline_ns, span.ticket, self._serial, span))
 
     def first(self) -> Span | None:
-        """The span with the earliest deadline."""
         heap = self._heap
         while heap and not heap[0][3].open:
             heapq.heappop(heap)
@@ -74,7 +72,6 @@ class DueTimer:
         self._timer = self._timers.at(place[0], self._fired, place[1])
 
     def stop(self) -> None:
-        """Disarm."""
         if self._timer is not None:
             self._timer.cancel()
         self._place = self._timer = None

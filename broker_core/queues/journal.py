@@ -85,7 +85,6 @@ class Journal:
 
     @property
     def end_offset(self) -> int:
-        """The offset of the next record."""
         return 0 if self.log is None else self.log.end_offset
 
     @property
@@ -160,11 +159,9 @@ class QueueJournal:
 
     @property
     def is_kept(self) -> bool:
-        """Whether there is a journal."""
         return self._journal is not None
 
     def begin(self, now_ns: int) -> None:
-        """Write the mark of a new queue."""
         if self._journal is not None and self._journal.end_offset:
             self._journal.write(now_ns, [Entry(self._queue, now_ns)])
 

@@ -87,7 +87,6 @@ class ReadySpans:
         return (span for heap in self._heaps for _, _, span in sorted(heap) if span.open)
 
     def push(self, span: Span) -> None:
-        """Add `span`."""
         self._serial += 1
         heapq.heappush(self._heaps[span.priority], (span.offset, self._serial, span))
 
@@ -134,7 +133,6 @@ class LeaseTable:
 
     @property
     def ready(self) -> int:
-        """Messages that can be taken now."""
         return self.end_offset - self.next_offset + self._counts[LeaseState.AVAILABLE]
 
     @property
@@ -150,7 +148,6 @@ class LeaseTable:
 
     @property
     def in_flight(self) -> int:
-        """Messages that are leased."""
         return self._counts[LeaseState.ACQUIRED]
 
     @property

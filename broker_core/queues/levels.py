@@ -48,7 +48,6 @@ class Levels:
 
     @property
     def ready(self) -> int:
-        """Messages that can be taken now."""
         return sum([table.ready for table in self.tables])
 
     @property
@@ -63,7 +62,6 @@ class Levels:
 
     @property
     def in_flight(self) -> int:
-        """Messages that are leased."""
         return sum([table.in_flight for table in self.tables])
 
     @property

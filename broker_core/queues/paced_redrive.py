@@ -20,7 +20,6 @@ class PacedRedrives:
         self._last: dict[str, PacedRedrive] = {}
 
     def of(self, queue: str) -> PacedRedrive | None:
-        """The running redrive of `queue`."""
         return self._running.get(queue)
 
     def last(self, queue: str) -> PacedRedrive:

@@ -46,7 +46,6 @@ class PurgeLog:
         return purged
 
     def can_undo(self, now_ns: int) -> bool:
-        """Whether there is a purge within the undo window."""
         return bool(self._purges) and self._in_time(now_ns, self._purges[-1])
 
     def undo_purge(self, now_ns: int, client: str) -> int:

@@ -154,7 +154,6 @@ class Queue:
 
     @property
     def ready(self) -> int:
-        """Messages that can be taken now."""
         return self.levels.ready
 
     @property
@@ -164,7 +163,6 @@ class Queue:
 
     @property
     def in_flight(self) -> int:
-        """Messages that are leased."""
         return self.levels.in_flight
 
     @property
@@ -174,7 +172,6 @@ class Queue:
 
     @property
     def waiting_takers(self) -> int:
-        """The number of waiting acquires."""
         return len(self._waiting_acquires)
 
     @property
@@ -461,7 +458,6 @@ class Queue:
         return purged
 
     def can_undo_purge(self, now_ns: int) -> bool:
-        """Whether `undo_purge` can restore messages."""
         return self._purge_log.can_undo(now_ns)
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:

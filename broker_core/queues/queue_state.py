@@ -67,7 +67,6 @@ class QueueState(msgspec.Struct, frozen=True):
 
 
 def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
-    """The state of `tables` and `counts`."""
     return QueueState(
         now_ns,
         tuple(

@@ -39,7 +39,6 @@ class WaitingAcquires:
         return sum([acquire.most for acquire in self._line.values()])
 
     def join(self, acquire: WaitingAcquire) -> None:
-        """Add `acquire` at the end."""
         self._line[id(acquire.reply)] = acquire
 
     def leave(self, reply: Reply[list[Lease]]) -> WaitingAcquire | None:
@@ -50,7 +49,6 @@ class WaitingAcquires:
         return acquire
 
     def first(self) -> WaitingAcquire | None:
-        """The acquire that has waited longest."""
         return next(iter(self._line.values()), None)
 
     def picked(self, policy: str, memory: Memory, held: Callable[[str], int]) -> tuple[WaitingAcquire, Memory]:
@@ -63,5 +61,4 @@ class WaitingAcquires:
         return first[name], memory
 
     def of(self, holder: str) -> list[WaitingAcquire]:
-        """All waiting acquires of `holder`."""
         return [acquire for acquire in self._line.values() if acquire.holder == holder]

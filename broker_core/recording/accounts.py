@@ -27,7 +27,6 @@ class Offsets:
         self._ends: list[int] = []
 
     def add(self, start: int, end: int) -> None:
-        """Those from `start` up to `end`, whether they are in it or not."""
         if start >= end:
             return
         if self._ends and start == self._ends[-1]:
@@ -40,7 +39,6 @@ class Offsets:
         self._ends[first:last] = [end]
 
     def remove(self, start: int, end: int) -> None:
-        """Those from `start` up to `end` are in it no longer."""
         kept = [
             (low, high)
             for first, stop in zip(self._starts, self._ends, strict=True)
@@ -64,7 +62,6 @@ class Offsets:
         return found
 
     def between(self, start: int, end: int) -> int:
-        """How many from `start` up to `end` are in it."""
         return max(0, end - start) - sum(stop - first for first, stop in self.gaps(start, end))
 
 
@@ -173,7 +170,6 @@ class Accounts:
         return [*self._queues(snapshot), *self._groups(snapshot, compacted)]
 
     def _read(self, event: Event) -> None:
-        """What an event tells of what groups read."""
         if event.kind in _GIVEN and event.partition is not None and event.offset is not None:
             key = (event.group, event.topic, event.partition)
             read = self._reads.setdefault(key, _Read(event.offset))

@@ -54,7 +54,6 @@ class Unacknowledged:
         self._commits: set[str] = set()  # groups
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         match event.kind:
             case EventKind.DELIVERED | EventKind.ACKNOWLEDGED if (
                 event.partition is not None and event.offset is not None
@@ -292,7 +291,6 @@ class Audit:
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """All of them by name."""
         return {name: getattr(self, name)() for name in VERDICTS}
 
     def __repr__(self) -> str:

@@ -100,7 +100,6 @@ class Checker(QueueRules):
 
     @classmethod
     def of(cls, scenario: Scenario, *, unseen_seeks: bool = False) -> Checker:
-        """One that knows the limits of `scenario`."""
         configs = {each.name: each.config for each in scenario.queues}
         configs |= {name: each.config for each in scenario.subscribers for name in each.subscriptions.values()}
         attempts = {name: config.max_attempts for name, config in configs.items() if config.max_attempts}

@@ -71,7 +71,6 @@ class EventIndex:
         return loaded[1]
 
     def sealed(self, folder: str) -> list[RowGroup]:
-        """The row groups of the segments that are sealed."""
         for path in schema.parts(self._session, folder):
             if path not in self._indexed and schema.part_problem(path) is None:
                 self._groups[folder] += row_groups(path)

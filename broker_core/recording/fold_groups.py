@@ -67,11 +67,9 @@ class FoldedGroup:
 
     @property
     def name(self) -> str:
-        """Of the group."""
         return self._view.name
 
     def state(self, event: Event) -> None:
-        """It has entered a state."""
         detail = event.detail or {}
         leader = str(detail.get("leader", self._view.leader))
         # The event of a leave comes before the events of its effects.
@@ -116,7 +114,6 @@ class FoldedGroup:
                 self._held.pop(place, None)
 
     def left(self, event: Event) -> None:
-        """A member is gone."""
         gone = self._members.pop(str((event.detail or {}).get("member_id", "")), None)
         if gone is not None and gone.view.client == self._view.leader:
             self._view = msgspec.structs.replace(self._view, leader="")
@@ -232,7 +229,6 @@ class FoldedGroup:
         end_offset: EndOffset,
         published_ns: PublishedNs,
     ) -> GroupView:
-        """As it stands at `time_ns`."""
         members = tuple(
             msgspec.structs.replace(member.view, partitions=tuple(sorted(member.owned)))
             for member in self._members.values()

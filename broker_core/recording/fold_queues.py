@@ -55,11 +55,9 @@ class FoldedQueue:
 
     @property
     def dead(self) -> int:
-        """Its dead letters."""
         return self._dead
 
     def published(self, count: int) -> None:
-        """Its log has grown."""
         self._waiting += count
 
     def delivered(self, event: Event) -> None:
@@ -149,7 +147,6 @@ class FoldedQueue:
         )
 
     def dead_letter_removed(self, event: Event) -> None:
-        """A dead letter was redriven or purged."""
         self._dead -= event.count
         if event.kind is EventKind.REDRIVEN:
             self._counts["redriven"] += event.count
@@ -185,7 +182,6 @@ class FoldedQueue:
         return [(event.partition, offset) for offset in range(event.offset, event.offset + event.count)]
 
     def view(self, time_ns: int, gates: FoldedGates, find: FindLetter) -> QueueView:
-        """As it stands."""
         waits = tuple(
             WaitView(*place, due_ns)
             for place, due_ns in sorted(self._due.items(), key=itemgetter(0))
@@ -235,7 +231,6 @@ class FoldedQueues:
         }
 
     def find(self, name: str) -> FoldedQueue | None:
-        """The queue, where it is one."""
         return self._queues.get(name)
 
     def items(self) -> list[tuple[str, FoldedQueue]]:
@@ -243,7 +238,6 @@ class FoldedQueues:
         return list(self._queues.items())
 
     def published(self, topic: str, count: int) -> None:
-        """The log of `topic` has grown."""
         for queue in self._of_topic.get(topic, ()):
             queue.published(count)
 
@@ -256,7 +250,6 @@ class FoldedQueues:
         return True
 
     def has_subscription(self, topic: str) -> bool:
-        """Whether `topic` has a subscription."""
         return any(queue.subscription for queue in self._of_topic.get(topic, ()))
 
     def _created(self, event: Event) -> None:

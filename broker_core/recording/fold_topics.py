@@ -121,7 +121,6 @@ class FoldedTopics:
         }
 
     def published(self, event: Event) -> None:
-        """A partition has grown."""
         topic = self._topics.get(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
             topic.published += event.count
@@ -132,7 +131,6 @@ class FoldedTopics:
                 topic.transactions.setdefault(event.partition, {}).setdefault(producer_id, event.offset)
 
     def remove(self, name: str) -> None:
-        """The topic was deleted."""
         self._topics.pop(name, None)
 
     def _created(self, event: Event) -> None:

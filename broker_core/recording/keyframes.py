@@ -104,7 +104,6 @@ class KeyframeWriter:
         _append(self._frames, _framed(_FRAME, lean, snapshot.time_ns, snapshot.events))
 
     def close(self) -> None:
-        """No more."""
         self._frames.close()
         self._letters.close()
 
@@ -131,7 +130,6 @@ class Keyframes:
         self.refresh()
 
     def refresh(self) -> None:
-        """Look for more."""
         for header, at, end in self._headers(self._frames_path, self._frames_end, _FRAME):
             frame = _Frame(header[4], header[5], at)
             # Headers have no checksum. Of two in the wrong order the one that does not fit its keyframe is left out.

@@ -48,12 +48,10 @@ class Markers:
             self._aborted.setdefault(place, []).append((first, end))
 
     def between(self, place: Place, offset: int, end_offset: int) -> int:
-        """How many of these offsets are those of markers."""
         known = self._offsets.get(place)
         return max(0, bisect_left(known, end_offset) - bisect_left(known, offset)) if known else 0
 
     def aborted_between(self, place: Place, offset: int, end_offset: int) -> int:
-        """How many of these offsets are those of aborted messages."""
         spans = self._aborted.get(place, ())
         return sum(max(0, min(end, end_offset) - max(first, offset)) for first, end in spans)
 

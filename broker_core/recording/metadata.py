@@ -62,7 +62,6 @@ def utc(unix_s: float) -> str:
 
 
 def new_metadata(**fields: Any) -> Metadata:
-    """Metadata of a new session."""
     versions = {"brokerscope": program_version(), "python": platform.python_version()}
     return Metadata(session_id=str(uuid.uuid4()), versions=versions, **fields)
 

@@ -181,7 +181,6 @@ class Ownership:
     )
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if event.offset is not None:  # of messages, which are most
             if event.kind is EventKind.DELIVERED:
                 self._delivered(event)

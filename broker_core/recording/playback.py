@@ -75,7 +75,6 @@ class FolderPlayback:
         return self._go(keyframe, self._fold is not None and self._fold.events <= seq + 1, to_seq=seq)
 
     def events(self, first_seq: int, to_seq: int) -> Iterator[Event]:
-        """Straight from the folder."""
         self._catch_up()
         return self._index.events(first_seq, to_seq=to_seq)
 

@@ -34,7 +34,6 @@ class PublishTimes:
         self._times_ns: dict[Place, list[int]] = {}
 
     def published(self, event: Event) -> None:
-        """One more event."""
         if event.partition is not None and event.offset is not None:
             self.add((event.topic, event.partition), event.offset, event.count, event.time_ns)
 

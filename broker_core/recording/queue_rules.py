@@ -142,7 +142,6 @@ class QueueRules:
             self._held(event, offset)
 
     def _ended(self, event: Event) -> None:
-        """Its holder is done with it."""
         for offset in self._offsets(event):
             self._finish(event.group, self._held(event, offset))
 

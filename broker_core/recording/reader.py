@@ -137,7 +137,6 @@ class Session:
                 continue  # it is in `problems`
 
     def table(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> pa.Table:
-        """The same as one table."""
         return pa.Table.from_batches(self.batches(folder, from_ns, to_ns), schema.EVENT_SCHEMA)
 
     def events(self, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Event]:

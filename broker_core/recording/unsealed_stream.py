@@ -123,7 +123,6 @@ _NO_STREAM = "is damaged at its beginning; its events are missing"
 
 
 def _fits(batch: pa.RecordBatch, told: pa.KeyValueMetadata | None) -> bool:
-    """Whether the values are those that were written."""
     return dict(told or {}).get(CRC32.encode()) == batch_checksum(batch)
 
 

@@ -9,7 +9,6 @@ HEAD_BYTES = _HEAD.size
 
 
 def frame(schema_id: int, data: bytes) -> bytes:
-    """`data` prefixed with the id of its schema."""
     return _HEAD.pack(0, schema_id) + data
 
 

@@ -27,7 +27,6 @@ def kinds_of(schema: dict[str, Any]) -> frozenset[str]:
 
 
 def kind_of(value: Any) -> str:
-    """The kind of one value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -93,7 +92,6 @@ class Facts:
         return (max if highest else min)(found) if found else None
 
     def says(self, keyword: str, value: Any) -> bool:
-        """Whether a part has this keyword with this value."""
         return any(keyword in part and part[keyword] == value for part in self.parts)
 
     def multiples(self) -> list[Fraction]:
@@ -104,11 +102,9 @@ class Facts:
     # -- properties
 
     def property_names(self) -> set[str]:
-        """The properties named by a part."""
         return set(chain.from_iterable(part.get("properties", {}) for part in self.parts))
 
     def patterns(self) -> set[str]:
-        """The patterns of `patternProperties`."""
         return set(chain.from_iterable(part.get("patternProperties", {}) for part in self.parts))
 
     def of_property(self, name: str) -> Schemas:
@@ -116,7 +112,6 @@ class Facts:
         return tuple(chain.from_iterable(self.schemas_for(part, name) for part in self.parts))
 
     def schemas_for(self, part: dict[str, Any], name: str) -> list[Any]:
-        """The schemas of one part for the property `name`."""
         found = [part["properties"][name]] if name in part.get("properties", {}) else []
         found += [
             inner for source, inner in part.get("patternProperties", {}).items() if self.schema.finds(source, name)
@@ -150,7 +145,6 @@ class Facts:
         return tuple(first[index] if index < len(first) else rest for first, rest in found)
 
     def first_items(self) -> int:
-        """The number of items with schemas of their own."""
         return max((len(items_of(self.schema.draft, part)[0]) for part in self.parts), default=0)
 
 

@@ -43,7 +43,6 @@ class Work:
         return self._weights.get(id(part), 1)
 
     def finds(self, source: str, text: str) -> bool:
-        """Whether the pattern `source` matches in `text`."""
         pattern = self.patterns[source]
         self.charge(pattern.steps(text))
         return pattern.found_in(text)

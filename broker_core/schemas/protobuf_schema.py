@@ -87,11 +87,9 @@ class ProtobufSchema:
         return self._files[name].syntax not in ("", "proto2")
 
     def message(self, type_name: str) -> Descriptor:
-        """The message with this full name."""
         return self._pool.FindMessageTypeByName(type_name)
 
     def problems_of_binary(self, data: bytes, at: int = 0) -> list[Problem]:
-        """The problems of the value in `data` from `at` on."""
         try:
             self._read(data, at)
         except InvalidDataError as error:

@@ -95,7 +95,6 @@ class Actor:
             self.since_ns = self.loop.now_ns
 
     def count(self, messages: int = 1) -> None:
-        """Add to `processed`."""
         self.processed += messages
 
     # -- life and faults
@@ -198,7 +197,6 @@ class Actor:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """The topics or queues it touches."""
         return ()
 
     def view(self) -> ActorView:

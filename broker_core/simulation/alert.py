@@ -36,5 +36,4 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def sentence(self) -> str:
-        """The condition with its time."""
         return f"{self.when} for {self.for_s:g} s" if self.for_s else self.when

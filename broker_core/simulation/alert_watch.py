@@ -37,7 +37,6 @@ class AlertWatch:
         self._looking = False
 
     def get(self, name: str) -> Alert | None:
-        """The alert of that name."""
         found = self._watched.get(name)
         return None if found is None else found.alert
 

@@ -25,14 +25,12 @@ class ClientCounts:
     """A sink of the event stream. `counted(view)` is the view of an actor with its counts, in messages."""
 
     def __init__(self, actors: Iterable[ActorView] = ()) -> None:
-        """Counting goes on from `actors`."""
         self._clients = {
             actor.name: _Counts(actor.processed, actor.failed, actor.rejected, actor.dropped, actor.outcome)
             for actor in actors
         }
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         kind = event.kind
         if kind is EventKind.PUBLISHED:
             counts = self._of(event)
@@ -65,6 +63,5 @@ class ClientCounts:
         return counts
 
     def counted(self, view: ActorView) -> ActorView:
-        """`view` with the counts of its client."""
         counts = self._clients.get(view.name) or _Counts()
         return msgspec.structs.replace(view, **msgspec.structs.asdict(counts))

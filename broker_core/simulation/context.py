@@ -67,7 +67,6 @@ class SimulationContext:
 
     @property
     def now_ns(self) -> int:
-        """Session time."""
         return self.loop.now_ns
 
     def in_unix_time(self, target: Target) -> Target:
@@ -148,11 +147,9 @@ class SimulationContext:
         return actor
 
     def enter(self, actor: Actor) -> None:
-        """`actor` is there."""
         self.actors[actor.name] = actor
         self.events.emit(self.now_ns, EventKind.CLIENT_STARTED, client=actor.name, detail={"role": actor.role})
 
     def remove(self, actor: Actor) -> None:
-        """`actor` is gone."""
         self.actors.pop(actor.name, None)
         self.events.emit(self.now_ns, EventKind.CLIENT_STOPPED, client=actor.name, detail={"role": actor.role})

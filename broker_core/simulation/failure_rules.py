@@ -64,7 +64,6 @@ class FailureRules:
         return found
 
     def crash(self, actor: Actor) -> None:
-        """`actor` is to crash, by a rule."""
         self._crash(actor.name, CRASH_S)
 
     # -- begun and ended
@@ -106,7 +105,6 @@ class FailureRules:
         self._events.emit(now_ns, EventKind.FAULT, client=rule.at, cause=rule.what, detail=detail)
 
     def end(self, name: str) -> None:
-        """No message fails by this rule any more."""
         ended = self._rules.pop(name)
         if ended.timer is not None:
             ended.timer.cancel()

@@ -89,7 +89,6 @@ class ProducerActor(Actor):
         return (self.spec.to,)
 
     def view(self) -> ActorView:
-        """As it is now."""
         return structs.replace(super().view(), linger_ms=self.spec.linger_ms)
 
     async def run(self) -> None:

@@ -125,10 +125,8 @@ class EventDigest:
         stream.attach(self)
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         self._hash.update(self._encode.encode(event) + b"\n")
 
     @property
     def hex(self) -> str:
-        """The digest of the events so far."""
         return self._hash.hexdigest()

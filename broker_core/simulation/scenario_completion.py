@@ -91,7 +91,6 @@ class _Nesting:
         self._key_comes = False
 
     def take(self, token: yaml.Token) -> None:
-        """Take the next token."""
         match token:
             case yaml.BlockMappingStartToken() | yaml.FlowMappingStartToken():
                 self.stack.append(_Container(self.stack[-1].inner() if self.stack else Scenario, is_list=False))
@@ -174,7 +173,6 @@ def _words(kind: Any) -> Iterator[str]:
 
 
 def _names(known: Scenario | None, named: _Container) -> set[str]:
-    """What the value of its key may name."""
     if known is None:
         return set()
     names = ScenarioNames(known)

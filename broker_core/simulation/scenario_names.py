@@ -44,7 +44,6 @@ class ScenarioNames:
 
 
 def names_of(spec: Any) -> list[str]:
-    """The names that a part of a scenario stands for."""
     if isinstance(spec, SubscriberSpec | ShareGroupSpec):
         return spec.workers
     return numbered(spec) if hasattr(spec, "count") else [spec.name]

@@ -25,7 +25,6 @@ _BY_HAND = "# What was done by hand, in the order in which it was done."
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """YAML that `parse_scenario` makes `scenario` of."""
     lines = [_title(scenario.title)]
     for key, value in _plain(scenario, always=_ALWAYS).items():
         if isinstance(value, list) and value and isinstance(value[0], dict):

@@ -289,7 +289,6 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
 
     @property
     def workers(self) -> list[str]:
-        """Their names."""
         return [self.name] if self.count == 1 else [f"{self.name}-{number}" for number in range(1, self.count + 1)]
 
     @property
@@ -336,7 +335,6 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
 
     @property
     def workers(self) -> list[str]:
-        """The names of its members."""
         return [f"{self.name}-{number}" for number in range(1, self.count + 1)]
 
     @property

@@ -66,7 +66,6 @@ class Document:
         return value
 
     def _build(self, event: yaml.Event, path: Path, depth: int) -> Any:
-        """The node that begins with `event`."""
         _refuse_decorations(event)
         line = _line(event.start_mark)
         self._lines.setdefault(path, line)

@@ -139,5 +139,4 @@ class TransactionalProducerActor(ProducerActor):
 
 
 def producer_of(spec: ProducerSpec) -> ProducerActor:
-    """The actor for `spec`."""
     return ProducerActor(spec) if spec.transactional is None else TransactionalProducerActor(spec, spec.transactional)

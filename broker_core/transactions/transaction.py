@@ -135,7 +135,6 @@ class Transaction:
 
     @property
     def identity(self) -> Identity:
-        """The identity of the present producer."""
         return Identity(self.producer_id, self.epoch)
 
     @property
@@ -149,7 +148,6 @@ class Transaction:
         self.state = state
 
     def clear(self) -> None:
-        """Remove everything from the transaction."""
         self.started_ms = 0
         self.cause = ""
         self.ends_at_epoch = NO_EPOCH
@@ -178,7 +176,6 @@ class Transaction:
 
     @classmethod
     def of(cls, transactional_id: str, stored: StoredTransaction) -> Transaction:
-        """The transaction of a stored state."""
         found = cls(transactional_id, Identity(stored.producer_id, stored.epoch), stored.timeout_ms, stored.client)
         found.previous_epoch = stored.previous_epoch
         found.ends_at_epoch = stored.ends_at_epoch

@@ -202,7 +202,6 @@ class Access:
 
 
 def digest_of(token: str) -> bytes:
-    """The digest by which tokens are kept and compared."""
     try:
         data = token.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a lone surrogate, which no connection brings

@@ -116,7 +116,6 @@ SwaggerUIBundle({url: "/openapi.json", dom_id: "#swagger-ui", layout: "BaseLayou
 
 
 def application(context: HttpContext, origin: OriginGuard) -> Gate:
-    """The ASGI application of a listener."""
     described = [*mini_broker.routes.found, *catalogue_routes(), *monitoring.metrics_routes.found]
     info = {
         "title": "Brokerscope",

@@ -113,7 +113,6 @@ class Consumers:
         return found
 
     def all(self) -> list[Registered]:
-        """In the order of registration."""
         return list(self._found.values())
 
     def register(self, name: str, topic: str, *, reset: bool, auto_commit: bool) -> Registered:
@@ -151,6 +150,5 @@ class Consumers:
         del self._found[name]
 
     def close(self) -> None:
-        """Stop all."""
         for each in self._found.values():
             each.close()

@@ -100,7 +100,6 @@ class HttpCall:
         self.context.access.check(self.principal, operation, kind, name)
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
-        """Whether `must` would pass."""
         return self.context.access.allows(self.principal, operation, kind, name)
 
     def must_have(self, right: Right, values: Mapping[str, Any]) -> None:
@@ -126,12 +125,10 @@ class HttpCall:
         return f"{name}@{self.client}" if name else self.client
 
     def count_in(self, messages: int) -> None:
-        """Count messages that the client has sent."""
         if self.connection is not None:
             self.connection.messages_in += messages
 
     def count_out(self, messages: int) -> None:
-        """Count messages that the client gets."""
         if self.connection is not None:
             self.connection.messages_out += messages
 
@@ -194,7 +191,6 @@ class HttpCall:
         return min(timeout_ms, self.context.limits.max_wait_ms)
 
     def failed(self, error: BrokerError) -> None:
-        """Count an error of the connection."""
         if self.connection is not None:
             self.connection.failed(str(error))
 

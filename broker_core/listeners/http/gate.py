@@ -40,7 +40,6 @@ class Gate:
         self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
@@ -102,7 +101,6 @@ def _header(scope: Scope, name: bytes) -> str | None:
 
 
 async def answer(found: Answer, send: Send) -> None:
-    """Send `found`."""
     headers = [(name.lower().encode(), value.encode()) for name, value in found.headers.items()]
     headers.append((b"content-length", b"%d" % len(found.body)))
     await send({"type": "http.response.start", "status": found.status, "headers": headers})

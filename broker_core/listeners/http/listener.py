@@ -34,7 +34,6 @@ class ListenerServer(Server):
         self._on_started = on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen."""
         await super().startup(sockets)
         self._on_started()
 
@@ -102,7 +101,6 @@ class HttpListener(Listener):
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
         return f"{self._scheme}://{self.authority}"
 
     async def _serve(self, listening: socket.socket, workers: ThreadPoolExecutor) -> None:

@@ -33,7 +33,6 @@ class GroupMember:
         return self._requests == 0 and time.monotonic() - self._heard_s > self.expires_s
 
     async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
-        """See `Polled.poll`."""
         self._requests += 1
         try:
             return await self._polled.poll(call, max_messages, timeout_ms)
@@ -50,7 +49,6 @@ class GroupMember:
             self._host.call(lambda _now: self.core.commit_offsets(offsets))
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        """See `Polled.seek`."""
         self._heard_s = time.monotonic()
         self._polled.seek(topic, partition, offset)
 
@@ -60,7 +58,6 @@ class GroupMember:
         return self._polled.positions()
 
     def close(self, cause: str = "") -> None:
-        """Leave the group."""
         if not self._host.closing:
             self._host.call(lambda _now: self.core.close(cause, tell=False))
 
@@ -118,7 +115,6 @@ class Members:
                 del self._found[group, name]
 
     def close(self) -> None:
-        """Let all members leave."""
         for member in self._found.values():
             member.close("the listener was closed")
         self._found.clear()

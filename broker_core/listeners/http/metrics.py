@@ -60,7 +60,6 @@ class Metrics(Collector):
         host.call(lambda _now: host.events.attach(self._count))
 
     def close(self) -> None:
-        """Stop counting."""
         if not self._host.closing:
             self._host.call(lambda _now: self._host.events.detach(self._count))
 
@@ -95,8 +94,6 @@ class Metrics(Collector):
         return iter(())
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        """Called by the registry."""
-
         def look(now_ns: int) -> tuple[_Views, dict[EventKind, dict[tuple[str, str], int]]]:
             counts = {kind: dict(counted) for kind, counted in self._counts.items()}
             return self._host.broker.views.all(now_ns, max_leases=0, max_dead_letters=0), counts

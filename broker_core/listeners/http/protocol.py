@@ -52,7 +52,6 @@ class CountingTransport:
             self._loop.call_soon(self._flush)
 
     def close(self) -> None:
-        """As `asyncio.Transport.close`."""
         self._flush()
         self._inner.close()
 
@@ -182,7 +181,6 @@ class GuardedProtocol(H11Protocol):
         self.cycle.message_event.set()
 
     def _update_phase(self) -> None:
-        """Enter the phase that the connection is in now."""
         if self.transport.is_closing():
             return
         state = self.conn.their_state
@@ -222,7 +220,6 @@ class GuardedProtocol(H11Protocol):
         self._writing = self.loop.call_later(self.limits.write_timeout_ms / 1_000, self._fail, sentence)
 
     def resume_writing(self) -> None:
-        """The client reads on."""
         super().resume_writing()
         if self._writing is not None:
             self._writing.cancel()

@@ -37,7 +37,6 @@ _SAID_FROM = {0: 0}
 
 
 def versions(error: ErrorCode | None = None) -> dict[str, Any]:
-    """The response to ApiVersions."""
     return {
         "error_code": 0 if error is None else error.code,
         "api_keys": [

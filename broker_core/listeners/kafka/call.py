@@ -116,7 +116,6 @@ class Call(msgspec.Struct, frozen=True):
         return self.shared.host.broker
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
-        """Whether the rules allow it."""
         return self.shared.access.allows(self.principal, operation, kind, name)
 
     def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:

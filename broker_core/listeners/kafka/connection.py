@@ -87,7 +87,6 @@ class KafkaConnection(asyncio.Protocol):
     # -- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected."""
         self._transport = cast(asyncio.Transport, transport)
         listener = self._listener
         peer = transport.get_extra_info("peername") or ("", 0)
@@ -101,7 +100,6 @@ class KafkaConnection(asyncio.Protocol):
         listener.let_in(self)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
         self._heard_s = time.monotonic()
         self._seen.heard_ns = self._listener.shared.host.now_ns
         self._seen.bytes_in += len(data)
@@ -114,7 +112,6 @@ class KafkaConnection(asyncio.Protocol):
         self._stuck_since_s = time.monotonic()
 
     def resume_writing(self) -> None:
-        """It reads again."""
         self._stuck_since_s = None
         self._count_held()
         self._go_on()
@@ -185,7 +182,6 @@ class KafkaConnection(asyncio.Protocol):
         self._held_bytes = self._unread_bytes = 0
 
     def abort(self) -> None:
-        """End it at once."""
         self._transport.abort()
 
     def _hang_up(self, why: str) -> None:
@@ -394,7 +390,6 @@ class KafkaConnection(asyncio.Protocol):
             self._write(header, header.version, answer)
 
     def _came(self, header: Header, waiting: Waiting) -> None:
-        """What a request waits for is there."""
         if self._waiting is waiting:
             self._waiting = None
             self._tried(lambda: self._answer_under_lock(header, lambda now_ns: waiting.answer(waiting.reply, now_ns)))

@@ -55,7 +55,6 @@ class PendingMembers:
 
     @staticmethod
     def is_of(label: str, client: str) -> bool:
-        """Whether `label` was made of this client id."""
         return label == client or label.startswith(f"{client}{_MARK}")
 
     def use(self, group: str, member_id: str) -> bool:

@@ -31,7 +31,6 @@ from broker_core.listeners.kafka.codec import Body
 
 
 def _describe_cluster(call: Call, request: Any) -> Answer:
-    """The one broker."""
     return {
         **DONE,
         "endpoint_type": 1,
@@ -257,7 +256,6 @@ def _topics(call: Call, names: tuple[str, ...], wanted: dict[str, set[int]] | No
 
 
 def directory(call: Call) -> str:
-    """The one log directory."""
     return str(call.shared.host.path or _IN_MEMORY)
 
 

@@ -188,11 +188,9 @@ class Readers:
         return reader.group == group and not broker.groups.is_member(group, reader.member)
 
     def knows(self, connection: int) -> bool:
-        """Whether it was asked about this connection."""
         return connection in self._connections
 
     def closed(self, now_ns: int, broker: Broker, connection: int) -> None:
-        """The connection has ended."""
         known = self._connections.pop(connection, None)
         if known is not None and known.reader is not None:
             broker.groups.seen(now_ns, known.reader.group, known.reader.member)

@@ -45,7 +45,6 @@ class Cursor:
         return found
 
     def number(self, kind: struct.Struct) -> Any:
-        """A number of fixed size."""
         return kind.unpack(self.take(kind.size))[0]
 
     def varint(self) -> int:
@@ -189,7 +188,6 @@ def _plain(kafka_type: str, flexible: bool) -> Read:
 
 
 def types_in(kind: Any) -> list[Any]:
-    """A type of the schema and everything that it is made of."""
     found = [kind]
     for each in typing.get_args(kind):
         found += types_in(each)

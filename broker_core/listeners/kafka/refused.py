@@ -33,7 +33,6 @@ def _topics(call: Call, request: Any) -> Collection[str]:
 
 
 def refused(call: Call, api_key: int, request: Any, code: int) -> Body | None:
-    """The reply to `request` whose every error is `code`."""
     special = _SPECIAL.get(TABLE[api_key].name) if api_key in TABLE else None
     if special is not None:
         return special(call, request, code)

@@ -118,7 +118,6 @@ class ShareSessions:
         return next(number for number in itertools.count() if not all((topic, number) in each for each in places))
 
     def is_open(self, group: str, member_id: str) -> bool:
-        """Whether the member has a session."""
         return (group, member_id) in self._sessions
 
     def __len__(self) -> int:

@@ -89,7 +89,6 @@ class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
             raise ValueError("value, key and headers must be base64, as encoding says") from None
 
     def edit(self) -> DeadLetterEdit:
-        """As the broker takes it."""
         headers: Headers | UnsetType = UNSET
         if self.headers is not UNSET:
             headers = tuple((name, decoded(text, self.encoding) or b"") for name, text in self.headers)

@@ -110,7 +110,6 @@ class Produce(Action, frozen=True, tag="produce"):
             raise ValueError("value, key and headers must be base64, as encoding says") from None
 
     def message(self, number: int = 0) -> Message:
-        """The message with that number."""
         value = self.value
         if value is not None and self.count > 1 and self.encoding == "utf-8":
             value = value.replace("$number", str(number))

@@ -39,7 +39,6 @@ class Performed:
 
 
 def refuse(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> BrokerError:
-    """The error for what cannot be done now."""
     return BrokerError(code, why)
 
 
