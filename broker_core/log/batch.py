@@ -93,7 +93,7 @@ def _made(key_bytes: int | None, value_bytes: int, count: int) -> list[bytes]:
     found = []
     for delta in range(count):
         body = b"\0\0" + _varint(delta) + lengths  # no attributes, the batch's timestamp, the offset delta
-        found.append(_HEADER_COUNT_0 + _varint(len(body) + more + len(_NO_HEADERS)) + body)
+        found.append(_HEADER_COUNT_0 + _varint(len(body) + more + len(_HEADER_COUNT_0)) + body)
     return found
 
 
