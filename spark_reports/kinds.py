@@ -14,8 +14,7 @@ from spark_reports.collect import Made, make_runs, make_tables, steps
 from spark_reports.dataset import about, read_all
 from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES
 from spark_reports.errors import Cancelled
-from spark_reports.exports import dated, write_table
-from spark_reports.junit import junit
+from spark_reports.exports import dated, junit, write_table
 from spark_reports.outcome import Outcome
 from spark_reports.parts import figures_of
 from spark_reports.progress import Progress

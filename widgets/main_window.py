@@ -18,10 +18,9 @@ from widgets.centre import Centre
 from widgets.hint_bar import HintBar
 from widgets.i18n import tr
 from widgets.navigator import Navigator
-from widgets.next_step import NextStep
 from widgets.panel_tabs import PanelTabs
 from widgets.panels.inspector import InspectorPanel
-from widgets.panels.lesson import LessonPanel
+from widgets.panels.lesson import LessonPanel, NextStep
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.right_side import RightSide

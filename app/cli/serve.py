@@ -14,8 +14,7 @@ from app.cli.numbers import whole
 from app.cli.output import print_json
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import end_signals
-from app.cli.target import check_directory
-from app.cli.tokens import add_token, token_of
+from app.cli.target import add_token, check_directory, token_of
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.tls import TlsConfig

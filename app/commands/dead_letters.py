@@ -11,7 +11,7 @@ from app.commands.context import CommandContext
 from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
-from app.filters.help import help_rows
+from app.filters.parsing import help_rows
 from app.presenters.dead_letter_sync import DeadLetterSync, offsets_of
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.redriven import place_of
@@ -23,8 +23,7 @@ from broker_core.queues.dead_letters import RedrivePreview
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import DeadLetterView
-from widgets.dialogs.edit_dead_letter import EditDeadLetterDialog
-from widgets.dialogs.message_form import MessageText
+from widgets.dialogs.message_form import EditDeadLetterDialog, MessageText
 from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.formats import plain_text
 from widgets.i18n import tr

@@ -5,7 +5,6 @@ from __future__ import annotations
 from app.commands.alerts import AlertHandlers
 from app.commands.appearance import AppearanceHandlers
 from app.commands.audit import AuditHandlers
-from app.commands.cleaning import CleaningHandlers
 from app.commands.client_faults import ClientFaultHandlers
 from app.commands.clients import ClientHandlers
 from app.commands.compare import CompareHandlers
@@ -14,7 +13,6 @@ from app.commands.dead_letters import DeadLetterHandlers
 from app.commands.duplicates import DuplicateHandlers
 from app.commands.events import EventHandlers
 from app.commands.faults import FaultHandlers
-from app.commands.filters import FilterHandlers
 from app.commands.flow import FlowHandlers
 from app.commands.groups import GroupHandlers
 from app.commands.help import HelpHandlers
@@ -25,17 +23,16 @@ from app.commands.listeners import ListenerHandlers
 from app.commands.messages import MessageHandlers
 from app.commands.offsets import OffsetHandlers
 from app.commands.queues import QueueHandlers
-from app.commands.recordings import RecordingHandlers
+from app.commands.recordings import CleaningHandlers, RecordingHandlers
 from app.commands.registry import Command
 from app.commands.reports import ReportHandlers
 from app.commands.scenarios import ScenarioHandlers
-from app.commands.session import SessionHandlers
+from app.commands.session import SessionHandlers, UntilHandlers
 from app.commands.session_page import SessionPageHandlers
 from app.commands.timeline import TimelineHandlers
 from app.commands.topics import TopicHandlers
 from app.commands.undo import UndoHandlers
-from app.commands.until import UntilHandlers
-from app.commands.view import ViewHandlers
+from app.commands.view import FilterHandlers, ViewHandlers
 
 FAMILIES = (
     SessionHandlers,

@@ -15,8 +15,7 @@ from broker_core.operations.topics import Demands, FlowSettings, TopicDemands
 from broker_core.simulation.actions.topics import SetFlow
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
-from widgets.panels.backpressure import BackpressurePanel
-from widgets.panels.gauge_controls import Limits
+from widgets.panels.backpressure import BackpressurePanel, Limits
 
 POLICIES = (
     ("block", mark("block: producers wait for room")),

@@ -17,9 +17,8 @@ from app.sessions.queries import Answers
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.in_flight import InFlightPanel, RedeliveriesPanel
 from widgets.panels.offsets import OffsetsPanel
-from widgets.panels.redeliveries import RedeliveriesPanel
 from widgets.panels.schemas import SchemasPanel
 
 

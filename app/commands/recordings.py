@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext
@@ -15,16 +17,65 @@ from app.commands.jobs import Job
 from app.commands.registry import Command
 from app.environment.paths import drafts_folder
 from app.sessions.branching import why_no_branch
-from app.sessions.cleaning import keep
+from app.sessions.cleaning import Cleaned, Limits, clean, keep
 from app.sessions.export import Run, save_scenario, save_test
 from app.sessions.library import Entry, Library
 from app.sessions.work import Work
 from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session
 from broker_core.recording.reader import seal
+from resources.units import byte_size
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
 from widgets.hint_bar import Notice
 from widgets.i18n import tr
+
+MIB = 1 << 20
+
+
+class CleaningHandlers(QObject):
+    """`cleaned(Cleaned)` after each look, also where nothing was removed."""
+
+    COMMANDS: tuple[Command, ...] = ()
+
+    cleaned = Signal(object)
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._parent = Library(context.controller.sessions).parent
+        self.cleaned.connect(self._say)
+        context.controller.opened.connect(self._look)
+
+    def _look(self) -> None:
+        """Only where a recording has begun: nobody else's folder is looked at."""
+        controller, settings = self._context.controller, self._context.settings
+        if controller.folder is None or controller.stored is not None:
+            return
+        spared = {Path(name).resolve() for name in (str(controller.folder), *settings.recent_sessions)}
+        limits = Limits(settings.recordings_most, settings.recordings_mib * MIB)
+        worker = ThreadPoolExecutor(1, thread_name_prefix="cleaning")
+        worker.submit(clean, self._parent, limits, spared).add_done_callback(self._tell)
+        worker.shutdown(wait=False)
+
+    def _tell(self, done: Future[Cleaned]) -> None:
+        with suppress(RuntimeError):  # the window is gone
+            self.cleaned.emit(done.result())
+
+    def _say(self, done: Cleaned) -> None:
+        if not done.recordings:
+            return
+        size = byte_size(done.size_bytes)
+        told = (
+            tr("Removed a recording ({size}) that nobody named, bookmarked or opened.", size=size)
+            if done.recordings == 1
+            else tr(
+                "Removed {count:,} recordings ({size}) that nobody named, bookmarked or opened.",
+                count=done.recordings,
+                size=size,
+            )
+        )
+        self._context.show_message(told)
+
 
 MOST_RECENT = 20
 

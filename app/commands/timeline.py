@@ -15,10 +15,10 @@ from app.sessions.branching import why_no_branch
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
-from widgets.bookmark_field import BookmarkField
 from widgets.dialogs.ask_text import AskTextDialog
 from widgets.formats import session_time
 from widgets.i18n import tr
+from widgets.timeline import BookmarkField
 
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext
 from app.commands.registry import Command
-from app.presenters.palette_items import things
-from app.presenters.palette_search import PaletteSearch
+from app.filters.saved import SavedFilters
+from app.presenters.palette_search import PaletteSearch, things
 from app.presenters.panels import PANELS
 from app.sessions.history.keys import Published
 from broker_core.clock import ns_from_s, s_from_ns
@@ -21,8 +21,39 @@ from broker_core.simulation.actions.groups import CreateGroup
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription
 from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.simulation.handlers import Performed
+from widgets.i18n import tr
 from widgets.palette import CommandPalette
 from widgets.panels.charts import ChartsPanel
+
+
+class FilterHandlers(QObject):
+    COMMANDS = (
+        Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and saved filters."),
+    )
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self.saved = SavedFilters(context.settings, self)
+        self.saved.changed.connect(self._show)
+        for panel in context.window.parts.panels:
+            panel.filterSaved.connect(self.saved.save)
+            panel.filterDeleted.connect(self.saved.delete)
+        context.registry.bind("filter_help", self._help, self._why_no_filter)
+        self._show()
+
+    def _show(self) -> None:
+        for panel in self._context.window.parts.panels:
+            panel.set_saved_filters(list(self.saved))
+
+    def _help(self) -> None:
+        window = self._context.window
+        window.panel(window.shown_tab()).show_filter_help()
+
+    def _why_no_filter(self) -> str:
+        window = self._context.window
+        return "" if window.panel(window.shown_tab()).filter_field is not None else tr("This panel has no filter.")
+
 
 _ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
 # What to look at, by the kind of thing that was clicked.

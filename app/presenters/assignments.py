@@ -7,17 +7,123 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
-from app.filters.help import help_rows
+from app.filters.parsing import help_rows
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
-from app.presenters.ownership import OwnershipModel
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import TableModel
-from broker_core.recording.ownership import Ownership
+from broker_core.recording.ownership import Ownership, Span
 from broker_core.snapshots import GroupView, Snapshot, TopicView
-from widgets.formats import Times
+from widgets.formats import Times, session_time
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.cell_painter import OwnedTime
+from widgets.roles import Role
+
+TOLD = 12  # spans in a tool tip, the last ones
+
+
+class OwnershipRow(NamedTuple):
+    """A partition with all of its spans up to `time_ns`."""
+
+    topic: str
+    partition: int
+    spans: tuple[Span, ...]
+    time_ns: int
+
+    @property
+    def owner(self) -> str:
+        """Who owns it at that time; "" for nobody."""
+        return self.spans[-1].owner if self.spans and self.spans[-1].end_ns is None else ""
+
+    @property
+    def since_ns(self) -> int | None:
+        """Since when; None where nobody does."""
+        return self.spans[-1].start_ns if self.owner else None
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """All who have owned it, in the order of their first time."""
+        return tuple(dict.fromkeys(span.owner for span in self.spans))
+
+
+class OwnershipModel(TableModel[OwnershipRow]):
+    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+        self._owners = owners
+        self._ownership = Ownership()
+        columns: tuple[Column[OwnershipRow], ...] = (
+            Column("Topic", lambda row: row.topic, (110, 1)),
+            number_column("Partition", lambda row: row.partition, (84,), shown=str),
+            owners.owner_column("Owner", lambda row: row.owner, (140, 1), nobody=tr("nobody")),
+            time_column("Since (session time)", lambda row: row.since_ns, times, (140, 0, 1), field="since"),
+            number_column(
+                "Owners", lambda row: len(row.owners), (76, 0, 2), about="How many have owned this partition so far."
+            ),
+            Column(
+                "Over time",
+                lambda row: " ".join(row.owners),
+                (260, 8),
+                "owners",
+                hint=lambda row: told(row.spans),
+                roles={Role.OWNED_TIMES: self._owned_times},
+                about="Its owners from the beginning of the session to the moment shown; a gap has no owner.",
+                field="owned_by",
+            ),
+        )
+        super().__init__(columns, key=lambda row: (row.topic, row.partition), parent=parent)
+
+    def attach(self, ownership: Ownership) -> None:
+        self._ownership = ownership
+        self.set_rows(())
+
+    def update(self, snapshot: Snapshot, group: str) -> None:
+        """Show `group` as it had been up to the moment of `snapshot`."""
+        at_ns, ownership = snapshot.time_ns, self._ownership
+        spans = {place: ownership.spans(place, at_ns, snapshot.events) for place in ownership.places(group)}
+        self.set_rows(
+            tuple(OwnershipRow(topic, part, found, at_ns) for (_group, topic, part), found in spans.items() if found)
+        )
+
+    def _owned_times(self, row: OwnershipRow) -> tuple[OwnedTime, ...]:
+        whole = max(1, row.time_ns)
+        return tuple(
+            OwnedTime(
+                span.start_ns / whole,
+                read_until_ns(span, row.time_ns) / whole,
+                self._owners.hue(span.owner),
+                self._owners.letter(span.owner),
+            )
+            for span in row.spans
+        )
+
+
+def read_until_ns(span: Span, now_ns: int) -> int:
+    """Up to when its owner has read; `now_ns` while it does."""
+    if span.end_ns is None or span.reads_on:
+        return now_ns
+    return max(span.end_ns, span.read_until_ns or 0)
+
+
+def told(spans: tuple[Span, ...]) -> str:
+    """The last spans in words, a line each."""
+    lines = [f"{span.owner}: {span_text(span)}" for span in spans[-TOLD:]]
+    if len(spans) > TOLD:
+        lines.insert(0, tr("{count:,} owners before", count=len(spans) - TOLD))
+    return "\n".join(lines)
+
+
+def span_text(span: Span) -> str:
+    """ "since 00:01.200", or "00:01.200 to 00:25.000" of what is over, with how long its owner read on."""
+    start = session_time(span.start_ns)
+    if span.end_ns is None:
+        return tr("since {time}", time=start)
+    end = session_time(span.end_ns)
+    if span.reads_on:
+        return tr("{start} to {end}, reads on until its next heartbeat", start=start, end=end)
+    if span.read_until_ns is not None:
+        return tr("{start} to {end}, read on until {time}", start=start, end=end, time=session_time(span.read_until_ns))
+    return tr("{start} to {end}", start=start, end=end)
+
 
 NOBODY = "nobody"
 NO_GROUP = "no group"

@@ -14,9 +14,8 @@ from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from resources.units import per_second
 from widgets.formats import count, duration, session_time
 from widgets.i18n import mark, tr
-from widgets.panels.backpressure import BackpressurePanel, GaugeFacts
+from widgets.panels.backpressure import BackpressurePanel, GaugeFacts, Limits
 from widgets.panels.block_chains import BlockChain, ChainLink
-from widgets.panels.gauge_controls import Limits
 
 NEARLY_FULL = 0.8
 _POLICIES = {

@@ -17,8 +17,7 @@ from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import tr
-from widgets.panels.dead_letter_details import AttemptFacts, DeadLetterFacts
-from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.dead_letters import AttemptFacts, DeadLetterFacts, DeadLettersPanel
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.

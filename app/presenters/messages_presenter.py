@@ -7,8 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Qt
 
-from app.filters.help import help_rows
-from app.filters.parsing import parsed
+from app.filters.parsing import help_rows, parsed
 from app.presenters import message_pages as pages
 from app.presenters.message_pages import Bounds, MergeStep, Page
 from app.presenters.messages import MessagesModel, message_test

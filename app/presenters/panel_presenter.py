@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import QObject
 
-from app.filters.help import help_rows
+from app.filters.parsing import help_rows
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.sessions.history.history import History

@@ -16,12 +16,11 @@ from app.presenters.connections import ConnectionsPresenter
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.events_presenter import EventsPresenter
 from app.presenters.in_flight import InFlightPresenter
-from app.presenters.jobs import JobsPresenter
 from app.presenters.messages_presenter import MessagesPresenter
 from app.presenters.offsets import OffsetsPresenter
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.redeliveries import RedeliveriesPresenter
-from app.presenters.reports import ReportsPresenter
+from app.presenters.reports import JobsPresenter, ReportsPresenter
 from app.presenters.requests import RequestsPresenter
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.segments import LogOnDiskPresenter

@@ -15,7 +15,7 @@ from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, duration
 from widgets.i18n import mark, tr
-from widgets.panels.redeliveries import RedeliveriesPanel
+from widgets.panels.in_flight import RedeliveriesPanel
 
 # The reader asked for earlier offsets by itself.
 SOUGHT = mark("Read again")

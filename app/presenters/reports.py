@@ -11,7 +11,16 @@ from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filt
 from app.presenters.table import TableModel
 from app.reports.recent import Report
 from broker_core.snapshots import Snapshot
+from widgets.panels.jobs import JobsPanel
 from widgets.panels.report import FindingFacts, ReportPanel
+
+
+class JobsPresenter(PanelPresenter):
+    panel_class = JobsPanel
+
+    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+        self.panel: JobsPanel = JobsPanel()
+        super().__init__(self.panel, parent)
 
 
 class ReportsModel(TableModel[Report]):

@@ -14,7 +14,7 @@ from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.formats import Times
 from widgets.i18n import tr
-from widgets.panels.requests import RequestsPanel
+from widgets.panels.connections import RequestsPanel
 from widgets.roles import Role
 
 _APIS_TOLD = 4

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from spark_reports.assertions import check
 from spark_reports.errors import ReportError
 from spark_reports.parts import IN_HISTORY, PARTS
-from widgets.dialogs.report_parts import PartChoice
+from widgets.dialogs.export_report import PartChoice
 from widgets.i18n import mark, tr
 
 TITLES = {

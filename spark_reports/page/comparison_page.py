@@ -9,8 +9,8 @@ from resources.measures import MEASURES
 from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding, Row
 from spark_reports.page.document import ALL_FILES, document
-from spark_reports.page.measures import change, shown
 from spark_reports.page.moments import Moments
+from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, titles
 from spark_reports.request import COMPARE
 from spark_reports.scale import Scale

@@ -9,8 +9,8 @@ from typing import Any
 from resources.measures import MEASURES
 from spark_reports.findings.finding import Finding, Row, Rows
 from spark_reports.page.document import ALL_FILES, document
-from spark_reports.page.measures import change, shown
 from spark_reports.page.moments import Moments
+from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.request import HISTORY
 from spark_reports.sessions import Found

@@ -9,7 +9,7 @@ from typing import Any
 from resources.measures import MEASURES
 from spark_reports.assertions import Verdict
 from spark_reports.page import text
-from spark_reports.page.measures import change, shown
+from spark_reports.page.text import change, shown
 from spark_reports.schema_document import COLUMNS, MOMENT
 
 Rows = Sequence[Mapping[str, Any]]

@@ -15,8 +15,7 @@ from spark_reports.page.figures import key_figures
 from spark_reports.page.history_page import history_data, in_order
 from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table, verdicts_told
 from spark_reports.paper.paper import Paper
-from spark_reports.paper.plots import Plot, plots
-from spark_reports.paper.run_plots import comparison_plots, history_plots
+from spark_reports.paper.plots import Plot, comparison_plots, history_plots, plots
 from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.session import SessionInfo
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from broker_core.filters import parse
 from spark_reports.assertions import FIELDS, FIGURES, Verdict, check, judge, read_file
 from spark_reports.errors import ReportError
-from spark_reports.junit import junit
+from spark_reports.exports import junit
 from spark_reports.outcome import Outcome
 from spark_reports.parts import EVERY, PARTS
 from spark_reports.request import HISTORY, Request

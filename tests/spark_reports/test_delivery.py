@@ -12,7 +12,7 @@ import pytest
 from spark_reports.assertions import Verdict
 from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES, deliver_remote, local_delivery
 from spark_reports.errors import Busy, ReportError
-from spark_reports.junit import junit
+from spark_reports.exports import junit
 from spark_reports.kinds import Report
 from spark_reports.outcome import Outcome
 from tests.spark_reports.page.tables_by_hand import made

@@ -15,7 +15,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.charts import ChartsPanel
-from widgets.panels.connections import ConnectionsPanel
+from widgets.panels.connections import ConnectionsPanel, RequestsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
@@ -27,7 +27,6 @@ from widgets.panels.messages import MessagesPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.report import ReportPanel
-from widgets.panels.requests import RequestsPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme, styled_at_end

@@ -2,8 +2,8 @@
 
 from PySide6.QtGui import QTextDocument
 
+from widgets.dialogs.scenario_editor import YamlHighlighter
 from widgets.theme import current_theme, qcolour
-from widgets.yaml_highlighter import YamlHighlighter
 
 TEXT = """\
 title: "a: # b"  # said

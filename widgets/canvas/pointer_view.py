@@ -9,10 +9,9 @@ from PySide6.QtWidgets import QWidget
 from widgets.canvas.arranging import Arranging
 from widgets.canvas.box_item import Look
 from widgets.canvas.card_item import WORKERS_STAY
-from widgets.canvas.drag import START_PIXELS, Drag
+from widgets.canvas.drag import START_PIXELS, Drag, TopicDrag
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.stage import Stage
-from widgets.canvas.topic_drag import TopicDrag
 from widgets.canvas.view import Ghost
 from widgets.canvas.zoom_view import ZoomView
 from widgets.i18n import tr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
@@ -9,6 +11,19 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 from widgets.icons import icon_pixmap
 from widgets.roles import Role
 from widgets.theme import Theme, current_theme, ink_on, mix, mono_font, px, qcolour, state_style, ui_font
+
+BAR_HEIGHT = 16
+LETTER_PAD = 3
+
+
+class OwnedTime(NamedTuple):
+    """`start` and `end` are shares, 0..1, of the time that the bar stands for; `hue` and `letter` are the owner's."""
+
+    start: float
+    end: float
+    hue: int
+    letter: str
+
 
 PAD = 8
 ROW_HEIGHT = 26
@@ -198,3 +213,25 @@ def as_plain(text: str) -> str:
         return text
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return f"<span style='white-space: pre-wrap'>{escaped}</span>"
+
+
+class OwnerBarDelegate(CellDelegate):
+    """The `OWNED_TIMES` of a cell, from left to right; where nobody owned it, the track is seen."""
+
+    def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
+        height = px(BAR_HEIGHT)
+        track = QRectF(rect.x() + PAD, rect.center().y() - height / 2, rect.width() - 2 * PAD, height)
+        painter.fillRect(track, qcolour(theme.lane))
+        font = ui_font(11, QFont.Weight.Bold)
+        sizes = QFontMetricsF(font)
+        painter.setFont(font)
+        for time in index.data(Role.OWNED_TIMES) or ():
+            fill = theme.owner(time.hue)
+            left, right = track.x() + track.width() * time.start, track.x() + track.width() * time.end
+            where = QRectF(left, track.y(), max(1.0, right - left - 1), height)  # a pixel between two of one hue
+            painter.fillRect(where, qcolour(fill))
+            if sizes.horizontalAdvance(time.letter) + 2 * LETTER_PAD <= where.width():
+                painter.setPen(qcolour(ink_on(fill)))
+                base = where.center().y() + sizes.capHeight() / 2
+                painter.drawText(QPointF(where.x() + LETTER_PAD, base), time.letter)
+        painter.setPen(Qt.PenStyle.NoPen)

@@ -23,6 +23,24 @@ from widgets.panels.panel import PanelInfo, SideBySide
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 
+
+class RequestsPanel(TablePanel):
+    """A row a request, the newest first; the note tells of the busiest APIs."""
+
+    info = PanelInfo(
+        "requests",
+        "Requests",
+        "events",
+        "What Kafka programs ask the broker, request by request.",
+        "Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply "
+        "took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.",
+        group="System",
+        empty="No Kafka program has asked for anything.",
+        how="Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.",
+        filter_hint="Filter by client, API or error",
+    )
+
+
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 

@@ -15,7 +15,7 @@ import pytest
 
 import resources
 from app.cli.main import main
-from app.cli.tokens import TOKEN_VARIABLE
+from app.cli.target import TOKEN_VARIABLE
 from app.environment.exits import Exit
 from tests.app.cli.conftest import ROOT, Shell, run, served, started
 

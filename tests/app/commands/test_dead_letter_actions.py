@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
 
 from app.commands.dead_letters import DeadLetterHandlers
 from app.environment.paths import find_scenario
-from widgets.dialogs.edit_dead_letter import EditDeadLetterDialog
+from widgets.dialogs.message_form import EditDeadLetterDialog
 from widgets.dialogs.redrive import RedriveDialog
 from widgets.panels.dead_letters import DeadLettersPanel
 

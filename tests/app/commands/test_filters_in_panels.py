@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from app.commands.filters import FilterHandlers
+from app.commands.view import FilterHandlers
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.charts import ChartsPresenter
 from app.presenters.connections import ConnectionsPresenter

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
 from app.commands.listeners import ListenerHandlers
-from app.presenters.palette_items import things
+from app.presenters.palette_search import things
 from broker_core.simulation.actions.topics import CreateTopic
 from tests.app.commands.test_listeners import opened as open_listener
 from tests.app.conftest import Hand

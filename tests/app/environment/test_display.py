@@ -2,8 +2,14 @@
 
 import pytest
 
-from app.environment.display import why_no_drawing, why_no_window
-from app.environment.system_libraries import QT_LIBRARIES, WAYLAND_LIBRARIES, X11_LIBRARIES, how_to_install
+from app.environment.system_libraries import (
+    QT_LIBRARIES,
+    WAYLAND_LIBRARIES,
+    X11_LIBRARIES,
+    how_to_install,
+    why_no_drawing,
+    why_no_window,
+)
 
 ALL: frozenset[str] = frozenset({*QT_LIBRARIES, *X11_LIBRARIES, *WAYLAND_LIBRARIES})
 NO_X11 = ALL - set(X11_LIBRARIES)

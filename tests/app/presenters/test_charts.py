@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from app.presenters.backpressure import _slowest_worker
-from app.presenters.charts import POINTS_MAX, ChartsPresenter
+from app.presenters.charts import POINTS_MAX, ChartsPresenter, RateTable
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources
-from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
 from app.sessions.collectors.latencies import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
 from app.sessions.history.history import History

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.presenters.assignments import OwnershipModel
 from app.presenters.owners import Owners
-from app.presenters.ownership import OwnershipModel
 from app.presenters.rebalances import RebalanceCards
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.events import EventKind

@@ -9,10 +9,10 @@ from app.commands.consumers import current_group, move_choices
 from app.commands.forms import name_error
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.canvas import RINGS_MAX, CanvasModel
+from app.presenters.charts import RateTable
 from app.presenters.inspector import inspector_facts
 from app.presenters.navigator import NavigatorModel
 from app.presenters.owners import Owners
-from app.presenters.rate_table import RateTable
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.presenters.status import FrameFigures, StatusModel

@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt
 
 from app.environment.paths import find_scenario
 from broker_core.events import EventKind
+from widgets.panels.in_flight import RedeliveriesPanel
 from widgets.panels.messages import MessagesPanel, Start
-from widgets.panels.redeliveries import RedeliveriesPanel
 
 
 def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):

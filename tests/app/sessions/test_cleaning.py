@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.cleaning import CleaningHandlers
-from app.commands.recordings import RecordingHandlers
+from app.commands.recordings import CleaningHandlers, RecordingHandlers
 from app.sessions.bookmarks import Bookmarks
 from app.sessions.cleaning import KEPT_FILE, Cleaned, Limits, Recording, clean, keep, recordings, to_remove
 from app.sessions.library import Library

@@ -17,10 +17,10 @@ from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
-from widgets.bookmark_field import BookmarkField
 from widgets.dialogs.ask_text import AskTextDialog
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
+from widgets.timeline import BookmarkField
 
 pytestmark = pytest.mark.usefixtures("keyframe_each_second")
 

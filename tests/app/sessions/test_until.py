@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.commands.until import UntilHandlers, why_no_condition
+from app.commands.session import UntilHandlers, why_no_condition
 from app.environment.paths import find_scenario
 from app.sessions.until import RunUntil
 from broker_core.broker.occurrences import FIELDS

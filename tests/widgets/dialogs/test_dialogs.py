@@ -5,9 +5,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
-from widgets.dialogs.export_report import ExportReportDialog, ReportWish, SessionChoice, folder_problem
+from widgets.dialogs.export_report import ExportReportDialog, PartChoice, ReportWish, SessionChoice, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
-from widgets.dialogs.report_parts import PartChoice
 from widgets.theme import DARK, LIGHT, style_sheet
 
 CHOICES = [

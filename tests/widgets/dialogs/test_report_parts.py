@@ -4,8 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from widgets.dialogs.export_report import ExportReportDialog, ReportHabits, SessionChoice
-from widgets.dialogs.report_parts import PartChoice, PartsField
+from widgets.dialogs.export_report import ExportReportDialog, PartChoice, PartsField, ReportHabits, SessionChoice
 
 PARTS = (
     PartChoice("throughput", "Throughput"),

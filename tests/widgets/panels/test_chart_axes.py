@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QPainter, QPicture
 
-from widgets.panels.chart import Chart
-from widgets.panels.chart_axes import even_ticks, power_ticks, short
+from widgets.panels.chart import Chart, even_ticks, power_ticks, short
 from widgets.panels.curves import ChartFacts, Curve
 
 _numbers = st.floats(min_value=-1e9, max_value=1e9)

@@ -6,8 +6,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QLabel, QStyleOptionViewItem, QToolTip
 
 from tests.widgets.panels.table_of import table_of
-from widgets.panels.dead_letter_details import AttemptFacts, DeadLetterFacts
-from widgets.panels.dead_letters import DeadLettersPanel
+from widgets.panels.dead_letters import AttemptFacts, DeadLetterFacts, DeadLettersPanel
 from widgets.roles import ColumnLook, Role
 
 TITLES = ("Died (session)", "Cause", "Key", "Payload", "Origin", "Attempts", "Age", "Redrives")
