@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import not_there, open_form
 from app.commands.registry import Command
 from app.sessions.collectors.alerts import AlertCollector, Raised
@@ -19,15 +17,14 @@ from widgets.i18n import tr
 from widgets.panels.events import EventsPanel
 
 
-class AlertHandlers(QObject):
+class AlertHandlers(Handlers):
     COMMANDS = (
         Command("set_alert", "Set alert...", "Session", "Ctrl+Alt+Y", "warning", "A condition that is watched for."),
         Command("remove_alert", "Remove alert...", "Session", "", "close", "It is watched for no more."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._told = self._told_corrupt = 0
         self._hint = ""  # the sentence that was told last
         self._lasting: Raised | None = None  # that alert, until it is told that it is over

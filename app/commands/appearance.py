@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QInputDialog
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.environment.language import languages
 from app.environment.paths import sessions_folder
@@ -22,7 +21,7 @@ _SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_lette
 _THEMES = (("system", mark("As the system")), ("light", mark("Light")), ("dark", mark("Dark")))
 
 
-class AppearanceHandlers(QObject):
+class AppearanceHandlers(Handlers):
     COMMANDS = (
         Command("layout_teach", "Teach", "Layout", "Ctrl+Alt+1", "", "Canvas and scenario, nothing else."),
         Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "Everything, with the events in front."),
@@ -48,8 +47,7 @@ class AppearanceHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         bind, look = context.registry.bind, context.appearance
         for command, name in _SHIPPED.items():
             bind(command, partial(self.apply_layout, name))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import WorkJob
 from app.commands.registry import Command
 from app.sessions.audit import Audit, audit, table_of
@@ -17,7 +17,7 @@ from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
 from widgets.i18n import tr
 
 
-class AuditHandlers(QObject):
+class AuditHandlers(Handlers):
     """The check of the whole history, up to the moment that is shown."""
 
     COMMANDS = (
@@ -25,8 +25,7 @@ class AuditHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         context.registry.bind("audit", self._ask, self._why_not)
 
     def _why_not(self) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choices, group_names, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.other_producers import other_producers
@@ -17,7 +14,7 @@ from widgets.formats import sentence
 from widgets.i18n import tr
 
 
-class ClientFaultHandlers(QObject):
+class ClientFaultHandlers(Handlers):
     """Requests are broken by a form; what lasts ends by *End faults and rules*, or by Undo."""
 
     COMMANDS = (
@@ -31,11 +28,11 @@ class ClientFaultHandlers(QObject):
         ),
     )
 
+    MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         context.registry.bind("break_requests", self.ask, context.why_ended)
-        context.menu_parts.append(self._add_to_menu)
 
     def ask(self) -> None:
         """Which requests, and what they meet."""
@@ -115,10 +112,6 @@ class ClientFaultHandlers(QObject):
             lambda values: BreakRequests(_fault(values)),
             tell=lambda values: sentence(_fault(values).what),
         )
-
-    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        if kind in {"consumer", "producer", "topic", "group"} or not name:
-            menu.addAction(self._context.registry.action("break_requests"))
 
 
 def _for(*effects: str) -> tuple[str, tuple[str, ...]]:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import (
     choices,
     client_names,
@@ -63,7 +62,7 @@ def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Fi
     )
 
 
-class ClientHandlers(QObject):
+class ClientHandlers(Handlers):
     COMMANDS = (
         Command(
             "add_consumer", "Add consumer...", "Clients", "Ctrl+Shift+N", "add", "A consumer for a group or the bench."
@@ -84,8 +83,7 @@ class ClientHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         bind = context.registry.bind
         bind("add_consumer", self.ask_consumer, context.why_ended)
@@ -99,7 +97,6 @@ class ClientHandlers(QObject):
         shown = context.registry.action("set_rate")
         shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))
         bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
-        context.menu_parts.append(self._add_to_menu)
 
     # -- targets
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject
-
 from app.commands.audit import show_when_done
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.recordings import line_of
 from app.commands.registry import Command
 from app.sessions.compare import comparison, figures_of
@@ -22,7 +20,7 @@ from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
 from widgets.i18n import tr
 
 
-class CompareHandlers(QObject):
+class CompareHandlers(Handlers):
     COMMANDS = (
         Command(
             "compare_last",
@@ -36,8 +34,7 @@ class CompareHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         self._library = Library(context.controller.sessions)
         context.registry.bind("compare_last", self._compare_last, self._why_no_last)
         context.registry.bind("compare", self._choose)

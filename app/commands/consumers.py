@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import free_name, group_names, name_error
 from app.commands.registry import Command
 from app.presenters.ghost import ghost
@@ -20,15 +19,14 @@ from widgets.i18n import tr
 from widgets.theme_states import state_style
 
 
-class ConsumerHandlers(QObject):
+class ConsumerHandlers(Handlers):
     COMMANDS = (
         Command("move_consumer", "Move to group...", "Consumer", "Ctrl+M", "move", "Moves the selected consumer."),
         Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         canvas = context.canvas
         canvas.consumerDropped.connect(self.move)
         canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
@@ -36,7 +34,6 @@ class ConsumerHandlers(QObject):
         canvas.ghostRequested.connect(self._show_ghost)
         context.registry.bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer)
         context.registry.bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench)
-        context.menu_parts.append(self._add_moves)
 
     def _show_ghost(self, consumer: str, target: str) -> None:
         context = self._context
@@ -84,7 +81,7 @@ class ConsumerHandlers(QObject):
             dialog.choose(NEW_GROUP)
         dialog.open()
 
-    def _add_moves(self, kind: str, consumer: str, menu: QMenu) -> None:
+    def _add_to_menu(self, kind: str, consumer: str, menu: QMenu) -> None:
         if kind != "consumer":
             return
         ended = self._context.why_ended()

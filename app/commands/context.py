@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.commands.jobs import Jobs
-from app.commands.registry import ActionRegistry
+from app.commands.registry import ActionRegistry, Command
 from app.commands.undo_stack import UndoStack
 from app.environment.settings import Settings
 from app.presenters.appearance import Appearance
@@ -84,3 +86,24 @@ class CommandContext:
         """The name of the thing selected on the canvas, where it is of that kind; else ""."""
         found, _, name = self.views.selected.partition(":")
         return name if found == kind else ""
+
+
+class Handlers(QObject):
+    """A family of commands. `MENU` has those that stand in the context menus of kinds of things, "" for empty ground;
+    None is a line.
+    """
+
+    COMMANDS: ClassVar[tuple[Command, ...]] = ()
+    MENU: ClassVar[tuple[tuple[tuple[str, ...], tuple[str | None, ...]], ...]] = ()
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context.window)
+        self._context, self._controller = context, context.controller
+        context.menu_parts.append(self._add_to_menu)
+
+    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        for command in (each for kinds, commands in self.MENU if (kind if name else "") in kinds for each in commands):
+            if command is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(self._context.registry.action(command))

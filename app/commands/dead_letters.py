@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QMessageBox
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
@@ -33,7 +33,7 @@ REFRESH_MS = 500
 TRIED = 100
 
 
-class DeadLetterHandlers(QObject):
+class DeadLetterHandlers(Handlers):
     COMMANDS = (
         Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
         Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All listed dead letters."),
@@ -57,8 +57,7 @@ class DeadLetterHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         self._redriven_ns = -1
         self._redrives = Redrives(context, self)
@@ -99,7 +98,6 @@ class DeadLetterHandlers(QObject):
         panel.selectionChanged.connect(
             lambda _count: context.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
         )
-        context.menu_parts.append(self._add_to_menu)
         context.views.ways["dead_letters"] = self._list
         context.controller.opened.connect(self._forget)
 

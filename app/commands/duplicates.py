@@ -6,10 +6,8 @@ from functools import partial
 from typing import get_args
 
 import msgspec
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import free_name, group_names, name_error, open_form
 from app.commands.registry import Command
 from app.presenters.what_if import group_of
@@ -29,19 +27,19 @@ from widgets.i18n import tr
 KINDS = ("topic", "queue", "group")
 
 
-class DuplicateHandlers(QObject):
+class DuplicateHandlers(Handlers):
     """One command for whatever is selected; clients have their own, which asks nothing."""
 
     COMMANDS = (
         Command("duplicate_place", "Duplicate topic, queue or group...", "Topics", "", "copy", "Another one like it."),
     )
 
+    MENU = (((*KINDS, "lane"), ("duplicate_place",)),)
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         context.registry.bind("duplicate_place", self.ask, self._why_nothing)
-        context.menu_parts.append(self._add_to_menu)
 
     def _selected(self) -> tuple[str, str]:
         context = self._context
@@ -134,7 +132,3 @@ class DuplicateHandlers(QObject):
             lambda v: CreateGroup(v["name"], topics, assignor),
             why_not=lambda v: name_error(v["name"], "group", taken),
         )
-
-    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
-        if kind in {*KINDS, "lane"}:
-            menu.addAction(self._context.registry.action("duplicate_place"))

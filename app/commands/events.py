@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.events_presenter import EventsPresenter
 from broker_core.events import Event
@@ -17,15 +17,14 @@ from widgets.i18n import tr
 from widgets.panels.events import EventsPanel
 
 
-class EventHandlers(QObject):
+class EventHandlers(Handlers):
     COMMANDS = (
         Command("my_actions", "My actions", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
         Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         panel = self._panel = context.window.tab(EventsPanel)
         context.views.ways["published"] = self._between
         panel.currentChanged.connect(self._look_at)

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choices, client_names, open_form, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.active_faults import fault_text
@@ -123,7 +122,7 @@ FAULTS = (
 )
 
 
-class FaultHandlers(QObject):
+class FaultHandlers(Handlers):
     COMMANDS = (
         *(fault.command for fault in FAULTS),
         Command("restart_client", "Restart client", "Faults", "", "restart", "Starts it with nothing in memory."),
@@ -136,15 +135,13 @@ class FaultHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         bind = context.registry.bind
         for fault in FAULTS:
             bind(fault.command.id, partial(self.ask, fault), partial(self._why_not, fault))
         bind("restart_client", self.restart, self._why_no_restart)
         bind("fail_matching", self.ask_rule, context.why_ended)
         bind("end_faults", self.ask_end, self._why_no_end)
-        context.menu_parts.append(self._add_to_menu)
 
     # -- targets
 

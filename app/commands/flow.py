@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choices, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
@@ -26,16 +24,17 @@ POLICIES = (
 )
 
 
-class FlowHandlers(QObject):
+class FlowHandlers(Handlers):
     COMMANDS = (
         Command(
             "set_flow", "Limits...", "Topics", "Ctrl+Alt+M", "backpressure", "Depth, rate, and the policy at the limit."
         ),
     )
 
+    MENU = ((("topic", "lane", "queue"), ("set_flow",)),)
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         context.registry.bind("set_flow", self.ask_limits, self._why_no_target)
         panel = context.window.tab(BackpressurePanel)
@@ -44,7 +43,6 @@ class FlowHandlers(QObject):
         panel.limitsChosen.connect(self._set_limits)
         shown = context.registry.action("set_flow")
         shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
-        context.menu_parts.append(self._add_to_menu)
 
     def _targets(self) -> list[str]:
         """Topics and queues. A subscription is limited where it is made."""
@@ -126,10 +124,6 @@ class FlowHandlers(QObject):
         self._context.canvas.reveal(link)
         self._context.views.select(link)
         self._context.registry.refresh()
-
-    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
-        if kind in {"topic", "lane", "queue"}:
-            menu.addAction(self._context.registry.action("set_flow"))
 
 
 LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choices, group_names, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
@@ -22,7 +19,7 @@ from widgets.dialogs.form import Field
 from widgets.i18n import tr
 
 
-class GroupHandlers(QObject):
+class GroupHandlers(Handlers):
     COMMANDS = (
         Command("create_group", "Create group...", "Groups", "", "add", "A group for consumers to move into."),
         Command(
@@ -33,9 +30,14 @@ class GroupHandlers(QObject):
         Command("delete_group", "Delete group", "Groups", "", "close", "Deletes the group and its committed offsets."),
     )
 
+    MENU = (
+        (("group",), ("what_if", "subscribe_group", "unsubscribe_group", "delete_group")),
+        (("topic",), ("subscribe_group",)),
+        (("",), ("create_group",)),
+    )
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         bind = context.registry.bind
         bind("create_group", self.ask_group, lambda: context.why_ended() or self._why_no_topic())
         bind(
@@ -47,7 +49,6 @@ class GroupHandlers(QObject):
         bind("what_if", self.show_what_if, self._why_no_members)
         bind("delete_group", lambda: self.delete(self._group()), self._why_no_delete)
         context.canvas.topicDropped.connect(self.subscribe)
-        context.menu_parts.append(self._add_to_menu)
 
     # -- which one is meant
 
@@ -175,15 +176,6 @@ class GroupHandlers(QObject):
         )
         dialog.chosen.connect(lambda name: context.perform(SetAssignor(found.name, name)))
         dialog.open()
-
-    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        if kind == "group":
-            for command in ("what_if", "subscribe_group", "unsubscribe_group", "delete_group"):
-                menu.addAction(self._context.registry.action(command))
-        elif kind == "topic":
-            menu.addAction(self._context.registry.action("subscribe_group"))
-        elif not name:
-            menu.addAction(self._context.registry.action("create_group"))
 
 
 def _why_not_unsubscribed(group: str, topic: str, reads: tuple[str, ...]) -> str:

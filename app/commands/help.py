@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 import resources
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.help import CANVAS, FILTERS, about
 from widgets.dialogs.reading import ReadingDialog
@@ -41,7 +41,7 @@ GUIDES = {
 REFERENCE = "testing-reference.md"
 
 
-class HelpHandlers(QObject):
+class HelpHandlers(Handlers):
     COMMANDS = (
         Command("help_panel", "Help for this panel", "Help", "F1", "help", "Explains the open panel, or the canvas."),
         Command(
@@ -67,8 +67,7 @@ class HelpHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         bind = context.registry.bind
         bind("help_panel", self._help_panel)
         bind("help_canvas", self._help_canvas)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from PySide6.QtCore import QObject
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
@@ -22,15 +20,14 @@ from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.schemas import SchemasPanel
 
 
-class InspectorHandlers(QObject):
+class InspectorHandlers(Handlers):
     COMMANDS = (
         Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "The previous item."),
         Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         views, window = context.views, context.window
         self.answers = Answers(context.controller, self)
         message = MessageLookup(self.answers, context.history, views.times, self)

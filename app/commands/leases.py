@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QTimer
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.in_flight import InFlightPresenter
 from app.presenters.lease_sweep import LeaseSweep
@@ -29,7 +29,7 @@ _MAKES: dict[str, Make] = {
 }
 
 
-class LeaseHandlers(QObject):
+class LeaseHandlers(Handlers):
     COMMANDS = (
         Command("ack_lease", "Acknowledge", "Messages", "", "check", "Acknowledged on behalf of the holder."),
         Command(
@@ -43,8 +43,7 @@ class LeaseHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         panel = self._panel = context.window.tab(InFlightPanel)
         self.sweep = LeaseSweep(context.controller, self)
         context.views.presenter(InFlightPresenter).model.source = self.sweep.rows

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, QRect
+from PySide6.QtCore import QPoint, QRect
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.environment.paths import shipped_scenarios
 from app.presenters.lesson import done_steps, done_texts, lesson_facts
@@ -27,7 +27,7 @@ from widgets.ring import Place
 HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0
 
 
-class LessonHandlers(QObject):
+class LessonHandlers(Handlers):
     COMMANDS = (
         Command("toggle_lesson", "Lesson", "View", "Ctrl+Alt+J", "", "The steps of the lesson.", checkable=True),
         Command("next_lesson", "Next lesson", "Help", "", "chevron-right", "Opens the scenario of the next lesson."),
@@ -35,8 +35,7 @@ class LessonHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._panel = context.window.parts.lesson
         self._next: Path | None = None
         self._next_title = self._name = ""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter
@@ -15,7 +13,7 @@ from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel
 
 
-class ListenerHandlers(QObject):
+class ListenerHandlers(Handlers):
     COMMANDS = (
         Command(
             "listener_kafka", "Open the Kafka listener", "Listeners", "", "", "Unmodified Kafka clients can connect."
@@ -27,8 +25,7 @@ class ListenerHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self.listeners = Listeners(context.controller, self)
         panel, bind = context.window.tab(ConnectionsPanel), context.registry.bind
         for kind, port in PORTS.items():

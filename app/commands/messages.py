@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable
 
-from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.message_facts import Present, message_json, query_message
 from app.sessions.history.life import Place, place_of
@@ -27,7 +26,7 @@ from widgets.panels.messages import MessagesPanel, Start
 PRODUCE = "produce"
 
 
-class MessageHandlers(QObject):
+class MessageHandlers(Handlers):
     COMMANDS = (
         Command(PRODUCE, "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
         Command("show_life", "Show its life", "Messages", "Ctrl+L", "message", "The whole life of the message."),
@@ -35,8 +34,7 @@ class MessageHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         self._message: StoredMessage | None = None
         self._place: Place | None = None
@@ -63,7 +61,6 @@ class MessageHandlers(QObject):
         bind("copy_message", self._copy, self._why_no_message)
         context.views.refreshed.connect(self._show_reason)
         context.controller.travel.changed.connect(self._read_again)
-        context.menu_parts.append(self._add_to_menu)
         context.controller.opened.connect(self._forget)
 
     def _take_offer(self) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choices, group_names
 from app.commands.registry import Command
 from app.presenters.reset_review import reset_review, seek_review
@@ -23,15 +20,16 @@ from widgets.panels.offsets import OffsetsPanel
 ALL = ""
 
 
-class OffsetHandlers(QObject):
+class OffsetHandlers(Handlers):
     COMMANDS = (
         Command("reset_offsets", "Reset offsets...", "Offsets", "Ctrl+Alt+O", "restart", "Where a group reads from."),
         Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where one consumer reads on."),
     )
 
+    MENU = ((("group",), ("reset_offsets",)), (("consumer",), ("seek",)))
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         context.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
         context.registry.bind("seek", self.ask_seek, self._why_no_owner)
@@ -41,7 +39,6 @@ class OffsetHandlers(QObject):
         panel.currentChanged.connect(lambda _key: context.registry.refresh("reset_offsets", "seek"))
         for command in ("reset_offsets", "seek"):
             context.registry.action(command).changed.connect(self._show_reasons)
-        context.menu_parts.append(self._add_to_menu)
 
     def _show_reasons(self) -> None:
         action = self._context.registry.action
@@ -189,12 +186,6 @@ class OffsetHandlers(QObject):
         )
         dialog.chosen.connect(lambda values: context.perform(made(values)))
         dialog.open()
-
-    def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
-        if kind == "group":
-            menu.addAction(self._context.registry.action("reset_offsets"))
-        elif kind == "consumer":
-            menu.addAction(self._context.registry.action("seek"))
 
 
 def _target_fields(groups: list[str]) -> tuple[Field, ...]:

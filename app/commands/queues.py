@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.flow import POLICIES
 from app.commands.forms import choices, name_error, open_form, request_field, topic_names
 from app.commands.registry import Command
@@ -17,7 +14,7 @@ from widgets.dialogs.form import Field
 from widgets.i18n import tr
 
 
-class QueueHandlers(QObject):
+class QueueHandlers(Handlers):
     COMMANDS = (
         Command("create_queue", "Create queue...", "Queues", "Ctrl+Alt+Q", "add", "A work queue with leases."),
         Command(
@@ -27,14 +24,17 @@ class QueueHandlers(QObject):
         Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; it can be undone."),
     )
 
+    MENU = (
+        (("queue", "workers"), (None, "purge_queue", "delete_queue")),
+        (("",), ("create_queue", "create_subscription")),
+    )
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         context.registry.bind("create_queue", self.ask_queue, context.why_ended)
         context.registry.bind("create_subscription", self.ask_subscription, self._why_no_topic)
         context.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
         context.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
-        context.menu_parts.append(self._add_to_menu)
 
     def _queue(self) -> QueueView | None:
         """The selected queue; where there is one only, that one."""
@@ -175,15 +175,6 @@ class QueueHandlers(QObject):
             lambda _v: DeleteQueue(queue=queue.name),
             danger=True,
         )
-
-    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        if kind in {"queue", "workers"}:
-            menu.addSeparator()
-            for command in ("purge_queue", "delete_queue"):
-                menu.addAction(self._context.registry.action(command))
-        elif not name:
-            menu.addAction(self._context.registry.action("create_queue"))
-            menu.addAction(self._context.registry.action("create_subscription"))
 
 
 def _attempts() -> Field:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
 from app.commands.registry import Command
 from app.environment.paths import drafts_folder
@@ -32,16 +32,13 @@ from widgets.i18n import tr
 MIB = 1 << 20
 
 
-class CleaningHandlers(QObject):
+class CleaningHandlers(Handlers):
     """`cleaned(Cleaned)` after each look, also where nothing was removed."""
-
-    COMMANDS: tuple[Command, ...] = ()
 
     cleaned = Signal(object)
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._parent = Library(context.controller.sessions).parent
         self.cleaned.connect(self._say)
         context.controller.opened.connect(self._look)
@@ -80,7 +77,7 @@ class CleaningHandlers(QObject):
 MOST_RECENT = 20
 
 
-class RecordingHandlers(QObject):
+class RecordingHandlers(Handlers):
     COMMANDS = (
         Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
         Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
@@ -94,8 +91,7 @@ class RecordingHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         self.library = Library(context.controller.sessions)
         self._saving: set[str] = set()  # jobs whose success is reported
         context.jobs.done.connect(self._saved)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, QUrl
+from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job, ReportJob
 from app.commands.registry import Command
 from app.presenters.reports import ReportsPresenter
@@ -26,14 +26,14 @@ from widgets.panels.report import ReportPanel
 PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the window closes with it
 
 
-class ReportHandlers(QObject):
+class ReportHandlers(Handlers):
     COMMANDS = (
         Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of sessions."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller, self._jobs = context, context.controller, context.jobs
+        super().__init__(context)
+        self._jobs = context.jobs
         self._open_when_finished: set[str] = set()
         self.reports = Reports(context.settings)
         context.registry.bind("export_report", self._ask_report, self._why_no_report)

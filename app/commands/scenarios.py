@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.lesson import window_names
 from app.commands.registry import Command
 from app.environment.paths import SCENARIO_SUFFIXES, drafts_folder, shipped_scenarios
@@ -45,7 +45,7 @@ consumers:
 """
 
 
-class ScenarioHandlers(QObject):
+class ScenarioHandlers(Handlers):
     COMMANDS = (
         Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All scenarios, with what each teaches."),
         Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of the open scenario."),
@@ -53,8 +53,7 @@ class ScenarioHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
         bind = context.registry.bind
         bind("pick_scenario", self.pick)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import not_there
 from app.commands.registry import Command
 from app.filters.parsing import help_rows
@@ -21,14 +21,13 @@ from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
 from widgets.i18n import tr
 
 
-class UntilHandlers(QObject):
+class UntilHandlers(Handlers):
     COMMANDS = (
         Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         self._last = ""
         context.registry.bind(
             "run_until", self._ask, lambda: "" if context.controller.scenario else tr("No session is open.")
@@ -74,7 +73,7 @@ def why_no_condition(text: str) -> str:
     return ""
 
 
-class SessionHandlers(QObject):
+class SessionHandlers(Handlers):
     COMMANDS = (
         Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
         Command("restart_new_seed", "Start again with a new seed", "Session", "Ctrl+Alt+N", "", "Another run of it."),
@@ -98,8 +97,7 @@ class SessionHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         bind, controller = context.registry.bind, context.controller
         bind("restart", self._restart)
         bind("restart_new_seed", lambda: self._context.attempt(partial(controller.restart, new_seed=True)))

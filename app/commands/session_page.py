@@ -6,11 +6,11 @@ import time
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.pages.moments import HOSTS, KEYS, PagePart
 from app.pages.page import SUFFIX, Made, share
@@ -25,7 +25,7 @@ from widgets.i18n import tr
 _BREATH_S = 0.001  # between two moments, for the window to draw
 
 
-class SessionPageHandlers(QObject):
+class SessionPageHandlers(Handlers):
     COMMANDS = (
         Command(
             "session_page",
@@ -38,8 +38,7 @@ class SessionPageHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         context.registry.bind("session_page", self._ask, self._why_not)
 
     def _why_not(self) -> str:

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.branching import why_no_branch
@@ -23,7 +21,7 @@ from widgets.timeline import BookmarkField
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
 
-class TimelineHandlers(QObject):
+class TimelineHandlers(Handlers):
     COMMANDS = (
         Command("back_1s", "Back 1 s", "Time", "Left", "", "Shows the session as it was a second before."),
         Command("forward_1s", "Forward 1 s", "Time", "Right", "", "A second later; at the end, live again."),
@@ -40,8 +38,7 @@ class TimelineHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context, self._controller = context, context.controller
+        super().__init__(context)
         self.bookmarks = Bookmarks()
         bind, travel = context.registry.bind, context.controller.travel
         for name, seconds in _STEPS_S.items():

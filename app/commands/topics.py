@@ -5,10 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choices, name_error, open_form, request_field
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
@@ -38,7 +35,7 @@ COMPRESSION_TYPES = {"producer": mark("as the producer sends them"), "uncompress
 RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters")}
 
 
-class TopicHandlers(QObject):
+class TopicHandlers(Handlers):
     COMMANDS = (
         Command("create_topic", "Create topic...", "Topics", "Ctrl+Alt+T", "add", "A topic with some partitions."),
         Command("add_partitions", "Add partitions...", "Topics", "", "layers", "More lanes; keys may land elsewhere."),
@@ -47,9 +44,13 @@ class TopicHandlers(QObject):
         Command("delete_topic", "Delete topic...", "Topics", "", "close", "With its messages; it can be undone."),
     )
 
+    MENU = (
+        (("topic", "lane"), (None, "add_partitions", "configure_topic", "delete_records", "delete_topic")),
+        (("",), ("create_topic",)),
+    )
+
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._answers = Answers(context.controller, self)
         context.registry.bind("create_topic", self.ask_topic, context.why_ended)
         for command, ask in (
@@ -59,7 +60,6 @@ class TopicHandlers(QObject):
             ("delete_topic", self.ask_delete),
         ):
             context.registry.bind(command, ask, self._why_no_topic)
-        context.menu_parts.append(self._add_to_menu)
 
     def _topic(self) -> TopicView | None:
         """The selected topic, or that of the selected lane; where there is one only, that one."""
@@ -224,14 +224,6 @@ class TopicHandlers(QObject):
             lambda _v: DeleteTopic(topic=topic.name),
             danger=True,
         )
-
-    def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
-        if kind in {"topic", "lane"}:
-            menu.addSeparator()
-            for command in ("add_partitions", "configure_topic", "delete_records", "delete_topic"):
-                menu.addAction(self._context.registry.action(command))
-        elif not name:
-            menu.addAction(self._context.registry.action("create_topic"))
 
 
 def _limit(name: str, label: str, field: str, unit: int, suffix: str, for_cleanup: str = "") -> Field:

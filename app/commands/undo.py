@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from PySide6.QtCore import QObject
-
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.commands.undo_stack import UndoStep
 from broker_core.limits import UNDO_WINDOW_MS
@@ -19,15 +17,14 @@ UNDO, REDO = "undo", "redo"
 UNDO_WINDOW_MINUTES = UNDO_WINDOW_MS // 60_000  # of session time
 
 
-class UndoHandlers(QObject):
+class UndoHandlers(Handlers):
     COMMANDS = (
         Command("undo", "Undo", "Edit", "Ctrl+Z", "undo", "Undoes the last action."),
         Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Repeats the last action that was undone."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         # What was asked of the engine and not answered yet, in order.
         self._asked: deque[_BrokerStep] = deque()
         stack, registry, controller = context.undo, context.registry, context.controller

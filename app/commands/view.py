@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.filters.saved import SavedFilters
 from app.presenters.palette_search import PaletteSearch, things
@@ -26,14 +26,13 @@ from widgets.palette import CommandPalette
 from widgets.panels.charts import ChartsPanel
 
 
-class FilterHandlers(QObject):
+class FilterHandlers(Handlers):
     COMMANDS = (
         Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and saved filters."),
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self.saved = SavedFilters(context.settings, self)
         self.saved.changed.connect(self._show)
         for panel in context.window.parts.panels:
@@ -78,7 +77,7 @@ _OPENS = {
 }
 
 
-class ViewHandlers(QObject):
+class ViewHandlers(Handlers):
     COMMANDS = (
         Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
         Command("palette", "Find...", "View", "Ctrl+P", "search", "Commands, names, messages, keys and moments."),
@@ -99,8 +98,7 @@ class ViewHandlers(QObject):
     )
 
     def __init__(self, context: CommandContext) -> None:
-        super().__init__(context.window)
-        self._context = context
+        super().__init__(context)
         self._palette = CommandPalette(context.window)
         self._palette.chosen.connect(self._run_or_show)
         self._search: PaletteSearch | None = None  # that of the palette, since it was opened
@@ -109,7 +107,6 @@ class ViewHandlers(QObject):
         canvas.selected.connect(self._select)
         canvas.opened.connect(self._open_of_canvas)
         canvas.contextMenuRequested.connect(self._canvas_menu)
-        context.menu_parts.append(self._add_to_menu)
         bind("filter", window.focus_filter)
         bind("palette", self._open_palette)
         for panel in PANELS:
