@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import (
+    choice,
     choices,
     client_names,
     free_name,
@@ -47,17 +48,16 @@ def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Fi
     """How long work takes: a distribution and its mean."""
     return (
         Field("mean_ms", tr("Time for each message"), "decimal", mean_ms, most=3_600_000, suffix=" ms"),
-        Field(
+        choice(
             "kind",
             tr("Spread"),
-            "choice",
+            {
+                "constant": tr("always the same"),
+                "uniform": tr("even, up to twice as long"),
+                "exponential": tr("exponential: often short, now and then long"),
+                "lognormal": tr("log-normal: a long tail, as real work has"),
+            },
             kind,
-            choices=(
-                ("constant", tr("always the same")),
-                ("uniform", tr("even, up to twice as long")),
-                ("exponential", tr("exponential: often short, now and then long")),
-                ("lognormal", tr("log-normal: a long tail, as real work has")),
-            ),
         ),
     )
 
@@ -137,24 +137,22 @@ class ClientHandlers(Handlers):
             tr("It joins its group at once, and the group shares out its partitions anew."),
             (
                 Field("name", tr("Name"), value=free_name("consumer", client_names(snapshot))),
-                Field(
+                choice(
                     "group",
                     tr("Group"),
-                    "choice",
+                    {**choices(groups), BENCH: tr("The bench")},
                     group or context.selected("group") or (groups[0] if groups else BENCH),
-                    choices=(*choices(groups), (BENCH, tr("The bench"))),
                 ),
                 *duration_fields(),
-                Field(
+                choice(
                     "commit",
                     tr("Commits"),
-                    "choice",
+                    {
+                        "after": tr("after the work: at least once"),
+                        "before": tr("before the work: at most once"),
+                        "with_effect": tr("with its effect: effectively once"),
+                    },
                     "after",
-                    choices=(
-                        ("after", tr("after the work: at least once")),
-                        ("before", tr("before the work: at most once")),
-                        ("with_effect", tr("with its effect: effectively once")),
-                    ),
                 ),
                 Field("static", tr("Static member: keeps its partitions over a restart"), "check", False),
             ),
@@ -180,22 +178,20 @@ class ClientHandlers(Handlers):
             "",
             (
                 Field("name", tr("Name"), value=free_name("producer", client_names(snapshot))),
-                Field(
+                choice(
                     "to",
                     tr("Sends to"),
-                    "choice",
+                    targets,
                     to or context.selected("topic") or context.selected("queue") or targets[0],
-                    choices=choices(targets),
                 ),
                 Field("per_s", tr("Rate"), "decimal", 10, least=0.1, most=100_000, suffix=tr(" messages/s")),
                 Field("keys", tr("Different keys"), "whole", 10, most=1_000_000, none=tr("without keys")),
                 Field("value_bytes", tr("Size of each"), "whole", 100, least=1, most=1_000_000, suffix=tr(" bytes")),
-                Field(
+                choice(
                     "spacing",
                     tr("Gaps"),
-                    "choice",
+                    {"constant": tr("equal"), "poisson": tr("as of independent senders (Poisson)")},
                     "constant",
-                    choices=(("constant", tr("equal")), ("poisson", tr("as of independent senders (Poisson)"))),
                 ),
                 Field("linger_ms", tr("Linger"), "whole", 0, most=60_000, none=tr("send each at once"), suffix=" ms"),
             ),
@@ -220,7 +216,7 @@ class ClientHandlers(Handlers):
             "",
             (
                 Field("name", tr("Name"), value=free_name("worker", client_names(snapshot))),
-                Field("queue", tr("Queue"), "choice", queue or context.selected("queue"), choices=choices(queues)),
+                choice("queue", tr("Queue"), queues, queue or context.selected("queue")),
                 *duration_fields(),
                 Field("prefetch", tr("Takes ahead at most"), "whole", 1, least=1, most=1_000),
             ),
@@ -264,7 +260,7 @@ class ClientHandlers(Handlers):
             tr("Rate of a producer"),
             "",
             (
-                Field("client", tr("Producer"), "choice", chosen, choices=choices(actors)),
+                choice("client", tr("Producer"), actors, chosen),
                 Field(
                     "rate",
                     tr("Rate"),

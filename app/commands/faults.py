@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choices, client_names, open_form, queue_names, topic_names
+from app.commands.forms import choice, client_names, for_s, open_form, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.active_faults import fault_text
 from broker_core.simulation.actions import UserAction
@@ -73,7 +73,7 @@ FAULTS = (
         CLIENTS,
         mark("Crash {name}"),
         mark("As by kill -9: the broker is told nothing. It comes back after this long."),
-        lambda: (_for_s(10),),
+        lambda: (for_s(10),),
         lambda name, v: Crash(name, v["for_s"]),
     ),
     Fault(
@@ -81,7 +81,7 @@ FAULTS = (
         CLIENTS,
         mark("Pause {name}"),
         mark("As in a long garbage collection: then it continues where it stood."),
-        lambda: (_for_s(10),),
+        lambda: (for_s(10),),
         lambda name, v: Pause(name, v["for_s"]),
     ),
     Fault(
@@ -89,7 +89,7 @@ FAULTS = (
         READERS,
         mark("Slow {name} down"),
         mark("Processing takes so many times as long."),
-        lambda: (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), _for_s(20)),
+        lambda: (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), for_s(20)),
         lambda name, v: SlowDown(name, v["factor"], v["for_s"]),
         mark("Slow down"),
     ),
@@ -98,7 +98,7 @@ FAULTS = (
         ("consumer",),
         mark("Drop the heartbeats of {name}"),
         mark("Its group considers it dead while it continues to process."),
-        lambda: (_for_s(10),),
+        lambda: (for_s(10),),
         lambda name, v: DropHeartbeats(name, v["for_s"]),
     ),
     Fault(
@@ -106,7 +106,7 @@ FAULTS = (
         (),
         mark("Fill the disk"),
         mark("Nothing more can be stored; reading continues."),
-        lambda: (_for_s(10),),
+        lambda: (for_s(10),),
         lambda _name, v: FillDisk(v["for_s"]),
     ),
     Fault(
@@ -208,24 +208,23 @@ class FaultHandlers(Handlers):
             tr("Make messages fail"),
             tr("Every n-th matching message fails in processing there, until the rule ends."),
             (
-                Field("at", tr("At"), "choice", chosen, choices=choices(places)),
+                choice("at", tr("At"), places, chosen),
                 Field("every", tr("Every n-th message"), "whole", 10, least=1, most=1_000_000),
                 Field("key", tr("Of key"), hint=tr("any key")),
                 Field("text", tr("Holding the text"), hint=tr("any text")),
-                Field(
+                choice(
                     "outcome",
                     tr("What happens"),
-                    "choice",
+                    {
+                        "nack": tr("it fails: given back, or passed over"),
+                        "hang": tr("its reader hangs on it"),
+                        "forget": tr("its reader forgets it"),
+                        "crash": tr("its reader crashes, and comes back"),
+                    },
                     "nack",
-                    choices=(
-                        ("nack", tr("it fails: given back, or passed over")),
-                        ("hang", tr("its reader hangs on it")),
-                        ("forget", tr("its reader forgets it")),
-                        ("crash", tr("its reader crashes, and comes back")),
-                    ),
                 ),
                 Field("cause", tr("Cause"), value=tr("failed by rule")),
-                _for_s(None),
+                for_s(None),
             ),
             tr("Set the rule"),
             lambda v: FailMatching(
@@ -250,12 +249,11 @@ class FaultHandlers(Handlers):
             tr("End faults and rules"),
             tr("All faults of a client end together; a rule ends alone."),
             (
-                Field(
+                choice(
                     "fault",
                     tr("What lasts"),
-                    "choice",
+                    {key: fault_text(fault, snapshot.time_ns) for key, fault in faults.items()},
                     chosen or next(iter(faults), None),
-                    choices=tuple((key, fault_text(fault, snapshot.time_ns)) for key, fault in faults.items()),
                 ),
             ),
             tr("End it"),
@@ -280,12 +278,6 @@ class FaultHandlers(Handlers):
         faults.setToolTipsVisible(True)
         for command in (*commands, "end_faults"):
             faults.addAction(action(command))
-
-
-def _for_s(value: float | None) -> Field:
-    return Field(
-        "for_s", tr("For"), "decimal", value, most=86_400, suffix=tr(" s of session time"), none=tr("until it is ended")
-    )
 
 
 def _rule_text(at: str, every: int, key: str, text: str, outcome: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choices, open_form, request_field, topic_names
+from app.commands.forms import choice, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
@@ -71,7 +71,7 @@ class FlowHandlers(Handlers):
             tr("Limits of {name}", name=chosen) if target else tr("Limits"),
             tr("A limit of depth counts what the slowest reader has not finished with. It holds from now on."),
             (
-                Field("target", tr("Topic or queue"), "choice", chosen, choices=choices(targets)),
+                choice("target", tr("Topic or queue"), targets, chosen),
                 _limit("max_messages", tr("Depth at most"), tr(" messages")),
                 _limit("max_bytes", tr("Bytes at most"), tr(" bytes")),
                 _limit("rate_per_s", tr("Rate at most"), tr(" messages/s")),

@@ -141,8 +141,14 @@ def group_names(snapshot: Snapshot) -> list[str]:
     return [group.name for group in snapshot.groups]
 
 
-def choices(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, name) for name in names)
+def choices(names: Iterable[str]) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+def choice(name: str, label: str, known: Iterable[str] | Mapping[str, str], value: Any = None, **more: Any) -> Field:
+    """A field of one of the `known` names, or of what stands for words."""
+    words = known if isinstance(known, Mapping) else choices(known)
+    return Field(name, label, "choice", value, choices=tuple(words.items()), **more)
 
 
 def free_name(base: str, taken: Iterable[str], first: int = 1) -> str:
@@ -151,3 +157,10 @@ def free_name(base: str, taken: Iterable[str], first: int = 1) -> str:
     while f"{base}-{first}".lower() in known:
         first += 1
     return f"{base}-{first}"
+
+
+def for_s(value: float | None) -> Field:
+    """How long a fault lasts, in seconds of session time; None until it is ended."""
+    return Field(
+        "for_s", tr("For"), "decimal", value, most=86_400, suffix=tr(" s of session time"), none=tr("until it is ended")
+    )

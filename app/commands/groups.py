@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choices, group_names, name_error, open_form, topic_names
+from app.commands.forms import choice, group_names, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
 from broker_core.groups.assignors import ASSIGNORS
@@ -94,14 +94,8 @@ class GroupHandlers(Handlers):
             tr("Consumers that move into it share out the partitions of its topic."),
             (
                 Field("group", tr("Name"), hint=tr("as reports")),
-                Field(
-                    "topic",
-                    tr("Reads"),
-                    "choice",
-                    self._context.selected("topic"),
-                    choices=choices(topic_names(snapshot)),
-                ),
-                Field("assignor", tr("Assignor"), "choice", "range", choices=choices(ASSIGNORS)),
+                choice("topic", tr("Reads"), topic_names(snapshot), self._context.selected("topic")),
+                choice("assignor", tr("Assignor"), ASSIGNORS, "range"),
             ),
             tr("Create"),
             lambda v: CreateGroup(v["group"], (v["topic"],), v["assignor"]),
@@ -119,10 +113,8 @@ class GroupHandlers(Handlers):
             tr("Subscribe group to topic"),
             tr("All its members rejoin and share out the partitions of the topic, too."),
             (
-                Field("group", tr("Group"), "choice", chosen, choices=choices(reads)),
-                Field(
-                    "topic", tr("Topic"), "choice", self._context.selected("topic") or first, choices=choices(topics)
-                ),
+                choice("group", tr("Group"), reads, chosen),
+                choice("topic", tr("Topic"), topics, self._context.selected("topic") or first),
             ),
             tr("Subscribe"),
             lambda v: SubscribeGroup(v["group"], v["topic"]),
@@ -140,13 +132,12 @@ class GroupHandlers(Handlers):
             tr("Unsubscribe group"),
             tr("Its committed offsets stay, so that it can continue from there."),
             (
-                Field("group", tr("Group"), "choice", chosen, choices=choices(reads)),
-                Field(
+                choice("group", tr("Group"), reads, chosen),
+                choice(
                     "topic",
                     tr("Topic"),
-                    "choice",
+                    sorted({topic for topics in reads.values() for topic in topics}),
                     next(iter(reads.get(chosen, ())), ""),
-                    choices=choices(sorted({topic for topics in reads.values() for topic in topics})),
                 ),
             ),
             tr("Unsubscribe"),

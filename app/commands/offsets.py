@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choices, group_names
+from app.commands.forms import choice, choices, group_names
 from app.commands.registry import Command
 from app.presenters.reset_review import reset_review, seek_review
 from app.sessions.queries import Answers
@@ -93,13 +93,9 @@ class OffsetHandlers(Handlers):
             tr("Reset offsets"),
             tr("Changes the committed offsets of a group. Its members continue from there after a restart."),
             (
-                Field("group", tr("Group"), "choice", chosen, choices=choices(groups)),
-                Field(
-                    "topic",
-                    tr("Of"),
-                    "choice",
-                    row[1] if row else ALL,
-                    choices=((ALL, tr("everything that it reads")), *choices(topics)),
+                choice("group", tr("Group"), groups, chosen),
+                choice(
+                    "topic", tr("Of"), {ALL: tr("everything that it reads"), **choices(topics)}, row[1] if row else ALL
                 ),
                 Field(
                     "partition",
@@ -156,15 +152,14 @@ class OffsetHandlers(Handlers):
             tr("Seek"),
             tr("Moves the position of a consumer. The committed offsets of its group do not change."),
             (
-                Field(
+                choice(
                     "place",
                     tr("Partition"),
-                    "choice",
-                    first or next(iter(keys), ""),
-                    choices=tuple(
-                        (key, tr("{topic}/{partition}, read by {client}", topic=t, partition=p, client=c))
+                    {
+                        key: tr("{topic}/{partition}, read by {client}", topic=t, partition=p, client=c)
                         for key, (c, t, p) in keys.items()
-                    ),
+                    },
+                    first or next(iter(keys), ""),
                 ),
                 *_target_fields([]),
             ),
@@ -220,9 +215,7 @@ def _target_fields(groups: list[str]) -> tuple[Field, ...]:
     ]
     if groups:
         forms.append(("group", tr("where another group is")))
-        fields.append(
-            Field("other", tr("Other group"), "choice", None, choices=choices(groups), shown_for=("form", ("group",)))
-        )
+        fields.append(choice("other", tr("Other group"), groups, shown_for=("form", ("group",))))
     return (Field("form", tr("To"), "choice", "earliest", choices=tuple(forms)), *fields)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.flow import POLICIES
-from app.commands.forms import choices, name_error, open_form, request_field, topic_names
+from app.commands.forms import choice, name_error, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.operations.queues import QueueSettings, RetrySettings
@@ -103,20 +103,10 @@ class QueueHandlers(Handlers):
             tr("It gets every message of the topic from now on, and hands each to one worker at a time."),
             (
                 Field("queue", tr("Name"), hint=tr("as mails")),
-                Field(
-                    "topic",
-                    tr("Topic"),
-                    "choice",
-                    self._context.selected("topic") or topics[0],
-                    choices=choices(topics),
-                ),
+                choice("topic", tr("Topic"), topics, self._context.selected("topic") or topics[0]),
                 Field("max_messages", tr("Wait at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
-                Field(
-                    "policy",
-                    tr("When it is full"),
-                    "choice",
-                    "drop_newest",
-                    choices=tuple((policy, tr(words)) for policy, words in POLICIES),
+                choice(
+                    "policy", tr("When it is full"), {policy: tr(words) for policy, words in POLICIES}, "drop_newest"
                 ),
                 request_field(QueueSettings, "priorities", tr("Priorities")),
                 _attempts(),

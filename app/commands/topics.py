@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choices, name_error, open_form, request_field
+from app.commands.forms import choice, choices, name_error, open_form, request_field
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.sessions.queries import Answers
@@ -109,12 +109,8 @@ class TopicHandlers(Handlers):
         if not subjects:
             return ()
         return (
-            Field(
-                "subject",
-                tr("Values follow"),
-                "choice",
-                "",
-                choices=(("", tr("no schema")), *((subject, subject) for subject in subjects)),
+            choice(
+                "subject", tr("Values follow"), {"": tr("no schema"), **{subject: subject for subject in subjects}}, ""
             ),
             request_field(Rule, "mode", tr("Those that do not"), words=RULES, shown_for=("subject", subjects)),
         )
@@ -177,12 +173,11 @@ class TopicHandlers(Handlers):
             tr("Delete records of {topic}", topic=topic.name),
             tr("Messages below an offset are gone from the log. This cannot be undone."),
             (
-                Field(
+                choice(
                     "partition",
                     tr("Partition"),
-                    "choice",
+                    {**choices(parts), "": tr("all of them, up to their ends")},
                     lane or next(iter(parts), ""),
-                    choices=(*choices(parts), ("", tr("all of them, up to their ends"))),
                 ),
                 Field(
                     "offset",
