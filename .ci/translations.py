@@ -17,7 +17,10 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
-SOURCES = ("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/operations")
+SOURCES = (
+    *("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/flow", "broker_core/operations"),
+    *("broker_core/queues", "broker_core/schemas"),
+)
 SCENARIOS = ROOT / "resources" / "scenarios"
 CONTEXT = "Brokerscope"
 # Classes whose docstrings the help shows, by their modules.

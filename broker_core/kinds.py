@@ -68,14 +68,14 @@ _NAMED: dict[Any, str] = {bool: "True or False", bytes: "bytes", types.NoneType:
 
 
 def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
-    """The values that `annotation` allows. With `ranged`, a number without a `Range` raises TypeError."""
+    """The values that `annotation` allows. With `ranged`, a number without a range raises TypeError."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        limits = next((each for each in inner[1:] if isinstance(each, Range)), None)
+        limits = next((found for each in inner[1:] if (found := _range_of(each)) is not None), None)
         return kind_of(inner[0], ranged=ranged) if limits is None else _number(inner[0], limits)
     if annotation in (int, float):
         if ranged:
-            raise TypeError(f"a setting of type {annotation.__name__} needs a Range")
+            raise TypeError(f"a setting of type {annotation.__name__} needs a range")
         return _number(annotation, None)
     if annotation is str:
         return Kind("text", _is_text)
@@ -102,6 +102,14 @@ def shown(value: object) -> str:
         text = f"<{type(value).__name__}>"
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def _range_of(mark: object) -> Range | None:
+    if not isinstance(mark, msgspec.Meta):
+        return mark if isinstance(mark, Range) else None
+    least, most = mark.ge if mark.gt is None else mark.gt, MOST if mark.le is None else mark.le
+    meaning = (mark.extra or {}).get("meaning", "")
+    return None if least is None else Range(least, most, above=mark.gt is not None, meaning=meaning)
 
 
 def _number(kind: Any, limits: Range | None) -> Kind:

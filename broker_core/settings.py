@@ -8,30 +8,38 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, ClassVar, ParamSpec, TypeVar, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
-from broker_core.kinds import WHOLE, Kind, Range, kind_of
+from broker_core.kinds import MOST, WHOLE, Kind, kind_of
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C")
 
-Positive = Annotated[int, Range(1)]
-Port = Annotated[int, Range(0, 65_535)]
-Count = Annotated[int, Range(0, (1 << 31) - 1)]  # a maximum number of results
-NotNegative = Annotated[int, Range(0)]
+
+def about(text: str) -> Meta:
+    """What a field means, in a line: its help on the command line and in forms."""
+    return Meta(extra={"help": text})
+
+
+_WEEK, _CENTURY = {"meaning": "a week"}, {"meaning": "a century"}
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
+Port = Annotated[int, Meta(ge=0, le=65_535)]
+Count = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]  # a maximum number of results
+NotNegative = Annotated[int, Meta(ge=0, le=MOST)]
 Whole = Annotated[int, WHOLE]
-PositiveNumber = Annotated[float, Range(0, above=True)]
+PositiveNumber = Annotated[float, Meta(gt=0, le=MOST)]
 # Times in the broker are limited to a week, times of clients to a century, so that nanoseconds fit into 64 bits.
-WaitMs = Annotated[int, Range(1, MAX_WAIT_MS, meaning="a week")]
-WaitMsNumber = Annotated[float, Range(0, MAX_WAIT_MS, meaning="a week")]
-WaitMsAboveZero = Annotated[float, Range(0, MAX_WAIT_MS, above=True, meaning="a week")]
-TimeMs = Annotated[int, Range(1, MAX_TTL_MS, meaning="a century")]
-TimeMsOrZero = Annotated[int, Range(0, MAX_TTL_MS, meaning="a century")]
-TimeMsNumber = Annotated[float, Range(0, MAX_TTL_MS, meaning="a century")]
-TimeMsAboveZero = Annotated[float, Range(0, MAX_TTL_MS, above=True, meaning="a century")]
-TimeS = Annotated[float, Range(0, MAX_TTL_MS / 1_000, meaning="a century")]
+WaitMs = Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, extra=_WEEK)]
+WaitMsNumber = Annotated[float, Meta(ge=0, le=MAX_WAIT_MS, extra=_WEEK)]
+WaitMsAboveZero = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS, extra=_WEEK)]
+TimeMs = Annotated[int, Meta(ge=1, le=MAX_TTL_MS, extra=_CENTURY)]
+TimeMsOrZero = Annotated[int, Meta(ge=0, le=MAX_TTL_MS, extra=_CENTURY)]
+TimeMsNumber = Annotated[float, Meta(ge=0, le=MAX_TTL_MS, extra=_CENTURY)]
+TimeMsAboveZero = Annotated[float, Meta(gt=0, le=MAX_TTL_MS, extra=_CENTURY)]
+TimeS = Annotated[float, Meta(ge=0, le=MAX_TTL_MS / 1_000, extra=_CENTURY)]
 
 _ANYTHING = kind_of(Any)
 TIME = kind_of(TimeS)
@@ -39,7 +47,7 @@ TIMEOUT = kind_of(TimeS | None)
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """A struct that is validated when created. Raises INVALID_CONFIG. Annotations of numbers need a `Range`."""
+    """A struct that is validated when created. Raises INVALID_CONFIG. Annotations of numbers need a range."""
 
     _code: ClassVar[ErrorCode] = ErrorCode.INVALID_CONFIG
 

@@ -137,6 +137,40 @@ class GroupView(msgspec.Struct, frozen=True):
         return sum(1 for at in self.offsets if at.lag is None and at.topic in self.topics)
 
 
+class ShareMemberView(msgspec.Struct, frozen=True):
+    """A member, and the topics that it subscribes to; it may take from each of their partitions."""
+
+    client: str
+    member_id: str
+    epoch: int
+    topics: tuple[str, ...]
+
+
+class ShareOffsetView(msgspec.Struct, frozen=True):
+    """What a share group has done of one partition.
+
+    `start_offset` is the first that is not finished; `in_flight` messages are leased. `lag` counts all that are not
+    finished: ready, delayed or in flight.
+    """
+
+    topic: str
+    partition: int
+    start_offset: int
+    end_offset: int
+    in_flight: int
+    lag: int
+
+
+class ShareGroupView(msgspec.Struct, frozen=True):
+    """A share group. `state` is Stable, or Empty without members; `epoch` is that of the last member to join."""
+
+    name: str
+    state: str
+    epoch: int
+    members: tuple[ShareMemberView, ...]
+    offsets: tuple[ShareOffsetView, ...]
+
+
 def total_lag(lags: Iterable[int | None]) -> int | None:
     """The sum of the lags of partitions that are known, in messages; None where none is."""
     known = [lag for lag in lags if lag is not None]

@@ -25,9 +25,10 @@ from broker_core.operations.groups import (
     ResetOffsets,
 )
 from broker_core.operations.request import Request
-from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups, ShareGroupAnswer
+from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups
 from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
+from broker_core.snapshots import ShareGroupView
 
 T = TypeVar("T")
 _NO_GROUP = "There is no group; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
@@ -88,7 +89,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         print_rows(("Share group", "State", "Group epoch", "Members", "Lag"), shared, as_json=options.json, none="")
 
 
-def _asked(broker: Broker, request: Request[T], group: str) -> T | ShareGroupAnswer:
+def _asked(broker: Broker, request: Request[T], group: str) -> T | ShareGroupView:
     """The answer about a group of consumers, or else about the share group of that name."""
     try:
         return broker.ask(request)
@@ -115,7 +116,7 @@ def _print_group(
     print_rows(columns, rows, as_json=False, none=none)
 
 
-def _describe_share_group(group: ShareGroupAnswer, options: argparse.Namespace) -> None:
+def _describe_share_group(group: ShareGroupView, options: argparse.Namespace) -> None:
     columns = ("Topic", "Partition", "Start offset", "End offset", "In flight", "Lag")
     rows = [(at.topic, at.partition, at.start_offset, at.end_offset, at.in_flight, at.lag) for at in group.offsets]
     facts: list[tuple[str, object]] = [
@@ -130,7 +131,7 @@ def _describe_share_group(group: ShareGroupAnswer, options: argparse.Namespace) 
         _print_share_members(group, options)
 
 
-def _print_share_members(group: ShareGroupAnswer, options: argparse.Namespace) -> None:
+def _print_share_members(group: ShareGroupView, options: argparse.Namespace) -> None:
     rows = [(member.client, member.member_id, member.epoch, " ".join(member.topics)) for member in group.members]
     columns = ("Client", "Member id", "Member epoch", "Topics")
     print_rows(columns, rows, as_json=options.json, none=f"{group.name} has no members; it is {group.state}.")
@@ -138,7 +139,7 @@ def _print_share_members(group: ShareGroupAnswer, options: argparse.Namespace) -
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
     group = _asked(broker, DescribeGroup(group=options.group), options.group)
-    if isinstance(group, ShareGroupAnswer):
+    if isinstance(group, ShareGroupView):
         _describe_share_group(group, options)
         return
     columns = ("Topic", "Partition", "Owner", "Committed", "End offset", "Lag", "Lag s")
@@ -166,7 +167,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 def _members(broker: Broker, options: argparse.Namespace) -> None:
     found = _asked(broker, ListMembers(group=options.group), options.group)
-    if isinstance(found, ShareGroupAnswer):
+    if isinstance(found, ShareGroupView):
         _print_share_members(found, options)
         return
     rows = [

@@ -21,12 +21,11 @@ from broker_core.operations.queues import (
     Peek,
     PurgeQueue,
     QueueConfiguration,
-    QueueSettings,
-    RetrySettings,
     UndoPurgeQueue,
 )
-from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.operations.topics import LogSettings
 from broker_core.plurals import counted
+from broker_core.queues.config import QueueConfig, RetryPolicy
 
 _RETRY_FLAGS = {
     "kind": "--retry",
@@ -69,12 +68,12 @@ def _add_queue(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    add_group(parser, QueueSettings, "how messages are delivered")
-    add_group(parser, RetrySettings, "how failed deliveries are retried", _RETRY_FLAGS)
+    add_group(parser, QueueConfig, "how messages are delivered")
+    add_group(parser, RetryPolicy, "how failed deliveries are retried", _RETRY_FLAGS)
 
 
-def _settings(options: argparse.Namespace) -> QueueSettings:
-    return QueueSettings(**given(options, QueueSettings), retry=RetrySettings(**given(options, RetrySettings)))
+def _settings(options: argparse.Namespace) -> QueueConfig:
+    return QueueConfig(**given(options, QueueConfig), retry=RetryPolicy(**given(options, RetryPolicy)))
 
 
 def _list(broker: Broker, options: argparse.Namespace) -> None:
@@ -167,7 +166,7 @@ def _configure(broker: Broker, options: argparse.Namespace) -> None:
             f"{options.queue} is a subscription: how messages are kept, and how many are accepted, is set at its topic "
             f"{found.topic}."
         )
-    configure(broker, options.queue, options, FlowSettings.of(found.flow), "queues")
+    configure(broker, options.queue, options, found.flow, "queues")
 
 
 def _delete_question(broker: Broker, options: argparse.Namespace) -> str:

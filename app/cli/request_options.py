@@ -41,7 +41,7 @@ def add_field(
     else:
         parse: Callable[[str], Any] = str
         if kind.base in {int, float}:
-            parse = between(kind.base, kind.least, None if kind.most == MAX_INT else kind.most)
+            parse = between(kind.base, kind.least, None if kind.most is None or kind.most >= MAX_INT else kind.most)
         given["type"] = or_word(NONE, parse) if kind.nullable and kind.base is not str else parse
         numeric = _METAVARS.get(name.rpartition("_")[2], "N" if kind.base is int else "X")
         given["metavar"] = "NAME" if kind.base is str else numeric

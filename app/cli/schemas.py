@@ -31,7 +31,7 @@ from broker_core.operations.schemas import (
     SetCompatibility,
     SetDefaultCompatibility,
 )
-from broker_core.operations.topics import RemoveSchemaRule, Rule, SetSchemaRule, TopicDemands
+from broker_core.operations.topics import RemoveSchemaRule, SetSchemaRule, TopicDemands
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
 
@@ -173,11 +173,11 @@ def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
 def _rule(broker: Broker, options: argparse.Namespace) -> None:
     if options.mode is not None and options.subject is None:
         raise CommandError("--mode says what becomes of values that a schema refuses; name that with --subject.")
-    rule: Rule | SchemaRule | None = None
+    rule: SchemaRule | None = None
     if options.none:
         broker.ask(RemoveSchemaRule(topic=options.topic))
     elif options.subject is not None:
-        rule = Rule(subject=options.subject, mode=options.mode or "refuse")
+        rule = SchemaRule(subject=options.subject, mode=options.mode or "refuse")
         broker.ask(SetSchemaRule(topic=options.topic, rule=rule))
     else:
         rule = broker.ask(TopicDemands(topic=options.topic)).rule

@@ -22,14 +22,13 @@ from broker_core.operations.topics import (
     DeleteRecords,
     DeleteTopic,
     DescribeTopic,
-    FlowSettings,
     ListTopics,
     LogSettings,
-    Rule,
     TopicConfig,
     TopicDemands,
 )
 from broker_core.plurals import counted
+from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import GateView, TopicView
 from resources.outcomes import OUTCOMES
 
@@ -48,8 +47,8 @@ def command() -> Command:
     add_log(create)
     add_flow(create)
     schema = create.add_argument_group("schema")
-    add_field(schema, Rule, "subject", "--schema", required=False, default=argparse.SUPPRESS, metavar="SUBJECT")
-    add_field(schema, Rule, "mode", "--schema-mode")
+    add_field(schema, SchemaRule, "subject", "--schema", required=False, default=argparse.SUPPRESS, metavar="SUBJECT")
+    add_field(schema, SchemaRule, "mode", "--schema-mode")
     _add_topic(verbs.add("delete", DeleteTopic, _delete, asks=_delete_question))
     configure = verbs.add("configure", "Change settings of a topic; the others stay.", _configure)
     _add_topic(configure)
@@ -76,13 +75,13 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 
 def add_flow(parser: argparse.ArgumentParser) -> None:
-    add_group(parser, FlowSettings, "how many messages are accepted (none: no limit)", {"rate_per_s": "--rate"})
+    add_group(parser, FlowConfig, "how many messages are accepted (none: no limit)", {"rate_per_s": "--rate"})
 
 
-def flow_of(options: argparse.Namespace, present: FlowSettings | None = None) -> FlowSettings | None:
+def flow_of(options: argparse.Namespace, present: FlowConfig | None = None) -> FlowConfig | None:
     """`present` with the options of `add_flow`; None where none was given."""
-    found = given(options, FlowSettings)
-    return msgspec.structs.replace(present or FlowSettings(), **found) if found else None
+    found = given(options, FlowConfig)
+    return msgspec.structs.replace(present or FlowConfig(), **found) if found else None
 
 
 def _list(broker: Broker, options: argparse.Namespace) -> None:
@@ -150,7 +149,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _create(broker: Broker, options: argparse.Namespace) -> None:
-    schema = given(options, Rule)
+    schema = given(options, SchemaRule)
     if schema and "subject" not in schema:
         raise CommandError("--schema-mode says what becomes of values that a schema refuses; name that with --schema.")
     topic = broker.ask(
@@ -159,7 +158,7 @@ def _create(broker: Broker, options: argparse.Namespace) -> None:
             **given(options, CreateTopic, ("partitions", "partitioner")),
             log=LogSettings(**given(options, LogSettings)),
             flow=flow_of(options),
-            rule=Rule(**schema) if schema else None,
+            rule=SchemaRule(**schema) if schema else None,
         )
     )
     say(
@@ -181,9 +180,7 @@ def _delete(broker: Broker, options: argparse.Namespace) -> None:
     say(f"Deleted {options.topic}.", as_json=options.json, topic=options.topic)
 
 
-def configure(
-    broker: Broker, name: str, options: argparse.Namespace, present: FlowSettings | None, command: str
-) -> None:
+def configure(broker: Broker, name: str, options: argparse.Namespace, present: FlowConfig | None, command: str) -> None:
     """Change what `add_log` and `add_flow` say of a topic, or of a queue's log."""
     log, flow = LogSettings(**given(options, LogSettings)), flow_of(options, present)
     if log == LogSettings() and flow is None:
@@ -193,7 +190,7 @@ def configure(
 
 
 def _configure(broker: Broker, options: argparse.Namespace) -> None:
-    present = FlowSettings.of(broker.ask(TopicDemands(topic=options.topic)).flow)
+    present = broker.ask(TopicDemands(topic=options.topic)).flow
     configure(broker, options.topic, options, present, "topics")
 
 

@@ -143,11 +143,9 @@ def _fault(text: str) -> BeginFault:
         if name not in known:
             raise argparse.ArgumentTypeError(f"a fault has no {name}{meant(name, sorted(known))}")
     try:
-        fault = msgspec.convert(values, BeginFault, strict=False)
-        fault.fault()
+        return msgspec.convert(values, BeginFault, strict=False)
     except (msgspec.ValidationError, BrokerError) as error:
         raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
-    return fault
 
 
 def _run(words: list[str], environment: dict[str, str]) -> int:

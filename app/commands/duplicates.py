@@ -14,8 +14,8 @@ from app.presenters.what_if import group_of
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
-from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration, QueueSettings
-from broker_core.operations.topics import DescribeTopic, FlowSettings, TopicDemands
+from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration
+from broker_core.operations.topics import DescribeTopic, TopicDemands
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.groups import CreateGroup
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription
@@ -83,19 +83,19 @@ class DuplicateHandlers(Handlers):
             tr("A topic with as many partitions and the same limits, and without its messages."),
             (self._name_field(name, taken),),
             tr("Create"),
-            lambda v: CreateTopic(name=v["name"], partitions=partitions, flow=FlowSettings.of(flow)),
+            lambda v: CreateTopic(name=v["name"], partitions=partitions, flow=flow),
             why_not=lambda v: name_error(v["name"], "topic", taken),
         )
 
     def _ask_queue(self, name: str, known: QueueConfigAnswer) -> None:
         taken = self._places()
         # It gets a dead-letter queue of its own.
-        settings = QueueSettings.of(msgspec.structs.replace(known.settings, dead_letter_topic=""))
+        settings = msgspec.structs.replace(known.settings, dead_letter_topic="")
 
         def made(values: Values) -> UserAction:
             name, topic, flow = values["name"], known.topic, known.flow
             if topic is None:
-                return CreateQueue(name=name, settings=settings, flow=FlowSettings.of(flow))
+                return CreateQueue(name=name, settings=settings, flow=flow)
             if flow is None:
                 return CreateSubscription(name=name, topic=topic, settings=settings)
             return CreateSubscription(

@@ -9,7 +9,7 @@ from app.commands.forms import choice, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
-from broker_core.operations.topics import Demands, FlowSettings, TopicDemands
+from broker_core.operations.topics import Demands, TopicDemands
 from broker_core.simulation.actions.topics import SetFlow
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
@@ -75,9 +75,9 @@ class FlowHandlers(Handlers):
                 _limit("max_messages", tr("Depth at most"), tr(" messages")),
                 _limit("max_bytes", tr("Bytes at most"), tr(" bytes")),
                 _limit("rate_per_s", tr("Rate at most"), tr(" messages/s")),
-                request_field(FlowSettings, "policy", tr("When it is reached"), words=dict(POLICIES)),
+                request_field(FlowConfig, "policy", tr("When it is reached"), words=dict(POLICIES)),
                 request_field(
-                    FlowSettings,
+                    FlowConfig,
                     "block_timeout_ms",
                     tr("Producers wait at most"),
                     decimals=0,
@@ -116,7 +116,7 @@ class FlowHandlers(Handlers):
                 burst=flow.burst if limits.rate_per_s else None,
                 policy=limits.policy,
             )
-            self._context.perform(SetFlow(topic=target, flow=FlowSettings(**msgspec.structs.asdict(made))))
+            self._context.perform(SetFlow(topic=target, flow=made))
 
         self._answers.ask(TopicDemands(topic=target), change)
 
@@ -132,7 +132,7 @@ LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms
 def _action(values: Values) -> SetFlow:
     return SetFlow(
         topic=values["target"],
-        flow=FlowSettings(
+        flow=FlowConfig(
             max_messages=values["max_messages"],
             max_bytes=values["max_bytes"],
             rate_per_s=values["rate_per_s"],
@@ -143,4 +143,4 @@ def _action(values: Values) -> SetFlow:
 
 
 def _limit(name: str, label: str, suffix: str) -> Field:
-    return request_field(FlowSettings, name, label, suffix=suffix, none=tr("no limit"))
+    return request_field(FlowConfig, name, label, suffix=suffix, none=tr("no limit"))

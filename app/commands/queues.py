@@ -7,7 +7,7 @@ from app.commands.flow import POLICIES
 from app.commands.forms import choice, name_error, open_form, request_field, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
-from broker_core.operations.queues import QueueSettings, RetrySettings
+from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
 from broker_core.snapshots import QueueView
 from widgets.dialogs.form import Field
@@ -66,19 +66,19 @@ class QueueHandlers(Handlers):
             tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
             (
                 Field("queue", tr("Name"), hint=tr("as invoices")),
-                request_field(QueueSettings, "lease_ms", tr("Lease"), field="lease_s", unit=1_000, suffix=tr(" s")),
+                request_field(QueueConfig, "lease_ms", tr("Lease"), field="lease_s", unit=1_000, suffix=tr(" s")),
                 _attempts(),
                 Field("retry_ms", tr("Retry after"), "whole", 500, most=3_600_000, suffix=" ms"),
-                request_field(QueueSettings, "priorities", tr("Priorities")),
+                request_field(QueueConfig, "priorities", tr("Priorities")),
             ),
             tr("Create"),
             lambda v: CreateQueue(
                 name=v["queue"],
-                settings=QueueSettings(
+                settings=QueueConfig(
                     lease_ms=v["lease_s"] * 1_000,
                     max_attempts=v["attempts"],
                     priorities=v["priorities"],
-                    retry=RetrySettings(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetrySettings(),
+                    retry=RetryPolicy(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetryPolicy(),
                 ),
             ),
             why_not=lambda v: name_error(v["queue"], "queue", taken),
@@ -108,14 +108,14 @@ class QueueHandlers(Handlers):
                 choice(
                     "policy", tr("When it is full"), {policy: tr(words) for policy, words in POLICIES}, "drop_newest"
                 ),
-                request_field(QueueSettings, "priorities", tr("Priorities")),
+                request_field(QueueConfig, "priorities", tr("Priorities")),
                 _attempts(),
             ),
             tr("Create"),
             lambda v: CreateSubscription(
                 name=v["queue"],
                 topic=v["topic"],
-                settings=QueueSettings(max_attempts=v["attempts"], priorities=v["priorities"]),
+                settings=QueueConfig(max_attempts=v["attempts"], priorities=v["priorities"]),
                 max_messages=v["max_messages"],
                 policy=v["policy"],
             ),
@@ -169,5 +169,5 @@ class QueueHandlers(Handlers):
 
 def _attempts() -> Field:
     return request_field(
-        QueueSettings, "max_attempts", tr("Attempts at most"), field="attempts", none=tr("retry without end")
+        QueueConfig, "max_attempts", tr("Attempts at most"), field="attempts", none=tr("retry without end")
     )

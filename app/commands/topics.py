@@ -13,7 +13,8 @@ from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import CreateTopic as NewTopic
-from broker_core.operations.topics import LogSettings, Rule, TopicConfig
+from broker_core.operations.topics import LogSettings, TopicConfig
+from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
 from widgets.dialogs.form import Field, Values
@@ -97,7 +98,7 @@ class TopicHandlers(Handlers):
                 partitions=v["partitions"],
                 partitioner=v["partitioner"],
                 log=_log(v),
-                rule=Rule(subject=v["subject"], mode=v["mode"]) if v.get("subject") else None,
+                rule=SchemaRule(subject=v["subject"], mode=v["mode"]) if v.get("subject") else None,
             ),
             why_not=lambda v: name_error(v["topic"], "topic", taken),
         )
@@ -112,7 +113,7 @@ class TopicHandlers(Handlers):
             choice(
                 "subject", tr("Values follow"), {"": tr("no schema"), **{subject: subject for subject in subjects}}, ""
             ),
-            request_field(Rule, "mode", tr("Those that do not"), words=RULES, shown_for=("subject", subjects)),
+            request_field(SchemaRule, "mode", tr("Those that do not"), words=RULES, shown_for=("subject", subjects)),
         )
 
     def ask_partitions(self) -> None:

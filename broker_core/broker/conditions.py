@@ -151,12 +151,12 @@ class Conditions:
             yield {
                 "kind": "share_group",
                 "group": name,
-                "topic": tuple(dict.fromkeys(at.topic for at in shared.positions)),
-                "client": tuple(member.holder for member in shared.members),
+                "topic": tuple(dict.fromkeys(at.topic for at in shared.offsets)),
+                "client": tuple(member.client for member in shared.members),
                 "state": shared.state,
                 "members": len(shared.members),
-                "in_flight": sum(at.in_flight for at in shared.positions),
-                "lag": sum(at.lag for at in shared.positions),
+                "in_flight": sum(at.in_flight for at in shared.offsets),
+                "lag": sum(at.lag for at in shared.offsets),
                 "time": now_ns,
             }
 

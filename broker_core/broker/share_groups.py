@@ -20,6 +20,7 @@ from broker_core.names import check_name
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply
+from broker_core.snapshots import ShareGroupView, ShareMemberView, ShareOffsetView
 from broker_core.timers import Timers
 
 JOINING, LEAVING = 0, -1
@@ -44,27 +45,6 @@ class ShareHeartbeat(msgspec.Struct, frozen=True):
 
     epoch: int
     topics: tuple[str, ...] | None
-
-
-class SharePosition(msgspec.Struct, frozen=True):
-    """What a group has done of a partition: `start_offset` is the first that is not finished, `in_flight` messages are
-    leased, and `lag` counts what is ready, delayed or leased.
-    """
-
-    topic: str
-    partition: int
-    start_offset: int
-    in_flight: int
-    lag: int
-
-
-class ShareGroupView(msgspec.Struct, frozen=True):
-    """A group as it is now. `state` is Stable, or Empty without members; `epoch` is the highest of the members."""
-
-    state: str
-    epoch: int
-    members: tuple[ShareMember, ...]
-    positions: tuple[SharePosition, ...]
 
 
 class ShareGroups:
@@ -277,23 +257,26 @@ class ShareGroups:
             for partition in range(self._logs.partition_count(topic))
         ]
         return ShareGroupView(
+            group,
             "Stable" if members else "Empty",
             max((member.epoch for member in members), default=0),
-            members,
+            tuple(ShareMemberView(each.holder, each.member_id, each.epoch, each.topics) for each in members),
             tuple(at for at in positions if at is not None),
         )
 
-    def position(self, group: str, topic: str, partition: int) -> SharePosition | None:
+    def position(self, group: str, topic: str, partition: int) -> ShareOffsetView | None:
         """None where the group takes nothing of the topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         queue = self.taken_from(group, topic)
         if queue is None:
             return None
-        if partition >= len(queue.levels.tables) and (log := self._logs.partition(topic, partition)):
+        log = self._logs.partition(topic, partition)
+        if partition >= len(queue.levels.tables):
             # Added since, and not read yet.
-            return SharePosition(topic, partition, log.start_offset, 0, log.messages_between(0, log.end_offset))
+            lag = log.messages_between(0, log.end_offset)
+            return ShareOffsetView(topic, partition, log.start_offset, log.end_offset, 0, lag)
         table = queue.levels.table(partition)
         lag = table.ready + table.held_back + table.delayed + table.in_flight
-        return SharePosition(topic, partition, table.first_open_offset, table.in_flight, lag)
+        return ShareOffsetView(topic, partition, table.first_open_offset, log.end_offset, table.in_flight, lag)
 
     def reset(self, now_ns: int, group: str, topic: str, partition: int, offset: int, client: str) -> Reply[None]:
         """Deliver the messages of a partition again from `offset` on, and no earlier ones.

@@ -19,7 +19,6 @@ from broker_core.operations.queues import (
     CreateSubscription,
     DeleteQueue,
     PurgeQueue,
-    QueueSettings,
     UndoPurgeQueue,
 )
 from broker_core.operations.topics import (
@@ -28,9 +27,7 @@ from broker_core.operations.topics import (
     CreateTopic,
     DeleteRecords,
     DeleteTopic,
-    FlowSettings,
     LogSettings,
-    Rule,
 )
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_record import Edits
@@ -103,11 +100,9 @@ class Admin:
 
         Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS, UNKNOWN_SUBJECT.
         """
-        settings, flow_settings, rule = LogSettings.of(log), FlowSettings.of(flow), Rule.of(schema)
+        settings = LogSettings.of(log)
         self._host.ask(
-            CreateTopic(
-                name=name, partitions=partitions, partitioner=partitioner, log=settings, flow=flow_settings, rule=rule
-            )
+            CreateTopic(name=name, partitions=partitions, partitioner=partitioner, log=settings, flow=flow, rule=schema)
         )
 
     def delete_topic(self, name: str) -> None:
@@ -129,7 +124,7 @@ class Admin:
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_CONFIG where the durability would change.
         """
-        self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=FlowSettings.of(flow)))
+        self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=flow))
 
     def topic_config(self, name: str) -> LogConfig:
         """The settings of the topic's log. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -182,8 +177,8 @@ class Admin:
         log: LogConfig | None = None,
     ) -> None:
         """Create a queue. Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC."""
-        settings, flow_settings = QueueSettings.of(config), FlowSettings.of(flow)
-        self._host.ask(CreateQueue(name=name, settings=settings, flow=flow_settings, log=LogSettings.of(log)))
+        settings = config or QueueConfig()
+        self._host.ask(CreateQueue(name=name, settings=settings, flow=flow, log=LogSettings.of(log)))
 
     def create_subscription(
         self,
@@ -198,7 +193,7 @@ class Admin:
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS, INVALID_CONFIG.
         """
-        settings = QueueSettings.of(config)
+        settings = config or QueueConfig()
         self._host.ask(
             CreateSubscription(name=name, topic=topic, settings=settings, max_messages=max_messages, policy=policy)
         )

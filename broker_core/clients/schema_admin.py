@@ -13,7 +13,7 @@ from broker_core.operations.schemas import (
     SchemaText,
     SetCompatibility,
 )
-from broker_core.operations.topics import RemoveSchemaRule, Rule, SetSchemaRule
+from broker_core.operations.topics import RemoveSchemaRule, SetSchemaRule
 from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaRegistry, SchemaVersion
@@ -71,4 +71,4 @@ class SchemaAdmin:
         if rule is None:
             self._host.ask(RemoveSchemaRule(topic=topic))
         else:
-            self._host.ask(SetSchemaRule(topic=topic, rule=Rule(subject=rule.subject, mode=rule.mode)))
+            self._host.ask(SetSchemaRule(topic=topic, rule=rule))

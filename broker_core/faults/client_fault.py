@@ -9,10 +9,10 @@ from functools import cache
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from broker_core.errors import ConfigError
 from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS
-from broker_core.kinds import Range
 from broker_core.plurals import counted
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
 
@@ -43,6 +43,7 @@ _EFFECTS_WITH = {
     **{name: [each for each in NEEDS if name in NEEDS[each]] for names in NEEDS.values() for name in names},
     "jitter_ms": ["delay"],
 }
+Pattern = Annotated[str, Meta(max_length=249, description='A name, with "*" for any characters; "" is every one')]
 _PIECES_PER_S = 20  # of a reply at a bandwidth
 _WORDS: dict[str, str] = {
     "drop": "connection dropped",
@@ -121,20 +122,20 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     """
 
     effect: Effect
-    client: str = ""
-    group: str = ""
-    topic: str = ""
-    api: str = ""
-    error: str = ""
+    client: Pattern = ""
+    group: Pattern = ""
+    topic: Pattern = ""
+    api: Annotated[str, Meta(max_length=60, examples=["Produce"], description='Kafka\'s name; "" is every API')] = ""
+    error: Annotated[str, Meta(max_length=60, examples=["NOT_LEADER_OR_FOLLOWER"])] = ""
     delay_ms: WaitMsNumber = 0
     jitter_ms: WaitMsNumber = 0
     bytes_per_s: NotNegative = 0
     slice_bytes: NotNegative = 0
     skip: NotNegative = 0
     every: Positive = 1
-    probability: Annotated[float, Range(0, 1)] = 1.0
+    probability: Annotated[float, Meta(ge=0, le=1)] = 1.0
     seed: NotNegative = 0
-    times: Annotated[int, Range(1)] | None = None
+    times: Positive | None = None
     for_s: TimeS | None = None
     name: str = ""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 from typing import Annotated, Literal
 
+from msgspec import Meta
+
 from broker_core.errors import ConfigError
-from broker_core.kinds import Range
-from broker_core.settings import Positive, PositiveNumber, Settings, WaitMsAboveZero
+from broker_core.kinds import MOST
+from broker_core.settings import Positive, PositiveNumber, Settings, WaitMsAboveZero, about
 
 Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
@@ -49,12 +51,16 @@ class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
     most.
     """
 
-    max_messages: Positive | None = None
-    max_bytes: Positive | None = None
-    policy: Policy = "block"
-    rate_per_s: PositiveNumber | None = None
-    burst: Annotated[float, Range(1)] | None = None
-    block_timeout_ms: WaitMsAboveZero | None = None
+    max_messages: Annotated[Positive | None, about("most unfinished messages of the slowest reader")] = None
+    max_bytes: Annotated[Positive | None, about("most unfinished bytes of the slowest reader")] = None
+    policy: Annotated[Policy, about("what happens at a limit")] = "block"
+    rate_per_s: Annotated[PositiveNumber | None, about("messages a second")] = None
+    burst: Annotated[
+        Annotated[float, Meta(ge=1, le=MOST)] | None, about("messages at once above the rate (none: a second's worth)")
+    ] = None
+    block_timeout_ms: Annotated[WaitMsAboveZero | None, about("how long a producer waits under the policy block")] = (
+        None
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,10 +7,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from broker_core.kinds import Range
 from broker_core.messages import Headers
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs, about
+from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
 from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
@@ -26,6 +25,7 @@ from broker_core.operations.values import (
 from broker_core.queues.dead_letter_record import DeadLetterEdit
 from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
+from broker_core.settings import about
 from broker_core.snapshots import AttemptView, DeadLetterView
 
 
@@ -203,7 +203,7 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
     text: Annotated[str, Meta(max_length=1_000), about("in the key, the value or a header")] = ""
     min_redrives: Annotated[int, Meta(ge=0, le=1_000_000), about("redriven at least so often")] = 0
     offset: Offset = 0
-    limit: Annotated[int, Meta(ge=1, le=1_000), about("most dead letters"), Range(1, 1_000)] = 100
+    limit: Annotated[int, Meta(ge=1, le=1_000), about("most dead letters")] = 100
     encoding: Encoding = "text"
 
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from msgspec import Meta
-
-from broker_core.faults.client_fault import ClientFault, Effect
+from broker_core.faults.client_fault import ClientFault
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import Name, Positive, WaitMs
+from broker_core.operations.fields import Name
 from broker_core.operations.request import Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
-
-Pattern = Annotated[str, Meta(max_length=249, description='A name, with "*" for any characters; "" is every one')]
 
 
 class FaultAnswer(Result, frozen=True, kw_only=True):
@@ -30,7 +24,7 @@ class FaultsAnswer(Result, frozen=True, kw_only=True):
     faults: list[FaultAnswer]
 
 
-class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
+class BeginFault(ClientFault, Request[FaultAnswer], frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which requests of Kafka's clients meet what. All of `client`, `group`, `topic` and `api` must match.
 
     The effects: "delay" by `delay_ms`; "error" answers with `error`, as NOT_LEADER_OR_FOLLOWER; "drop" closes the
@@ -40,46 +34,6 @@ class BeginFault(Request[FaultAnswer], frozen=True, kw_only=True):
     NOT_COORDINATOR; "bandwidth" lets request and reply take as long as `bytes_per_s` says, "slice" sends the reply in
     pieces of `slice_bytes`, each after `delay_ms`. A delay varies by up to `jitter_ms`.
     """
-
-    effect: Effect
-    client: Pattern = ""
-    group: Pattern = ""
-    topic: Pattern = ""
-    api: Annotated[str, Meta(max_length=60, examples=["Produce"], description='Kafka\'s name; "" is every API')] = ""
-    error: Annotated[str, Meta(max_length=60, examples=["NOT_LEADER_OR_FOLLOWER"])] = ""
-    delay_ms: WaitMs | None = None
-    jitter_ms: WaitMs | None = None
-    bytes_per_s: Positive | None = None
-    slice_bytes: Positive | None = None
-    skip: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
-    every: Positive = 1
-    probability: Annotated[float, Meta(ge=0, le=1)] = 1.0
-    seed: Annotated[int, Meta(ge=0, le=1 << 53)] = 0
-    times: Positive | None = None
-    for_s: Annotated[float, Meta(gt=0, le=1e9)] | None = None
-    name: Name | None = None
-
-    def fault(self) -> ClientFault:
-        """Raises INVALID_CONFIG for what does not go together."""
-        return ClientFault(
-            effect=self.effect,
-            client=self.client,
-            group=self.group,
-            topic=self.topic,
-            api=self.api,
-            error=self.error,
-            delay_ms=self.delay_ms or 0,
-            jitter_ms=self.jitter_ms or 0,
-            bytes_per_s=self.bytes_per_s or 0,
-            slice_bytes=self.slice_bytes or 0,
-            skip=self.skip,
-            every=self.every,
-            probability=self.probability,
-            seed=self.seed,
-            times=self.times,
-            for_s=self.for_s,
-            name=self.name or "",
-        )
 
 
 class ListFaults(Request[FaultsAnswer], frozen=True, kw_only=True):

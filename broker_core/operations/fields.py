@@ -31,11 +31,6 @@ Encoding = Literal["text", "base64"]
 Cause = Annotated[str, Meta(max_length=500)]
 
 
-def about(text: str) -> Meta:
-    """What a field means, in a line: the help of its option on the command line."""
-    return Meta(extra={"help": text})
-
-
 JsonValue = Any  # any JSON value: text as it is, everything else as JSON
 
 PartitionCount = Annotated[int, Meta(ge=1, le=1_000)]

@@ -9,9 +9,10 @@ from msgspec import Meta
 
 from broker_core.events import EventKind
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import Name, Number, about
+from broker_core.operations.fields import Name, Number
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
+from broker_core.settings import about
 from broker_core.snapshots import ConnectionView, SlowReader, Totals
 
 _KINDS = "|".join(EventKind)

@@ -3,80 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import DelayMs, Encoding, Name, NewName, Positive, WaitMs, about
+from broker_core.operations.fields import Encoding, Name, NewName, Positive
 from broker_core.operations.messages import MessageAnswer
-from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.request import Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
-from broker_core.operations.topics import FlowSettings, LogSettings
-from broker_core.queues.config import QueueConfig, RetryPolicy
+from broker_core.operations.topics import LogSettings
+from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
+from broker_core.settings import about
 from broker_core.snapshots import QueueView
-
-
-class RetrySettings(Input, frozen=True, kw_only=True):
-    """The delay before a failed message is delivered again; times in milliseconds."""
-
-    kind: Annotated[
-        Literal["none", "fixed", "exponential", "exponential_jitter"], about("delay after a failed delivery")
-    ] = "none"
-    base_ms: Annotated[DelayMs, about("delay before the second delivery")] = 1_000.0
-    max_ms: Annotated[DelayMs, about("longest delay before a delivery")] = 60_000.0
-    factor: Annotated[float, Meta(ge=1, le=1_000), about("factor by which exponential delays grow")] = 2.0
-
-
-class QueueSettings(Input, frozen=True, kw_only=True):
-    """A lease counts from delivery; after `max_attempts` deliveries (null: never) a message is a dead letter.
-
-    With `durable_acks` an acknowledgement is answered when it is as durable as the queue; without, a crash of the
-    broker may undo the last ones, and their messages are delivered again.
-    """
-
-    lease_ms: Annotated[WaitMs, about("how long a consumer holds a message without acknowledging it")] = 30_000.0
-    max_attempts: Annotated[
-        Annotated[int, Meta(ge=1, le=1_000)] | None, about("deliveries before a message is a dead letter (none: never)")
-    ] = 5
-    retry: RetrySettings = RetrySettings()
-    priorities: Annotated[int, Meta(ge=1, le=256), about("priority levels; 0 is the most urgent")] = 1
-    ageing_ms: Annotated[
-        WaitMs | None, about("time after which a waiting message rises by one level (none: never)")
-    ] = None
-    balancing: Annotated[
-        Literal["first-come", "round-robin", "weighted", "least-loaded"],
-        about("which waiting consumer gets the next message"),
-    ] = "first-come"
-    dead_letter_topic: Annotated[Name | None, about("queue of its dead letters (default: its name and .dlq)")] = None
-    durable_acks: Annotated[bool, about("answer acknowledgements when a crash cannot undo them")] = False
-
-    def config(self) -> QueueConfig:
-        """The same, as the core's type."""
-        retry = RetryPolicy(self.retry.kind, self.retry.base_ms, self.retry.max_ms, self.retry.factor)
-        return QueueConfig(
-            lease_ms=self.lease_ms,
-            max_attempts=self.max_attempts,
-            retry=retry,
-            priorities=self.priorities,
-            ageing_ms=self.ageing_ms,
-            balancing=self.balancing,
-            durable_acks=self.durable_acks,
-            dead_letter_topic=self.dead_letter_topic or "",
-        )
-
-    @classmethod
-    def of(cls, config: QueueConfig | None) -> Self:
-        """The settings of `config`; the defaults for None."""
-        if config is None:
-            return cls()
-        found = {name: getattr(config, name) for name in cls.__struct_fields__}
-        retry = RetrySettings(**msgspec.structs.asdict(config.retry))
-        return cls(**{**found, "retry": retry, "dead_letter_topic": config.dead_letter_topic or None})
-
 
 # -- results
 
@@ -118,8 +59,8 @@ class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
     """A new queue."""
 
     name: NewName
-    settings: QueueSettings = QueueSettings()
-    flow: FlowSettings | None = None
+    settings: QueueConfig = QueueConfig()
+    flow: FlowConfig | None = None
     log: LogSettings = LogSettings()
 
 
@@ -132,7 +73,7 @@ class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
 
     name: NewName
     topic: Name
-    settings: QueueSettings = QueueSettings()
+    settings: QueueConfig = QueueConfig()
     max_messages: Annotated[Positive | None, about("most messages that wait in it")] = None
     policy: Annotated[
         BacklogPolicy,

@@ -68,5 +68,5 @@ def check(request: Input) -> None:
 
 @functools.cache
 def _kinds(request: type[Input]) -> tuple[tuple[str, Kind], ...]:
-    hints = get_type_hints(request, include_extras=True)
+    hints = get_type_hints(request)
     return tuple((name, kind_of(hints[name])) for name in request.__struct_fields__)

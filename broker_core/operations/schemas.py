@@ -6,13 +6,14 @@ from functools import partial
 from typing import Annotated, Literal, Self
 
 from broker_core.operations.entry import Entry
-from broker_core.operations.fields import JsonValue, Subject, Version, about
+from broker_core.operations.fields import JsonValue, Subject, Version
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
 from broker_core.operations.values import json_of
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
+from broker_core.settings import about
 
 SchemaLanguage = Literal["JSON", "AVRO", "PROTOBUF"]
 CompatibilityMode = Literal[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -19,15 +19,12 @@ from broker_core.operations.fields import (
     Offset,
     PartitionCount,
     Positive,
-    Rate,
     SegmentBytes,
-    Subject,
-    WaitMs,
-    about,
 )
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import about
 from broker_core.snapshots import GateView, TopicView
 
 
@@ -81,57 +78,6 @@ class AllLogSettings(LogSettings, frozen=True, kw_only=True):
     index_interval_bytes: SegmentBytes | UnsetType = UNSET
 
 
-class FlowSettings(Input, frozen=True, kw_only=True):
-    """Flow control of a topic or queue; null is "no limit".
-
-    `max_messages` and `max_bytes` limit what the slowest reader has not finished, `rate_per_s` the messages a second.
-    """
-
-    max_messages: Annotated[Positive | None, about("most unfinished messages of the slowest reader")] = None
-    max_bytes: Annotated[Positive | None, about("most unfinished bytes of the slowest reader")] = None
-    policy: Annotated[
-        Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"], about("what happens at a limit")
-    ] = "block"
-    rate_per_s: Annotated[Rate | None, about("messages a second")] = None
-    burst: Annotated[
-        Annotated[float, Meta(ge=1, le=1e9)] | None, about("messages at once above the rate (none: a second's worth)")
-    ] = None
-    block_timeout_ms: Annotated[WaitMs | None, about("how long a producer waits under the policy block")] = None
-
-    def config(self) -> FlowConfig:
-        """The core's configuration; a burst without a rate is ignored."""
-        return FlowConfig(
-            max_messages=self.max_messages,
-            max_bytes=self.max_bytes,
-            policy=self.policy,
-            rate_per_s=self.rate_per_s,
-            burst=self.burst if self.rate_per_s is not None else None,
-            block_timeout_ms=self.block_timeout_ms,
-        )
-
-    @classmethod
-    def of(cls, config: FlowConfig | None) -> Self | None:
-        return None if config is None else cls(**msgspec.structs.asdict(config))
-
-
-class Rule(Input, frozen=True, kw_only=True):
-    """Values must match the subject's schema; `mode` says what happens to those that do not."""
-
-    subject: Annotated[Subject, about("values must be accepted by the schema of this subject")]
-    mode: Annotated[
-        Literal["refuse", "dead_letter"], about("what becomes of other values: they are refused, or dead letters")
-    ] = "refuse"
-
-    def rule(self) -> SchemaRule:
-        """The same, as the core's type."""
-        return SchemaRule(self.subject, self.mode)
-
-    @classmethod
-    def of(cls, rule: SchemaRule | None) -> Self | None:
-        """The fields of `rule`."""
-        return None if rule is None else cls(subject=rule.subject, mode=rule.mode)
-
-
 # -- results
 
 
@@ -170,8 +116,8 @@ class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
     partitions: Annotated[PartitionCount, about("number of partitions")] = 1
     partitioner: Annotated[PartitionerKind, about("how keys choose partitions")] = "crc32"
     log: LogSettings = LogSettings()
-    flow: FlowSettings | None = None
-    rule: Rule | None = None
+    flow: FlowConfig | None = None
+    rule: SchemaRule | None = None
 
 
 class DescribeTopic(Request[TopicView], frozen=True, kw_only=True):
@@ -203,7 +149,7 @@ class ConfigureTopic(Request[LogConfig], frozen=True, kw_only=True):
 
     topic: Name
     log: LogSettings = LogSettings()
-    flow: FlowSettings | None = None
+    flow: FlowConfig | None = None
 
 
 class AddPartitions(Request[TopicView], frozen=True, kw_only=True):
@@ -224,7 +170,7 @@ class SetSchemaRule(Request[None], frozen=True, kw_only=True):
     """A rule for the values of a topic or queue."""
 
     topic: Name
-    rule: Rule
+    rule: SchemaRule
 
 
 class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import msgspec
+from msgspec import Meta
 
 from broker_core.clock import NS_PER_MS
-from broker_core.kinds import Range
+from broker_core.kinds import MOST
 from broker_core.limits import MAX_ATTEMPTS, MAX_PRIORITIES
-from broker_core.settings import Positive, Settings, WaitMsAboveZero, WaitMsNumber, checked
+from broker_core.settings import Positive, Settings, WaitMsAboveZero, WaitMsNumber, about, checked
 
 RetryKind = Literal["none", "fixed", "exponential", "exponential_jitter"]
 
@@ -21,10 +21,10 @@ class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
     random part of that, between 0 and the whole ("full jitter"). `max_ms` is a week at most.
     """
 
-    kind: RetryKind = "none"
-    base_ms: WaitMsNumber = 1_000.0
-    max_ms: WaitMsNumber = 60_000.0
-    factor: Annotated[float, Range(1)] = 2.0
+    kind: Annotated[RetryKind, about("delay after a failed delivery")] = "none"
+    base_ms: Annotated[WaitMsNumber, about("delay before the second delivery")] = 1_000.0
+    max_ms: Annotated[WaitMsNumber, about("longest delay before a delivery")] = 60_000.0
+    factor: Annotated[float, Meta(ge=1, le=MOST), about("factor by which exponential delays grow")] = 2.0
 
     @checked
     def delay_ns(self, attempt: Positive, unit_interval: float) -> int:
@@ -62,8 +62,8 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     `priorities` is the number of levels, 0 the most urgent; a message with another priority is refused. With
     `ageing_ms`, a waiting message rises one level each time that long has passed since it was published.
 
-    `dead_letter_topic` is the key `errors.deadletterqueue.topic.name` of KIP-1191, "" the queue's name plus ".dlq". No
-    two queues may share it.
+    `dead_letter_topic` is `errors.deadletterqueue.topic.name` of KIP-1191, "" the queue's name plus ".dlq". No two
+    queues may share it.
 
     With the `isolation_level` read_committed a subscription takes nothing of transactions that are open or aborted.
 
@@ -72,15 +72,25 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     answered. Without it a crash may undo the last acknowledgements, and their messages are delivered again.
     """
 
-    lease_ms: WaitMsAboveZero = 30_000.0
-    max_attempts: Annotated[int, Range(1, MAX_ATTEMPTS)] | None = 5
+    lease_ms: Annotated[WaitMsAboveZero, about("how long a consumer holds a message without acknowledging it")] = (
+        30_000.0
+    )
+    max_attempts: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)] | None,
+        about("deliveries before a message is a dead letter (none: never)"),
+    ] = 5
     retry: RetryPolicy = RetryPolicy()
-    priorities: Annotated[int, Range(1, MAX_PRIORITIES)] = 1
-    ageing_ms: WaitMsAboveZero | None = None
-    balancing: Literal["first-come", "round-robin", "weighted", "least-loaded"] = "first-come"
-    durable_acks: bool = False
+    priorities: Annotated[int, Meta(ge=1, le=MAX_PRIORITIES), about("priority levels; 0 is the most urgent")] = 1
+    ageing_ms: Annotated[
+        WaitMsAboveZero | None, about("time after which a waiting message rises by one level (none: never)")
+    ] = None
+    balancing: Annotated[
+        Literal["first-come", "round-robin", "weighted", "least-loaded"],
+        about("which waiting consumer gets the next message"),
+    ] = "first-come"
+    durable_acks: Annotated[bool, about("answer acknowledgements when a crash cannot undo them")] = False
     isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
-    dead_letter_topic: str = msgspec.field(default="", name="errors.deadletterqueue.topic.name")
+    dead_letter_topic: Annotated[str, about("queue of its dead letters (default: its name and .dlq)")] = ""
 
     def dead_letter_topic_of(self, queue: str) -> str:
         """The name of the dead letter queue of `queue`."""

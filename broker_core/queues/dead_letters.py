@@ -16,7 +16,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_record import Edits, decode, encode, with_redrive
 from broker_core.queues.log_port import TopicPort
 from broker_core.queues.queue_events import UNDO_PURGE
-from broker_core.settings import CallArguments, NotNegative, Whole
+from broker_core.settings import CallArguments, Count, NotNegative, Whole, checked
 from broker_core.snapshots import AttemptView, DeadLetterView
 
 
@@ -250,8 +250,9 @@ class DeadLetters:
                 self._views[offset] = dead_letter
         return dead_letter
 
+    @checked
     def list(
-        self, only: DeadLetterFilter | None = None, offset: int = 0, limit: int | None = 100
+        self, only: DeadLetterFilter | None = None, offset: int = 0, limit: Count | None = 100
     ) -> tuple[DeadLetterView, ...]:
         """Up to `limit` dead letters from `offset` on, the oldest first, without corrupt ones."""
         self._trim()

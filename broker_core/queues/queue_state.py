@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from broker_core.messages import Run
 from broker_core.queues.journal import Entry
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.spans import Span, shares_of
@@ -109,27 +110,31 @@ def restored(
             end = kept.offset + len(kept.sizes)
             for run in table.log.runs(kept.offset, end):
                 first, count = run.offset, run.count
-                table.insert(
-                    Span(
-                        first,
-                        first + count,
-                        kept.state,
-                        kept.attempts,
-                        kept.history,
-                        run.published_ns,
-                        kept.sizes[first - kept.offset : first - kept.offset + count],
-                        first,
-                        count,
-                        kept.holder,
-                        kept.since_ns + shift_ns if kept.holder else 0,
-                        kept.deadline_ns + shift_ns if kept.ticket >= 0 else 0,
-                        turns[kept.ticket],
-                        kept.doomed,
-                        kept.priority,
-                    )
-                )
+                sizes = kept.sizes[first - kept.offset : first - kept.offset + count]
+                table.insert(_span(run, sizes, kept, shift_ns, turns[kept.ticket]))
     for name in QueueCounts.__struct_fields__:
         setattr(counts, name, getattr(state.counts, name))
+
+
+def _span(run: Run, sizes: tuple[int, ...], kept: SpanState | Entry, shift_ns: int, ticket: int) -> Span:
+    """The messages of `run` as they were `kept`; a `ticket` of -1 has no deadline."""
+    return Span(
+        run.offset,
+        run.end_offset,
+        kept.state,
+        kept.attempts,
+        kept.history,
+        run.published_ns,
+        sizes,
+        run.offset,
+        run.count,
+        kept.holder,
+        kept.since_ns + shift_ns if kept.holder else 0,
+        kept.deadline_ns + shift_ns if ticket >= 0 else 0,
+        ticket,
+        kept.doomed,
+        kept.priority,
+    )
 
 
 def replayed(
@@ -149,24 +154,6 @@ def replayed(
         waits = entry.state in (LeaseState.ACQUIRED, LeaseState.DELAYED)
         place = ticket() if waits else -1
         for run in table.log.runs(first, end) if entry.state in OPEN_STATES else ():
-            table.insert(
-                Span(
-                    run.offset,
-                    run.end_offset,
-                    entry.state,
-                    entry.attempts,
-                    entry.history,
-                    run.published_ns,
-                    shares_of(run),
-                    run.offset,
-                    run.count,
-                    entry.holder,
-                    entry.since_ns + shift_ns if entry.holder else 0,
-                    entry.deadline_ns + shift_ns if waits else 0,
-                    place,
-                    entry.doomed,
-                    entry.priority,
-                )
-            )
+            table.insert(_span(run, shares_of(run), entry, shift_ns, place))
         for name in entry.counted:
             setattr(counts, name, getattr(counts, name) + entry.end - entry.first)

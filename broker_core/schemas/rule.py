@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from broker_core.settings import Settings
+from broker_core.settings import Settings, about
 
 
 class SchemaRule(Settings, frozen=True, forbid_unknown_fields=True):
@@ -14,5 +14,7 @@ class SchemaRule(Settings, frozen=True, forbid_unknown_fields=True):
     queue `<topic>.dlq` with the reason, and the producer gets its offset there.
     """
 
-    subject: str
-    mode: Literal["refuse", "dead_letter"] = "refuse"
+    subject: Annotated[str, about("values must be accepted by the schema of this subject")]
+    mode: Annotated[
+        Literal["refuse", "dead_letter"], about("what becomes of other values: they are refused, or dead letters")
+    ] = "refuse"

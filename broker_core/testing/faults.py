@@ -282,7 +282,7 @@ class Faults:
                 check(request)
 
                 def begin(now_ns: int, request: BeginFault = request) -> str:
-                    return faults.begin(now_ns, request.fault(), chosen=chosen, what=what).name
+                    return faults.begin(now_ns, request, chosen=chosen, what=what).name
 
                 names.append(host.call(begin))
         except BaseException:

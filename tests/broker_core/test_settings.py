@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+import re
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 import pytest
@@ -30,6 +31,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "PrincipalEntry": {"name": "billing"},
     "Rule": {"principal": "billing", "operations": ()},
     "AccessFile": {"principals": ()},
+    "BeginFault": {"effect": "drop"},
     "ClientFault": {"effect": "drop"},
     "TlsConfig": {"certificate": Path("certificate.pem"), "key": Path("key.pem")},
     "FlowConfig": {"rate_per_s": 1.0},  # a burst needs one
@@ -83,9 +85,9 @@ def test_a_field_takes_nothing_that_it_cannot_mean(kind: type[Settings], name: s
     hint = get_type_hints(kind, include_extras=True)[name]
     annotation = str(hint)
     wrong: list[object] = list(NEVER)
-    if "Range" in annotation:
-        wrong += [each for each in NOT_A_NUMBER if each is not None or type(None) not in get_args(hint)]
-        if "int" in annotation:
+    if re.search("Range|ge=|gt=", annotation):
+        wrong += [each for each in NOT_A_NUMBER if each is not None or not re.search(r"Optional\[|None\]", annotation)]
+        if re.search(r"\bint\b", annotation):
             wrong += NOT_A_WHOLE_NUMBER
         if (kind.__name__, name) not in {("Target", "offset"), ("Target", "timestamp_ms")} and not name.endswith("_ns"):
             wrong += [-1, -1.0]
@@ -107,7 +109,7 @@ def test_a_word_that_is_nearly_right_is_named():
 
 
 def test_what_is_decoded_is_judged_at_its_place():
-    with pytest.raises(msgspec.ValidationError, match=r"max_attempts 0 must be a whole number from 1 to 1000"):
+    with pytest.raises(msgspec.ValidationError, match=r">= 1 - at `\$.max_attempts`"):
         msgspec.json.decode(b'{"max_attempts": 0}', type=QueueConfig)
 
 
@@ -119,7 +121,7 @@ def test_settings_that_contradict_each_other_are_refused():
 
 
 def test_a_setting_without_its_range_is_not_one():
-    with pytest.raises(TypeError, match="needs a Range"):
+    with pytest.raises(TypeError, match="needs a range"):
         kind_of(int | None, ranged=True)
 
 

@@ -26,7 +26,7 @@ def _list_damage(broker: Broker, _now_ns: int, _request: observe.ListDamage) -> 
 
 
 def _begin_fault(broker: Broker, now_ns: int, request: faults.BeginFault) -> faults.FaultAnswer:
-    name = broker.client_faults.begin(now_ns, request.fault()).name
+    name = broker.client_faults.begin(now_ns, request).name
     return next(each for each in _answers(broker) if each.name == name)
 
 

@@ -27,8 +27,8 @@ def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> Q
     broker.queues.create(
         now_ns,
         request.name,
-        request.settings.config(),
-        flow=None if request.flow is None else request.flow.config(),
+        request.settings,
+        flow=request.flow,
         log=request.log.on(broker.logs.config),
     )
     return _queue(broker, now_ns, request.name)
@@ -39,7 +39,7 @@ def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubs
         now_ns,
         request.name,
         request.topic,
-        request.settings.config(),
+        request.settings,
         max_messages=request.max_messages,
         policy=request.policy,
     )

@@ -25,8 +25,8 @@ def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> T
         request.partitions,
         partitioner=request.partitioner,
         log=request.log.on(broker.logs.config),
-        flow=None if request.flow is None else request.flow.config(),
-        schema=None if request.rule is None else request.rule.rule(),
+        flow=request.flow,
+        schema=request.rule,
     )
     return broker.views.topic(now_ns, request.name)
 
@@ -62,7 +62,7 @@ def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic
         now_ns,
         request.topic,
         log=None if request.log == topics.LogSettings() else request.log.on(before),
-        flow=None if request.flow is None else request.flow.config(),
+        flow=request.flow,
     )
     return broker.topics.config(request.topic)
 
@@ -82,7 +82,7 @@ def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) 
 
 
 def _set_schema_rule(broker: Broker, now_ns: int, request: topics.SetSchemaRule) -> None:
-    broker.schemas.set_rule(now_ns, request.topic, request.rule.rule(), client=CLIENT)
+    broker.schemas.set_rule(now_ns, request.topic, request.rule, client=CLIENT)
 
 
 def _remove_schema_rule(broker: Broker, now_ns: int, request: topics.RemoveSchemaRule) -> None:

@@ -119,7 +119,7 @@ def _described(call: Call, name: str) -> dict[str, Any]:
             {
                 "member_id": member.member_id,
                 "member_epoch": member.epoch,
-                "client_id": member.holder,
+                "client_id": member.client,
                 "client_host": "/127.0.0.1",
                 "subscribed_topic_names": member.topics,
                 "assignment": {"topic_partitions": by_topic(call, places(call, member.topics))},

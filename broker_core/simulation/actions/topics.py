@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_TTL_MS
 from broker_core.messages import Message
 from broker_core.operations import schemas, topics
@@ -55,7 +56,7 @@ class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, t
 class SetFlow(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="set_flow"):
     """What `topic`, or a queue, takes: limits, rate, policy. A `flow` without any of them lets everything in."""
 
-    flow: topics.FlowSettings
+    flow: FlowConfig
 
     @property
     def sentence(self) -> str:

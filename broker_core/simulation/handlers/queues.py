@@ -28,13 +28,14 @@ class QueueHandler(Handler):
     """The queue itself does everything, and emits the events."""
 
     def _create(self, action: CreateQueue) -> Plan:
-        context, name, config = self._context, action.name, action.settings.config()
+        context, name, config = self._context, action.name, action.settings
         self._check_names(name, config)
-        flow = None if action.flow is None else action.flow.config()
         log = action.log.on(context.broker.logs.config)
 
         def do() -> None:
-            context.broker.queues.create(context.now_ns, name, config, flow=flow, log=log, jitter_seed=context.seed)
+            context.broker.queues.create(
+                context.now_ns, name, config, flow=action.flow, log=log, jitter_seed=context.seed
+            )
 
         return Plan(action, do, DeleteQueue(queue=name))
 
@@ -46,7 +47,7 @@ class QueueHandler(Handler):
             raise refuse(f"{name} cannot be its own bin of dead letters")
 
     def _subscribe(self, action: CreateSubscription) -> Plan:
-        context, name, config = self._context, action.name, action.settings.config()
+        context, name, config = self._context, action.name, action.settings
         self._check_names(name, config)
         context.broker.logs.partition_count(action.topic)
         if action.topic in context.broker.queues:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_PARTITIONS
-from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.operations.topics import LogSettings
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.simulation.actions.queues import DeleteQueue
@@ -44,9 +42,7 @@ class TopicHandler(Handler):
             )
 
         log = action.log.on(context.broker.logs.config)
-        flow = None if action.flow is None else action.flow.config()
-        rule = None if action.rule is None else action.rule.rule()
-        context.broker.schemas.check_subject(rule)
+        context.broker.schemas.check_subject(action.rule)
 
         def do() -> None:
             context.broker.topics.create(
@@ -55,8 +51,8 @@ class TopicHandler(Handler):
                 action.partitions,
                 partitioner=action.partitioner,
                 log=log,
-                flow=flow,
-                schema=rule,
+                flow=action.flow,
+                schema=action.rule,
             )
             if action.log != LogSettings():
                 context.begin_cleaning()
@@ -103,14 +99,14 @@ class TopicHandler(Handler):
         self._context.check_topic(action.topic)
         old_log, old_flow = context.broker.topics.config(action.topic), context.broker.backpressure.config(action.topic)
         log = action.log.on(old_log)
-        flow = None if action.flow is None else action.flow.config()
+        flow = action.flow
         if log == old_log and (flow is None or flow == (old_flow or FlowConfig())):
             raise refuse(f"{action.topic} is configured so already")
         before = {name: getattr(old_log, name) for name in LogSettings.__struct_fields__}
         inverse = ConfigureTopic(
             topic=action.topic,
             log=LogSettings(**before),
-            flow=None if flow is None else FlowSettings.of(old_flow or FlowConfig()),
+            flow=None if flow is None else old_flow or FlowConfig(),
         )
 
         def do() -> None:
@@ -122,10 +118,10 @@ class TopicHandler(Handler):
     def _set_flow(self, action: SetFlow) -> Plan:
         context = self._context
         context.check_target(action.topic)
-        old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow.config()
+        old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow
         if new == old:
             raise refuse(f"{action.topic} is limited so already")
-        inverse = SetFlow(topic=action.topic, flow=FlowSettings(**msgspec.structs.asdict(old)))
+        inverse = SetFlow(topic=action.topic, flow=old)
 
         def do() -> None:
             context.broker.topics.configure(context.now_ns, action.topic, flow=new, cause=action.sentence)

@@ -71,9 +71,9 @@ def test_a_condition_is_asserted_and_a_fault_that_nobody_meets_is_told(capfd: An
 
 
 def test_faults_of_the_line_are_typed_as_their_effect_needs() -> None:
-    assert _fault("bandwidth * 20000").fault().what == "at 20000 bytes/s: *"
-    assert _fault("slice Fetch 100 5").fault().what == "reply in pieces of 100 bytes, each after 5 ms: Fetch"
-    assert _fault("delay Fetch 100 jitter_ms=50").fault().jitter_ms == 50
+    assert _fault("bandwidth * 20000").what == "at 20000 bytes/s: *"
+    assert _fault("slice Fetch 100 5").what == "reply in pieces of 100 bytes, each after 5 ms: Fetch"
+    assert _fault("delay Fetch 100 jitter_ms=50").jitter_ms == 50
 
 
 @pytest.mark.parametrize(

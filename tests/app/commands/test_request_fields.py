@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from app.commands.forms import MOST, request_field
-from broker_core.operations.queues import QueueSettings
-from broker_core.operations.topics import CreateTopic, FlowSettings, LogSettings, Rule
+from broker_core.flow.config import FlowConfig
+from broker_core.operations.topics import CreateTopic, LogSettings
+from broker_core.queues.config import QueueConfig
+from broker_core.schemas.rule import SchemaRule
 
 
 def test_a_number_has_the_range_and_the_default_of_its_request() -> None:
     partitions = request_field(CreateTopic, "partitions", "Partitions")
     assert (partitions.kind, partitions.value, partitions.least, partitions.most) == ("whole", 1, 1, 1_000)
     assert partitions.hint == "Number of partitions."
-    lease = request_field(QueueSettings, "lease_ms", "Lease", field="lease_s", unit=1_000)
+    lease = request_field(QueueConfig, "lease_ms", "Lease", field="lease_s", unit=1_000)
     assert (lease.name, lease.kind, lease.value) == ("lease_s", "decimal", 30)
     assert lease.least > 0, "a lease of nothing is none"
 
 
 def test_the_least_number_stands_for_null_and_no_spin_box_overflows() -> None:
-    limit = request_field(FlowSettings, "max_messages", "Depth", none="no limit")
+    limit = request_field(FlowConfig, "max_messages", "Depth", none="no limit")
     assert (limit.least, limit.most, limit.none, limit.value) == (0, MOST, "no limit", None)
     kept = request_field(LogSettings, "retention_ms", "Keep for", unit=1_000, none="no limit")
     assert (kept.value, kept.least) == (None, 0)
 
 
 def test_every_word_of_a_request_can_be_chosen_also_one_without_a_text() -> None:
-    mode = request_field(Rule, "mode", "Mode", words={"refuse": "are refused"})
+    mode = request_field(SchemaRule, "mode", "Mode", words={"refuse": "are refused"})
     assert mode.choices == (("refuse", "are refused"), ("dead_letter", "dead_letter"))
     assert mode.value == "refuse"

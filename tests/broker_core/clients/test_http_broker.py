@@ -11,6 +11,7 @@ import pytest
 
 from broker_core import BrokerError, BrokerHost, ErrorCode, HttpBroker
 from broker_core.clients.http_broker import checked_url, error_of
+from broker_core.flow.config import FlowConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.audits import AuditBroker
@@ -51,7 +52,6 @@ from broker_core.operations.queues import (
     Peek,
     PurgeQueue,
     QueueConfiguration,
-    QueueSettings,
     UndoPurgeQueue,
 )
 from broker_core.operations.request import Problem, Request, Status
@@ -76,16 +76,16 @@ from broker_core.operations.topics import (
     DeleteRecords,
     DeleteTopic,
     DescribeTopic,
-    FlowSettings,
     ListTopics,
     LogSettings,
     RemoveSchemaRule,
-    Rule,
     SetSchemaRule,
     TopicConfig,
     TopicDemands,
 )
 from broker_core.operations.waiting import WaitUntil
+from broker_core.queues.config import QueueConfig
+from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.listeners.certificates import make
 
 TOKEN = "correct-horse-battery"
@@ -94,10 +94,10 @@ MORE = SchemaText(schema={"type": "object", "title": "more"})
 
 # Each operation that a host takes, in an order in which each finds what it needs; most of them fail, too.
 ASKED: list[Request[Any]] = [
-    CreateTopic(name="orders", partitions=2, log=LogSettings(retention_ms=60_000), flow=FlowSettings(max_messages=9)),
+    CreateTopic(name="orders", partitions=2, log=LogSettings(retention_ms=60_000), flow=FlowConfig(max_messages=9)),
     CreateTopic(name="orders"),
     CreateTopic(name="Orders"),
-    CreateTopic(name="compacted", log=LogSettings(cleanup="compact"), rule=Rule(subject="nothing")),
+    CreateTopic(name="compacted", log=LogSettings(cleanup="compact"), rule=SchemaRule(subject="nothing")),
     ListTopics(),
     DescribeTopic(topic="orders"),
     DescribeTopic(topic="nothing"),
@@ -112,7 +112,7 @@ ASKED: list[Request[Any]] = [
     ReadMessages(topic="orders", partition=7),
     ReadMessages(topic="orders", partition=0, offset=99),
     DeleteRecords(topic="orders", before={"0": 0}),
-    CreateQueue(name="mail", settings=QueueSettings(priorities=2)),
+    CreateQueue(name="mail", settings=QueueConfig(priorities=2)),
     CreateQueue(name="mail"),
     CreateSubscription(name="copy", topic="orders", max_messages=5, policy="block"),
     CreateSubscription(name="copy2", topic="nothing"),
@@ -147,7 +147,7 @@ ASKED: list[Request[Any]] = [
     DiffSchemas(subject="order", before=1),
     SetDefaultCompatibility(mode="FULL"),
     SetCompatibility(subject="order", mode="NONE"),
-    SetSchemaRule(topic="orders", rule=Rule(subject="order")),
+    SetSchemaRule(topic="orders", rule=SchemaRule(subject="order")),
     RemoveSchemaRule(topic="orders"),
     DeleteVersion(subject="order", version=1),
     DeleteSubject(subject="order"),
@@ -224,7 +224,7 @@ def test_what_a_listener_serves_is_asked_for_as_well(elsewhere: tuple[HttpBroker
     assert broker.ask(CommitOffsets(group="billing", member=member.member, offsets=[place])) == Status()
     assert broker.ask(Leave(group="billing", member=member.member)) is None
     assert broker.ask(DescribeGroup(group="billing")).offsets[0].committed == 3
-    broker.ask(CreateQueue(name="mail", settings=QueueSettings(max_attempts=1)))
+    broker.ask(CreateQueue(name="mail", settings=QueueConfig(max_attempts=1)))
     broker.ask(SendMessages(queue="mail", batch=PublishBatch(messages=[Record(value="x")])))
     [delivery] = broker.ask(Take(queue="mail", timeout_ms=1_000)).deliveries
     assert broker.ask(Nack(queue="mail", leases=[delivery.lease], cause="bad")).done == 1

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.flow.config import FlowConfig
 from broker_core.operations.catalogue import CATALOGUE, entry_of
 from broker_core.operations.dead_letters import Edit, Redrive
 from broker_core.operations.groups import PartitionPlace, ResetOffsets
@@ -23,17 +24,16 @@ from broker_core.operations.schemas import SetCompatibility
 from broker_core.operations.topics import (
     ConfigureTopic,
     CreateTopic,
-    FlowSettings,
     ListTopics,
     LogSettings,
-    Rule,
     SetSchemaRule,
 )
+from broker_core.schemas.rule import SchemaRule
 
 REQUESTS: list[Request[Any]] = [
-    CreateTopic(name="orders", partitions=3, log=LogSettings(retention_ms=None), flow=FlowSettings(max_messages=7)),
+    CreateTopic(name="orders", partitions=3, log=LogSettings(retention_ms=None), flow=FlowConfig(max_messages=7)),
     ConfigureTopic(topic="orders", log=LogSettings(segment_ms=None)),
-    SetSchemaRule(topic="orders", rule=Rule(subject="order", mode="dead_letter")),
+    SetSchemaRule(topic="orders", rule=SchemaRule(subject="order", mode="dead_letter")),
     PublishMessages(topic="orders", batch=PublishBatch(messages=[Record(value={"book": 7}, key="a")])),
     ResetOffsets(group="billing", form="group", from_group="shop", partitions=[PartitionPlace(topic="orders")]),
     Seek(group="billing", member="0123", place=CommitPlace(topic="orders", partition=1, offset=7)),

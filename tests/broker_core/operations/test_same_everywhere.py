@@ -10,6 +10,7 @@ import msgspec
 
 from broker_core import BrokerError, BrokerHost, GroupConsumer, Producer, QueueConsumer, Request, StoredMessage
 from broker_core.clients.http_broker import HttpBroker
+from broker_core.flow.config import FlowConfig
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.dead_letters import (
     DeadLettersByCause,
@@ -32,15 +33,14 @@ from broker_core.operations.queues import (
     DescribeQueue,
     Peek,
     PurgeQueue,
-    QueueSettings,
     UndoPurgeQueue,
 )
 from broker_core.operations.topics import (
     CreateTopic,
     DeleteRecords,
     DeleteTopic,
-    FlowSettings,
 )
+from broker_core.queues.config import QueueConfig
 
 Ask = Callable[[Request[Any]], Any]
 
@@ -51,8 +51,8 @@ def _is_time(name: str) -> bool:
 
 
 SETTING: list[Request[Any]] = [
-    CreateTopic(name="orders", partitions=2, flow=FlowSettings(max_messages=50)),
-    CreateQueue(name="mail", settings=QueueSettings(max_attempts=1, priorities=2)),
+    CreateTopic(name="orders", partitions=2, flow=FlowConfig(max_messages=50)),
+    CreateQueue(name="mail", settings=QueueConfig(max_attempts=1, priorities=2)),
     CreateSubscription(name="audit", topic="orders", max_messages=100),
 ]
 # One after the other, each in the state that those before it have left.

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from broker_core.faults.client_fault import ClientFault
+from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
-from broker_core.operations.queues import QueueSettings
 from broker_core.operations.schemas import SchemaText
-from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.operations.topics import LogSettings
+from broker_core.queues.config import QueueConfig
 from broker_core.simulation import Scenario, Simulation, parse_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
@@ -251,7 +252,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: Seek(p.consumer, *_place(p), p.target()),
     lambda p: Seek(*p.owned(), p.target()),
     lambda p: CreateTopic(
-        name=p.of("new-topic", "orders", ".."), partitions=p.chance.choice([0, 1, 4]), flow=FlowSettings(max_messages=9)
+        name=p.of("new-topic", "orders", ".."), partitions=p.chance.choice([0, 1, 4]), flow=FlowConfig(max_messages=9)
     ),
     lambda p: DeleteTopic(topic=p.topic),
     lambda p: RestoreDeleted(p.of("orders", "jobs", "audit", "new-topic")),
@@ -261,7 +262,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
         log=LogSettings(cleanup=p.chance.choice(["delete", "compact"]), retention_ms=p.chance.choice([None, 4000])),
     ),
     lambda p: SetFlow(
-        topic=p.of(p.topic, p.queue), flow=FlowSettings(max_messages=p.chance.choice([None, 1, 200]), policy="reject")
+        topic=p.of(p.topic, p.queue), flow=FlowConfig(max_messages=p.chance.choice([None, 1, 200]), policy="reject")
     ),
     lambda p: DeleteRecords(topic=p.topic, before={str(p.chance.randrange(4)): p.chance.choice([0, 5, 10**9])}),
     lambda p: DeleteRecords(topic="bills", before={str(p.chance.randrange(2)): p.chance.randrange(60)}),
@@ -271,7 +272,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: RegisterSchema(
         subject="note", text=SchemaText(schema=p.of('{"type": "object"}', '{"type": "string"}', "{"))
     ),
-    lambda p: CreateQueue(name=p.of("new-queue", "jobs"), settings=QueueSettings(lease_ms=500)),
+    lambda p: CreateQueue(name=p.of("new-queue", "jobs"), settings=QueueConfig(lease_ms=500)),
     lambda p: CreateSubscription(name=p.of("new-subscription", "jobs"), topic=p.of("orders", "jobs"), max_messages=4),
     lambda p: DeleteQueue(queue=p.queue),
     lambda p: PurgeQueue(queue=p.queue),

@@ -11,9 +11,10 @@ import pytest
 
 import resources
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
-from broker_core.operations.queues import QueueSettings
-from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.operations.topics import LogSettings
+from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.recording.checker import Checker
 from broker_core.simulation import Simulation
@@ -99,11 +100,11 @@ class User:
             return lease.queue, lease.partition, lease.offset, lease.holder, lease.attempt
 
         return [
-            lambda: queues.CreateQueue(name="new-queue", settings=QueueSettings(lease_ms=700, max_attempts=2)),
+            lambda: queues.CreateQueue(name="new-queue", settings=QueueConfig(lease_ms=700, max_attempts=2)),
             lambda: queues.CreateSubscription(
                 name="new-subscription",
                 topic=dice.choice([topic.name for topic in there.topics] or [queue]),
-                settings=QueueSettings(priorities=2),
+                settings=QueueConfig(priorities=2),
                 max_messages=3,
                 policy=dice.choice(get_args(BacklogPolicy)),
             ),
@@ -125,7 +126,7 @@ class User:
 
     def _on_topics(self, topic: str, queue: str, known: list[str]) -> list[Made]:
         dice = self._dice
-        flow = FlowSettings(max_messages=dice.randint(5, 60), policy=dice.choice(["block", "reject", "drop_newest"]))
+        flow = FlowConfig(max_messages=dice.randint(5, 60), policy=dice.choice(["block", "reject", "drop_newest"]))
         return [
             lambda: topics.CreateTopic(name="new-topic", partitions=2),
             lambda: topics.DeleteTopic(topic=topic),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import resources
-from broker_core.operations.topics import FlowSettings
+from broker_core.flow.config import FlowConfig
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, Redrive
 from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.simulation.scenario import Scenario, parse_scenario
@@ -24,7 +24,7 @@ from tests.long_form import examples
 
 SHIPPED = sorted(resources.path("scenarios").glob("*.yaml"))
 SMALL = "title: Small\nabout: x\nuntil_s: 9\ntopics:\n  - name: orders\n"
-DONE = Scheduled(at_s=2, do=CreateTopic(name="more", flow=FlowSettings(max_messages=3)))
+DONE = Scheduled(at_s=2, do=CreateTopic(name="more", flow=FlowConfig(max_messages=3)))
 WRITTEN = [
     "  # What was done by hand, in the order in which it was done.",
     "  - at_s: 2",

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 import resources
 from broker_core.errors import BrokerError
+from broker_core.flow.config import FlowConfig
 from broker_core.messages import Message
-from broker_core.operations.topics import FlowSettings, LogSettings
+from broker_core.operations.topics import LogSettings
 from broker_core.simulation import Simulation, load_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import DuplicateClient, RemoveClient, SetProducerRate
@@ -329,7 +330,7 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
     config = session.simulation.broker.topics.config("orders")
     for action in (
         MoveConsumer("reader-1", "billers"),
-        SetFlow(topic="bills", flow=FlowSettings(max_messages=3, policy="reject")),
+        SetFlow(topic="bills", flow=FlowConfig(max_messages=3, policy="reject")),
         ConfigureTopic(topic="orders", log=LogSettings(retention_ms=1_000, segment_bytes=4_096)),
     ):
         session.undo(session.do(action))
