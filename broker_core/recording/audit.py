@@ -291,6 +291,7 @@ class Audit:
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
+        """All of them by name."""
         return {name: getattr(self, name)() for name in VERDICTS}
 
     def __repr__(self) -> str:

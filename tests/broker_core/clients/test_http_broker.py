@@ -174,7 +174,7 @@ ASKED: list[Request[Any]] = [
     KickMember(group="nobody", client="none"),
     HoldMember(group="nobody", client="none"),
     ReleaseMember(group="nobody", client="none"),
-    BeginFault(effect="delay", api="Nothing"),
+    BeginFault(effect="drop", name="a b"),
     DeleteQueue(queue="mail"),
     DeleteQueue(queue="nothing"),
     DeleteTopic(topic="orders"),

@@ -44,7 +44,7 @@ def test_what_does_not_go_together_is_said_in_a_sentence(call):
         ({"effect": "bandwidth"}, "effect bandwidth needs bytes_per_s"),
     ):
         answer = call("POST", "/v1/faults", body)
-        assert answer.status == 409 and told in answer.json["message"], answer
+        assert answer.status == 422 and told in answer.json["message"], answer
     assert call("DELETE", "/v1/faults/nothing").status == 409
     answer = call("POST", "/v1/faults", {"effect": "dely"})
     assert answer.status == 422
