@@ -734,6 +734,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ganze Höhe</translation>
   </message>
   <message>
+   <source>All of them by name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>All partitions</source>
    <translation>Alle Partitionen</translation>
   </message>
