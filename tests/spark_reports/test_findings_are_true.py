@@ -159,12 +159,12 @@ class Truth:
         )
         assert older >= number(found[2]) > 0
 
-    @why(r"(\S+) fell ([\d,]+) messages? behind on (?:one partition, )?(\S+)/(\d+)")
+    @why(r"(\S+) fell (?:at most )?([\d,]+) messages? behind on (?:one partition, )?(\S+)/(\d+)")
     def fell_behind(self, found: re.Match[str], finding: Finding) -> None:
         assert finding.time_ns is not None
         then = self.at(finding.time_ns if finding.time_ns < self.end_ns else None)
         assert then.lag(found[1], found[3], int(found[4])) == number(found[2])
-        left = re.search(r"At the end the group was ([\d,]+) messages? behind", finding.detail)
+        left = re.search(r"At the end the group was (?:at most )?([\d,]+) messages? behind", finding.detail)
         assert (self.all.group_lag(found[1]) or 0) == (number(left[1]) if left else 0)
         waited = re.search(r"Nobody read the partition for (.+) before", finding.why)
         if waited:
@@ -265,7 +265,7 @@ class Truth:
     def cannot_grow(self, found: re.Match[str], finding: Finding) -> None:
         group = self.all.groups[found[1]]
         assert len(self.all.read_by(found[1])) == int(found[2]) and len(group.members) >= int(found[3])
-        left = re.search(r"was ([\d,]+) messages? behind", finding.detail)
+        left = re.search(r"was (?:at most )?([\d,]+) messages? behind", finding.detail)
         assert left and self.all.group_lag(found[1]) == number(left[1])
 
     @why(r"([\d,]+) messages? w(?:as|ere) deleted before (\S+) got (?:it|them)")
