@@ -32,6 +32,7 @@ from app.environment.system_libraries import (  # noqa: E402 - one table for set
 
 VENV = ROOT / ".venv"
 STAMP = VENV / ".brokerscope-installed"
+PACKAGES = ("app", "broker_core", "resources", "spark_reports", "widgets")
 INPUTS = (ROOT / "pyproject.toml", ROOT / ".ci" / "constraints.txt")
 
 NO_DISPLAY = (
@@ -141,6 +142,7 @@ def install_packages() -> None:
     install += [] if sys.stdout.isatty() else ["--quiet"]  # a person wants to see that it goes on
     install += ["-c", str(INPUTS[1]), "-e", f"{ROOT}[all,dev]"]
     run(install, "Could not install the Python packages; is the network there? Calling make again goes on.")
+    run([str(python), "-m", "compileall", "-q", *PACKAGES], "Could not compile the program.")
     unfinished = STAMP.with_suffix(".new")
     unfinished.write_text(wanted)
     unfinished.replace(STAMP)

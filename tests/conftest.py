@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 # Before anything imports Qt: tests open no windows on the screen of whoever runs them.
@@ -62,6 +64,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture, mark in (("open_workbench", "window"), ("spark", "spark")):
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """After a checkout the asserts of all tests are rewritten once, and not by every worker at the same time."""
+    sources = [path for path in Path(__file__).parent.rglob("*.py") if path.name.startswith("test_")]
+    if sys.dont_write_bytecode or sum(not _rewritten(path) for path in sources) < 100:
+        return
+    command = [sys.executable, "-m", "pytest", "-qq", "--collect-only", "-p", "no:cacheprovider"]
+    halves = (["tests/broker_core"], ["tests", "--ignore", "tests/broker_core"])
+    started = [subprocess.Popen([*command, *half], cwd=config.rootpath, stdout=subprocess.DEVNULL) for half in halves]
+    for process in started:
+        process.wait()
+
+
+def _rewritten(path: Path) -> bool:
+    return any((path.parent / "__pycache__").glob(f"{path.stem}.*-pytest-*.pyc"))
 
 
 def pytest_collection_finish() -> None:
