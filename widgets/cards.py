@@ -184,7 +184,7 @@ class RebalanceCard(QFrame):
         self.more = QToolButton(self)
         self.more.setCheckable(True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.more.setIconSize(QSize(14, 14))
+        self.more.setIconSize(QSize(px(14), px(14)))
         self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 2px 6px 2px 0; background: transparent; }")
         self.more.toggled.connect(lambda _on: self._show_rows())
         head = QHBoxLayout()
@@ -248,7 +248,7 @@ class RebalanceCard(QFrame):
         if self._facts is None:
             return
         style, theme = state_style(self._facts.state), current_theme()
-        self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), 16, self.devicePixelRatioF()))
+        self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), px(16), self.devicePixelRatioF()))
         self._icon.setToolTip(style.word)
         self._show_rows()
 

@@ -13,7 +13,7 @@ from widgets.theme import px
 # The panel opens at a height that shows so many rows of a table, with its title, header and scroll bar.
 ROWS_AT_FIRST = 10
 TITLE_AND_HEADER = 92
-LEAST_CANVAS, LEAST_PANEL = (320, 160), (300, 180)
+LEAST_CANVAS, LEAST_PANEL = (320, 160), (300, Panel.least_height)
 _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
@@ -27,6 +27,27 @@ class PanelArea(QStackedWidget):
         super().__init__(parent)
         self._pressed: QPoint | None = None
         self._carrying = False
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._show_focused)
+
+    @property
+    def least_height(self) -> int:
+        """Of the panel in front, in pixels."""
+        panel = self.currentWidget()
+        return px(panel.least_height) if isinstance(panel, Panel) else 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """With little height, the rows of a panel come before the further lines of its title."""
+        for panel in self.findChildren(Panel):
+            panel.title_row.set_short(self.height() < px(LEAST_PANEL[1]))
+        super().resizeEvent(event)
+
+    def _show_focused(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """What the Tab key has come to is in sight."""
+        panel = self.currentWidget()
+        if isinstance(panel, Panel) and now is not None and now.parentWidget() is panel and now.x() >= panel.width():
+            panel.title_row.unfold(True)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         panel = self.currentWidget()
@@ -53,6 +74,10 @@ class _PanelFrame(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.fill()
+
+    def fill(self) -> None:
+        """The panel takes the room, and its minimum at least."""
         if (area := self.widget()) is not None:
             area.resize(self.viewport().size().expandedTo(area.minimumSize()))
 
@@ -79,6 +104,7 @@ class Centre(QSplitter):
             self.addWidget(part)
         self.setChildrenCollapsible(False)
         self.splitterMoved.connect(lambda _at, _place: self._note())
+        area.currentChanged.connect(lambda _place: self.settle())
         area.carried.connect(self._show_target)
         area.dropped.connect(self._drop)
         self._frame.hide()
@@ -124,10 +150,11 @@ class Centre(QSplitter):
         whole, beside = self._length - self.handleWidth(), self.is_beside
         self._frame.setMaximumHeight(_NO_LIMIT if beside or self._maximised else max(px(40), whole // 2))
         self._frame.setMinimumHeight(min(px(LEAST_PANEL[1]), self._frame.maximumHeight()))
-        self._area.setMinimumSize(LEAST_PANEL[0] // 2, px(LEAST_PANEL[1]))
+        self._area.setMinimumSize(LEAST_PANEL[0] // 2, self._area.least_height)
         at_first = whole // 2 if beside else px(TITLE_AND_HEADER) + ROWS_AT_FIRST * px(ROW_HEIGHT)
         wanted = self._wanted[beside] or at_first
         self.setSizes([max(1, whole - wanted), wanted])
+        self._frame.fill()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The panel stays as high as it was, while that is not more than half."""

@@ -36,6 +36,8 @@ from widgets.window_layout import Shares, WindowLayout
 LAYOUT_VERSION = 3
 # The first time, the navigator is folded below this width: the canvas needs the room more.
 NAVIGATOR_FROM_WIDTH = 1500
+# In pixels of the design: in a window that is lower, type is so large that a panel needs the room of the timeline.
+TIMELINE_FROM_HEIGHT = 500
 LEAST_SIZE = (960, 640)
 NAVIGATOR_WIDTH, RIGHT_WIDTH = 236, 300
 
@@ -98,7 +100,7 @@ class MainWindow(QMainWindow):
         self.tabs.openWanted.connect(self.toggle_bottom)
         self.tabs.maximiseWanted.connect(self.maximise)
         self.tabs.besideWanted.connect(self.put_beside)
-        self._focused = self._maximised = self._shown_once = False
+        self._focused = self._maximised = self._shown_once = self._short = False
         self._kept: WindowLayout | None = None
         self._compose()
         self.set_menus(menus)
@@ -385,10 +387,20 @@ class MainWindow(QMainWindow):
             self.set_layout(self._kept)
         else:
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
+            self._fold_timeline()
+
+    def _fold_timeline(self) -> None:
+        """Type that has become large folds the timeline, and opens it as it becomes small."""
+        short = self.height() < px(TIMELINE_FROM_HEIGHT)
+        if short is not self._short:
+            self._short = short
+            self.timeline.set_open(not short)
+            self._settle()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.StyleChange and getattr(self, "_shown_once", False):
+            self._fold_timeline()
             self._settle()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -59,12 +59,12 @@ class RateTable(TableModel[RateRow]):
     def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
         self._rates = rates
         columns: tuple[Column[RateRow], ...] = (
-            Column("Name", lambda row: row.name, (112, 3)),
+            Column("Name", lambda row: row.name, (100, 3)),
             Column("Kind", lambda row: tr(row.kind), (84, 1, 3)),
             number_column(
                 "Messages/s",
                 lambda row: row.per_s,
-                (88,),
+                (84,),
                 shown=per_second,
                 about="Published to a topic, published by a producer, delivered to a consumer or worker: "
                 "the mean of 2 s.",
@@ -78,7 +78,7 @@ class RateTable(TableModel[RateRow]):
             Column(
                 "Behind",
                 _behind,
-                (104, 1),
+                (132, 1),
                 "number",
                 sort=lambda row: (row.behind_ns or 0, row.behind or 0),
                 about="Messages waiting for this consumer, and how long the oldest has waited.",

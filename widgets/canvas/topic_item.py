@@ -238,7 +238,7 @@ class TopicItem(BoxItem):
         titles = short_names([group.group for group in groups[: shape.chips]])
         for at, title in enumerate(titles):
             where = self._group_title(at)
-            short = next((part for part in (title, title[:2]) if width_of(part, tiny) <= where.width()), title[:1])
+            short = next((part for part in (title, title[:2]) if width_of(part, tiny) <= CHIP_PITCH - 2), title[:1])
             write_centred(painter, where, short, tiny, theme.muted)
 
     def _group_title(self, at: int) -> QRectF:

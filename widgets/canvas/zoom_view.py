@@ -127,11 +127,15 @@ class ZoomView(QGraphicsView):
             bar.setValue(round(at * self.zoom))
 
     def _place(self) -> None:
-        """What fits into the whole room is in the middle of that, also while only a part of it is seen."""
+        """What fits into the whole room is in the middle of that, also while only a part of it is seen.
+
+        A scroll bar stands on the margin of the contents: else one bar would bring the other.
+        """
         bounds, room, zoom = self._bounds, self.whole_room(), self.zoom
+        margin = self.verticalScrollBar().sizeHint().width() / zoom
         left = min(bounds.x, bounds.centre_x - room.width() / zoom / 2)
         top = min(bounds.y, bounds.centre_y - room.height() / zoom / 2)
-        self.setSceneRect(QRectF(QPointF(left, top), QPointF(bounds.right, bounds.bottom)))
+        self.setSceneRect(QRectF(QPointF(left, top), QPointF(bounds.right - margin, bounds.bottom - margin)))
 
     def zoom_in(self) -> None:
         self._follows = False

@@ -150,13 +150,13 @@ class ChipDelegate(CellDelegate):
         if hue is None or letter is None:
             self.text(painter, inner, str(index.data() or ""), theme.muted)
             return
-        width = 18.0 if len(letter) < 2 else 24.0
+        width, height = px(18 if len(letter) < 2 else 24), px(18)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        draw_badge(painter, QRectF(inner.x(), inner.center().y() - 9, width, 18), hue, letter, theme)
+        draw_badge(painter, QRectF(inner.x(), inner.center().y() - height / 2, width, height), hue, letter, theme)
         self.text(painter, inner.adjusted(width + 7, 0, 0, 0), str(index.data() or ""), theme.text)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return super().sizeHint(option, index) + QSize(32, 0)
+        return super().sizeHint(option, index) + QSize(px(25) + 7, 0)
 
 
 class StateDelegate(CellDelegate):
@@ -171,14 +171,13 @@ class StateDelegate(CellDelegate):
             return
         style = state_style(word)
         colour = theme.colour(style.token)
-        scale = painter.device().devicePixelRatioF()
-        painter.drawPixmap(
-            QPointF(inner.x(), round(inner.center().y() - 8)), icon_pixmap(style.icon, colour, 16, scale)
-        )
-        self.text(painter, inner.adjusted(22, 0, 0, 0), style.word, colour)
+        size = px(16)
+        sign = icon_pixmap(style.icon, colour, size, painter.device().devicePixelRatioF())
+        painter.drawPixmap(QPointF(inner.x(), round(inner.center().y() - size / 2)), sign)
+        self.text(painter, inner.adjusted(size + 6, 0, 0, 0), style.word, colour)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return super().sizeHint(option, index) + QSize(24, 0)
+        return super().sizeHint(option, index) + QSize(px(16) + 8, 0)
 
 
 class CountdownDelegate(CellDelegate):

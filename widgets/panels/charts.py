@@ -104,7 +104,7 @@ class ChartsPanel(Panel):
         self._charts: dict[str, Chart] = {}
         self.rates_table = RowTable(rates, self)
         self.rates_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.rates_table.setMinimumWidth(320)
+        self.rates_table.setMinimumWidth(336)
         self.rates_table.setAccessibleName(tr("Rates of now"))
         self._area = ChartGrid(self)
         scroll = QScrollArea(self)

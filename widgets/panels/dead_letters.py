@@ -235,7 +235,8 @@ class DeadLettersPanel(TablePanel):
     def body(self) -> QWidget:
         self.causes.setAccessibleName(tr("Causes"))
         self.causes.setMinimumWidth(110)
-        self.causes.setItemDelegate(CauseDelegate(self.causes))
+        self._cause_delegate = CauseDelegate(self.causes)
+        self.causes.setItemDelegate(self._cause_delegate)
         self.causes.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.causes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for part, stretch in ((self.causes, 0), (self.table, 1), (self.details, 0)):
@@ -249,6 +250,10 @@ class DeadLettersPanel(TablePanel):
             self.redriven.setAccessibleName(tr("Redriven"))
             self._views.addWidget(self.redriven)
         return self._views
+
+    def restyle(self) -> None:
+        super().restyle()
+        self._cause_delegate.restyle()
 
     def _add_view_switch(self) -> None:
         self.redriven_button.setText(tr("Redriven"))

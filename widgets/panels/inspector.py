@@ -15,7 +15,7 @@ from widgets.panels.life_path import LifePath, LifeStep
 from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.payload import PayloadView
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
-from widgets.theme import current_theme, state_style
+from widgets.theme import current_theme, px, state_style
 
 PAYLOAD_HEIGHT = 190
 MOMENT = "at:"
@@ -188,7 +188,7 @@ class InspectorPanel(Panel):
         if state:
             style = state_style(state)
             colour = current_theme().colour(style.token)
-            self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
+            self._icon.setPixmap(icon_pixmap(style.icon, colour, px(16), self.devicePixelRatioF()))
             self._state.setText(style.word)
             self._state.setStyleSheet(f"color: {colour};")
 

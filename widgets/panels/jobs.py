@@ -22,7 +22,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel, PanelInfo
-from widgets.theme import current_theme, state_style
+from widgets.theme import current_theme, px, state_style
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class JobRow(QFrame):
             return
         style = state_style(self._facts.state)
         colour = current_theme().colour(style.token)
-        self._icon.setPixmap(icon_pixmap(style.icon, colour, 16, self.devicePixelRatioF()))
+        self._icon.setPixmap(icon_pixmap(style.icon, colour, px(16), self.devicePixelRatioF()))
         self._state.setText(style.word)
         self._state.setStyleSheet(f"color: {colour};")
 

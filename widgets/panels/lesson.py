@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from widgets.bytes_text import contained
 from widgets.facts import let_wrap, plain_label, set_plain_tip, set_role
+from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.panel import Panel, PanelInfo
@@ -137,7 +138,6 @@ class StepRow(QFrame):
         self.more.setAutoRaise(True)
         self.more.setCheckable(True)
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.more.setIconSize(QSize(14, 14))
         self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 1px; background: transparent; }")
         self.more.clicked.connect(self._toggle)
         texts = QVBoxLayout()
@@ -185,8 +185,9 @@ class StepRow(QFrame):
             if facts.earlier
             else ("idle", theme.disabled)
         )
-        self._icon.setPixmap(icon_pixmap(name, colour, 16, self.devicePixelRatioF()))
+        self._icon.setPixmap(icon_pixmap(name, colour, px(16), self.devicePixelRatioF()))
         set_role(self.text, "heading" if facts.current else "muted" if facts.done else "")
+        self.more.setIconSize(QSize(px(14), px(14)))
         self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right", theme))
         words = tr("Hide what was seen") if self.more.isChecked() else tr("What was seen")
         self.more.setToolTip(words)
@@ -217,16 +218,10 @@ class LessonPanel(Panel):
         self._reveal.setSingleShot(True)
         self._reveal.timeout.connect(self._show_current)
         self._last = 0  # the step of which is shown what was seen
-        self._over = QToolButton(self)
-        self._over.setAutoRaise(True)
-        self._over.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._over.setToolTip(tr("Start the lesson over"))
-        self._over.setAccessibleName(tr("Start the lesson over"))
+        self._over = FoldButton("restart", tr("Start the lesson over"), self)
         self._over.clicked.connect(self.startOverWanted)
-        self.fold = QToolButton(self)
-        self.fold.setAutoRaise(True)
+        self.fold = FoldButton("chevron-up", "", self)
         self.fold.setCheckable(True)
-        self.fold.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.fold.clicked.connect(self._fold)
         self.title_row.addWidget(self._over)
         self.title_row.addWidget(self.fold)
@@ -394,12 +389,8 @@ class LessonPanel(Panel):
         super().restyle()
         if not hasattr(self, "_rows"):
             return
-        theme = current_theme()
-        self._over.setIcon(icon("restart", theme))
-        self.fold.setIcon(icon("chevron-down" if self.fold.isChecked() else "chevron-up", theme))
         words = tr("Unfold the lesson") if self.fold.isChecked() else tr("Fold the lesson")
-        self.fold.setToolTip(words)
-        self.fold.setAccessibleName(words)
+        self.fold.set_sign("chevron-down" if self.fold.isChecked() else "chevron-up", words)
         for row in self._rows:
             row.restyle()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -22,13 +22,42 @@ from PySide6.QtWidgets import (
 
 from widgets.facts import mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
+from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, px
 
 
 class TitleRow(QHBoxLayout):
-    """One line while there is room for it, as any row; else lines from the left, each as full as it can be."""
+    """One line while there is room for it, as any row; else lines from the left, each as full as it can be.
+
+    `fold`, which is no item of the row, stands at the end of the first line where the panel is `short`: all lines, or
+    the first alone.
+    """
+
+    def __init__(self, fold: FoldButton) -> None:
+        super().__init__()
+        self.fold = fold
+        self.short = self._unfolded = False
+        fold.clicked.connect(lambda: self.unfold(not self._unfolded))
+        self.unfold(False)
+
+    @property
+    def folded(self) -> bool:
+        """Whether only the first of its lines is shown."""
+        return self.short and not self._unfolded
+
+    def set_short(self, on: bool) -> None:
+        """The panel has little height; or not, and all lines are shown."""
+        if on != self.short:
+            self.short = on
+            self.unfold(False)
+
+    def unfold(self, on: bool) -> None:
+        """Show all lines of a short panel, or the first alone."""
+        self._unfolded = on
+        self.fold.set_sign("chevron-up" if on else "chevron-down", tr("One line") if on else tr("All of this line"))
+        self.update()
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -40,7 +69,7 @@ class TitleRow(QHBoxLayout):
     def heightForWidth(self, width: int) -> int:
         if width >= super().minimumSize().width():
             return super().sizeHint().height()
-        lines = self._lines(width)
+        lines = self._lines(width)[: 1 if self.folded else None]
         margins = self.contentsMargins()
         heights = sum(max(item.sizeHint().height() for item in line) for line in lines)
         return margins.top() + margins.bottom() + heights + self.spacing() * (len(lines) - 1)
@@ -52,23 +81,37 @@ class TitleRow(QHBoxLayout):
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        if rect.width() >= super().minimumSize().width():
+        several = rect.width() < super().minimumSize().width()
+        self.fold.setVisible(several and self.short)
+        if not several:
             return
         margins = self.contentsMargins()
         y, right = rect.y() + margins.top(), rect.right() + 1 - margins.right()
-        for line in self._lines(rect.width()):
+        for number, line in enumerate(self._lines(rect.width())):
+            if number and self.folded:
+                for item in line:  # no layout may place anything above its widget
+                    item.setGeometry(QRect(rect.topRight() + QPoint(1, 0), item.sizeHint()))
+                continue
             x, height = rect.x() + margins.left(), max(item.sizeHint().height() for item in line)
-            left = right - x - sum(_width(item) for item in line) - self.spacing() * (len(line) - 1)
+            used = sum(_width(item) for item in line) + self.spacing() * (len(line) - 1)
+            left = right - x - self._kept(number) - used
             for item in line:
                 wide = min(_width(item) + (left if item is line[-1] and self._grows(item) else 0), right - x)
                 own = min(item.sizeHint().height(), height)
                 item.setGeometry(QRect(x, y + (height - own) // 2, wide, own))
                 x += wide + self.spacing()
+            if not number:
+                size = self.fold.sizeHint()
+                self.fold.setGeometry(QRect(QPoint(right - size.width(), y + (height - size.height()) // 2), size))
             y += height + self.spacing()
 
     @staticmethod
     def _grows(item: QLayoutItem) -> bool:
         return bool(item.expandingDirections() & Qt.Orientation.Horizontal)
+
+    def _kept(self, line: int) -> int:
+        """Pixels at the end of a line that are the button's."""
+        return self.spacing() + self.fold.sizeHint().width() if self.short and not line else 0
 
     def _shown(self) -> list[QLayoutItem]:
         items = [self.itemAt(place) for place in range(self.count())]
@@ -79,7 +122,7 @@ class TitleRow(QHBoxLayout):
         room, used = width - margins.left() - margins.right(), 0
         lines: list[list[QLayoutItem]] = []
         for item in self._shown():
-            if lines and used + self.spacing() + _width(item) <= room:
+            if lines and used + self.spacing() + _width(item) <= room - self._kept(len(lines) - 1):
                 lines[-1].append(item)
                 used += self.spacing() + _width(item)
             else:
@@ -90,13 +133,6 @@ class TitleRow(QHBoxLayout):
 
 def _width(item: QLayoutItem) -> int:
     return min(item.sizeHint().width(), item.maximumSize().width())
-
-
-FILTER_DELAY_MS = 120
-ROOM_FOR_ICON = 92
-ROOM_FOR_HOW = 54
-# Below this width, two parts of a panel stand one above the other.
-NARROW = 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +254,8 @@ class Panel(QWidget):
     """
 
     info: ClassVar[PanelInfo]
+    #: In pixels of the design; with less room it is scrolled as a whole.
+    least_height: ClassVar[int] = 180
     filterChanged = Signal(str)
     filterSaved = Signal(str, str)
     filterDeleted = Signal(str)
@@ -231,7 +269,7 @@ class Panel(QWidget):
         self._filter_text = ""
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
-        self.title_row = TitleRow()
+        self.title_row = TitleRow(FoldButton("chevron-down", "", self))
         self.title_row.setContentsMargins(8, 4, 8, 4)
         self.title_row.setSpacing(8)
         self.title_row.addWidget(self._title)
@@ -381,6 +419,7 @@ class Panel(QWidget):
         """Put the cursor into the filter; False where there is none."""
         if self.filter_field is None:
             return False
+        self.title_row.unfold(True)
         self.filter_field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter_field.selectAll()
         return True

@@ -14,7 +14,7 @@ from widgets.icons import icon_pixmap
 from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import TablePanel
-from widgets.theme import current_theme
+from widgets.theme import current_theme, px
 
 _LEVELS = {
     "bad": ("failure", "crashed"),
@@ -123,7 +123,7 @@ class ReportPanel(TablePanel):
         token, name = _LEVELS.get(finding.level, ("idle", "info"))
         card = QFrame(self._inner)
         sign = QLabel(card)
-        sign.setPixmap(icon_pixmap(name, current_theme().colour(token), 16, self.devicePixelRatioF()))
+        sign.setPixmap(icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
         sign.setAlignment(Qt.AlignmentFlag.AlignTop)
         headline, detail = plain_label(finding.headline, "heading", card), plain_label(finding.detail, "muted", card)
         advice = plain_label(tr("What to do: {advice}", advice=finding.advice), "", card)

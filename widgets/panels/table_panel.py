@@ -224,6 +224,8 @@ class TablePanel(Panel):
     double click.
     """
 
+    least_height = 84
+
     currentChanged = Signal(object)
     selectionChanged = Signal(int)
     contextMenuRequested = Signal(object, QPoint)

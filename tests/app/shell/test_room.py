@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -14,6 +14,9 @@ from app.environment.paths import find_scenario
 from app.shell.workbench import Workbench
 from tests.app.one_window import end
 from widgets.main_window import MainWindow
+from widgets.panels.cell_painter import ROW_HEIGHT
+from widgets.panels.messages import MessagesPanel
+from widgets.theme import px
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +184,44 @@ def test_with_type_twice_as_large_nothing_essential_vanishes(workbench: Workbenc
         workbench.appearance.choose_scale(1.0)
         show(workbench)
     assert not toolbar.more.menu().actions() and not window.tabs.more.isVisible()
+
+
+def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, window: MainWindow) -> None:
+    panel = window.tab(MessagesPanel)
+    try:
+        workbench.appearance.choose_scale(2.0)
+        assert not window.timeline.is_open, "its lanes wait for room"
+        click(workbench, window.tabs.tab("messages"))
+        settled(workbench)
+        table, row = panel.table, panel.table.rowHeight(0)
+        assert panel.model.rowCount() > 5 and row == px(ROW_HEIGHT)
+        assert table.viewport().visibleRegion().boundingRect().height() >= row
+        title = panel.title_row
+        assert title.fold.isVisible() and panel.title_height < 2 * row
+        assert not panel.produce.visibleRegion().boundingRect().height(), "which comes with the other lines"
+        click(workbench, title.fold)
+        assert panel.rect().contains(panel.produce.geometry()) and panel.title_height > 2 * row
+        click(workbench, title.fold)
+        assert panel.focus_filter() and panel.filter_field is not None
+        settled(workbench)
+        assert panel.rect().contains(panel.filter_field.geometry()), "whatever has the focus is in sight"
+    finally:
+        workbench.appearance.choose_scale(1.0)
+        show(workbench)
+    assert window.timeline.is_open and not panel.title_row.fold.isVisible()
+
+
+def settled(workbench: Workbench) -> None:
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+    show(workbench)
+
+
+def test_one_scroll_bar_of_the_canvas_does_not_bring_the_other(workbench: Workbench, window: MainWindow) -> None:
+    canvas = workbench.canvas
+    across, down = canvas.horizontalScrollBar(), canvas.verticalScrollBar()
+    assert not across.maximum() and not down.maximum()
+    click(workbench, window.tabs.tab("messages"))
+    assert down.maximum() and not across.maximum()
 
 
 def test_a_title_row_goes_on_below_where_it_does_not_fit(workbench: Workbench, window: MainWindow) -> None:
