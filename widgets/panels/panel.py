@@ -27,6 +27,12 @@ from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, px
 
+FILTER_DELAY_MS = 120
+ROOM_FOR_ICON = 92
+ROOM_FOR_HOW = 54
+# Below this width, two parts of a panel stand one above the other.
+NARROW = 640
+
 
 class TitleRow(QHBoxLayout):
     """One line while there is room for it, as any row; else lines from the left, each as full as it can be.
