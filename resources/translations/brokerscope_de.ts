@@ -738,6 +738,10 @@ Wanduhrzeit {wall}</translation>
    <translation type="unfinished" />
   </message>
   <message>
+   <source>All of this line</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>All partitions</source>
    <translation>Alle Partitionen</translation>
   </message>
@@ -4176,6 +4180,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>One file that anybody can open and scrub in a browser.</source>
    <translation>Eine Datei, die alle im Browser öffnen und durchfahren können.</translation>
+  </message>
+  <message>
+   <source>One line</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>One of my own actions.</source>
