@@ -33,9 +33,8 @@ from broker_core.simulation.actions.clients import (
     SetProducerRate,
 )
 from broker_core.simulation.arrivals import RateArrivals
+from broker_core.simulation.describe_client import ClientSettings, DescribeClient
 from broker_core.simulation.durations import Duration
-from broker_core.simulation.producer import ProducerActor
-from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import tr
 from widgets.panels.backpressure import BackpressurePanel
@@ -277,12 +276,12 @@ class ClientHandlers(Handlers):
         )
         if dialog is not None:
 
-            def query(simulation: Simulation) -> float | None:
-                found = simulation.actors.get(chosen)
-                return found.rate_per_s if isinstance(found, ProducerActor) else None
+            def fill(found: ClientSettings) -> None:
+                if found.rate_per_s is not None:
+                    dialog.set_values({"rate": found.rate_per_s})
 
             self._answers.drop()
-            self._answers.ask(query, lambda rate: dialog.set_values({"rate": rate}) if rate is not None else None)
+            self._answers.ask(DescribeClient(client=chosen), fill)
 
     def ask_processing(self, client: str) -> None:
         dialog = open_form(
@@ -295,16 +294,12 @@ class ClientHandlers(Handlers):
         )
         if dialog is not None:
 
-            def query(simulation: Simulation) -> Duration | None:
-                found = simulation.actors.get(client)
-                return None if found is None else found.takes
-
-            def fill(usual: Duration | None) -> None:
-                if usual is not None:
-                    dialog.set_values({"kind": usual.kind, "mean_ms": usual.mean_ms})
+            def fill(found: ClientSettings) -> None:
+                if found.takes is not None:
+                    dialog.set_values({"kind": found.takes.kind, "mean_ms": found.takes.mean_ms})
 
             self._answers.drop()
-            self._answers.ask(query, fill)
+            self._answers.ask(DescribeClient(client=client), fill)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QMessageBox
@@ -12,17 +13,18 @@ from app.commands.redrive_jobs import Redrives
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.filters.parsing import help_rows
-from app.presenters.dead_letter_sync import DeadLetterSync, offsets_of
+from app.presenters.dead_letter_sync import DeadLetterSync
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.redriven import place_of
 from app.sessions.history.redrives import RedrivenMessage
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import quoted
-from broker_core.queues.dead_letters import RedrivePreview
+from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, ReadDeadLetters
+from broker_core.operations.dead_letters import Redrive as RedriveRequest
+from broker_core.operations.dead_letters import Redriven
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
-from broker_core.simulation.simulation import Simulation
-from broker_core.snapshots import DeadLetterView
 from widgets.dialogs.message_form import EditDeadLetterDialog, MessageText
 from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.formats import plain_text
@@ -119,11 +121,11 @@ class DeadLetterHandlers(Handlers):
             return
         queue, offset = str(key[0]), int(key[1])
 
-        def answered(letter: DeadLetterView) -> None:
-            if self._panel.current_key() == key:
-                self._panel.set_details(dead_letter_facts(letter, self._context.views.times))
+        def answered(found: DeadLetterPage) -> None:
+            if found.letters and self._panel.current_key() == key:
+                self._panel.set_details(dead_letter_facts(found.letters[0], self._context.views.times))
 
-        self._answers.ask(lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset), answered)
+        self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered)
 
     def update(self) -> None:
         """Ask for dead letters beyond those of the snapshot, while the panel is visible and shows the present."""
@@ -162,11 +164,19 @@ class DeadLetterHandlers(Handlers):
         dialog = RedriveDialog(len(keys), self._context.window)
         dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
         tried = _by_queue(keys[:TRIED])
-        self._answers.ask(
-            lambda simulation: [(queue, _preview(simulation, queue, offsets)) for queue, offsets in tried.items()],
-            lambda found: dialog.set_outcome(outcome_of(found, max(0, len(keys) - TRIED))),
-            lambda why: dialog.set_outcome(Outcome(0, len(keys), [why])),
-        )
+        found: dict[str, Redriven] = {}
+
+        def answered(queue: str, outcome: Redriven) -> None:
+            found[queue] = outcome
+            if len(found) == len(tried):
+                dialog.set_outcome(outcome_of([(each, found[each]) for each in tried], max(0, len(keys) - TRIED)))
+
+        for queue, offsets in tried.items():
+            self._answers.ask(
+                RedriveRequest(queue=queue, offsets=list(offsets), dry_run=True),
+                partial(answered, queue),
+                lambda why: dialog.set_outcome(Outcome(0, len(keys), [why])),
+            )
         dialog.open()
         return dialog
 
@@ -177,18 +187,18 @@ class DeadLetterHandlers(Handlers):
             return
         queue, offset = str(key[0]), int(key[1])
 
-        def answered(letter: DeadLetterView) -> None:
+        def answered(found: DeadLetterPage) -> None:
+            if not found.letters:
+                self._context.show_message(str(BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{offset} of {queue}")))
+                return
+            (letter,) = found.letters
             origin = f"{letter.origin_topic}/{letter.origin_partition}"
             dialog = EditDeadLetterDialog(letter.cause, origin, self._context.window)
             dialog.form.set_message(letter.value, letter.key, letter.headers)
             dialog.editRequested.connect(lambda text, redrive: self._edit(queue, offset, text, redrive))
             dialog.open()
 
-        self._answers.ask(
-            lambda simulation: simulation.broker.queues.dead_letters(queue).get(offset),
-            answered,
-            self._context.show_message,
-        )
+        self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered, self._context.show_message)
 
     def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
         encoding = "base64" if text.encoding == "base64" else "utf-8"
@@ -299,8 +309,8 @@ class DeadLetterHandlers(Handlers):
 
     def _redrive_queue(self, queue: str) -> None:
         self._answers.ask(
-            lambda simulation: offsets_of(simulation, queue),
-            lambda offsets: self._redrives.add({queue: tuple(offsets)}),
+            ListDeadOffsets(queue=queue),
+            lambda found: self._redrives.add({queue: tuple(found.offsets)}),
             self._context.show_message,
         )
 
@@ -317,28 +327,32 @@ def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
     return {queue: tuple(sorted(offsets)) for queue, offsets in by_queue.items()}
 
 
+<<<<<<< HEAD
 def _preview(simulation: Simulation, queue: str, offsets: Sequence[int]) -> RedrivePreview:
     return simulation.broker.queues.dead_letters(queue).preview(offsets)
 
 
 def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcome:
+=======
+def outcome_of(found: Sequence[tuple[str, Redriven]], more: int) -> Outcome:
+    """A dry run in lines."""
+>>>>>>> 707c3ef0 (The window asks with requests of the catalogue: messages, leases, dead letters and logs are browsed by /v1, too)
     lines = []
     going = refused = 0
     for queue, preview in found:
-        going += len(preview.redrivable)
+        going += len(preview.redriven)
         refused += len(preview.refused)
-        for one in preview.redrivable:
-            key = tr("no key") if one.message.key is None else plain_text(one.message.key, 30)
-            size = len(one.message.value or b"")
+        for one in preview.redriven:
+            key = tr("no key") if one.key is None else plain_text(one.key, 30)
             lines.append(
                 tr(
                     "{queue} {offset:,} -> {topic}, {key}, {size:,} bytes",
                     queue=queue,
                     offset=one.offset,
-                    topic=one.origin_topic,
+                    topic=one.to_topic,
                     key=key,
-                    size=size,
+                    size=one.size_bytes or 0,
                 )
             )
-        lines += [f"{queue} {one.offset:,}: {one.error}" for one in preview.refused]
+        lines += [f"{queue} {one.offset:,}: {one.message}" for one in preview.refused]
     return Outcome(going, refused, lines, more)

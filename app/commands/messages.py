@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
-from app.presenters.message_facts import Present, message_json, query_message
+from app.presenters.message_facts import message_json, request_of
 from app.sessions.history.life import Place, place_of
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
 from broker_core.messages import StoredMessage
+from broker_core.operations.browse import Present
 from broker_core.simulation.actions.topics import Produce
 from widgets.dialogs.produce import Produced, ProduceDialog
 from widgets.facts import Fact
@@ -115,9 +116,7 @@ class MessageHandlers(Handlers):
             if place == self._place:
                 self._show(present)
 
-        self._answers.ask(
-            lambda simulation: query_message(simulation, place), answered, lambda why: answered(Present(None, (), why))
-        )
+        self._answers.ask(request_of(place), answered, lambda why: answered(Present(why=why)))
 
     def _show(self, present: Present) -> None:
         message, details = present.message, self._panel.details

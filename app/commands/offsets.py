@@ -5,8 +5,9 @@ from __future__ import annotations
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, choices, group_names
 from app.commands.registry import Command
-from app.presenters.reset_review import reset_review, seek_review
+from app.presenters.reset_review import preview_of, reset_review, seek_preview, seek_review
 from app.sessions.queries import Answers
+from broker_core.errors import BrokerError
 from broker_core.groups.offset_reset import Target
 from broker_core.operations.groups import PartitionPlace
 from broker_core.simulation.actions.groups import ResetOffsets, Seek
@@ -75,6 +76,11 @@ class OffsetHandlers(Handlers):
         owned = any(member.partitions for group in self._context.controller.snapshot.groups for member in group.members)
         return "" if owned else tr("No consumer owns a partition now.")
 
+    @property
+    def _epoch_ms(self) -> int:
+        """The Unix time of session time 0."""
+        return round(self._context.controller.started_at.timestamp() * 1_000)
+
     # -- reset
 
     def ask_reset(self, group: str = "") -> None:
@@ -124,8 +130,8 @@ class OffsetHandlers(Handlers):
             action = _reset(values)
             now = context.controller.snapshot
             answers.ask(
-                lambda simulation: simulation.preview_reset(action),
-                lambda changes: dialog.set_review(reset_review(now, action, changes)),
+                preview_of(now, action, self._epoch_ms),
+                lambda found: dialog.set_review(reset_review(now, action, found.changes)),
                 lambda why: dialog.problem.setText(sentence(why)),
             )
 
@@ -172,13 +178,18 @@ class OffsetHandlers(Handlers):
             client, topic, partition = keys[values["place"]]
             return Seek(client, topic, partition, _target(values))
 
-        dialog.reviewWanted.connect(
-            lambda values: answers.ask(
-                lambda simulation: seek_review(simulation, made(values)),
-                dialog.set_review,
-                lambda why: dialog.problem.setText(sentence(why)),
-            )
-        )
+        def review(values: Values) -> None:
+            now, action = context.controller.snapshot, made(values)
+            try:
+                answers.ask(
+                    seek_preview(now, action, self._epoch_ms),
+                    lambda found: dialog.set_review(seek_review(now, action, found.changes)),
+                    lambda why: dialog.problem.setText(sentence(why)),
+                )
+            except BrokerError as error:
+                dialog.problem.setText(sentence(str(error)))
+
+        dialog.reviewWanted.connect(review)
         dialog.chosen.connect(lambda values: context.perform(made(values)))
         dialog.open()
 

@@ -4,59 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.sessions.queries import Answers, Asked
-from broker_core.errors import BrokerError
-from broker_core.simulation.simulation import Simulation
+from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, Offsets, ReadDeadLetters
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 
 PAGE = 400
-BUDGET_S = 0.0018
 PAGES_UNDER_WAY = 8
 PREVIEW_BYTES = 1_000
 SYNC_S = 1.0
 TELL_S = 1.0
-
-
-class DeadLetterPage(NamedTuple):
-    """Letters that were read, and how many of the offsets that were asked for they answer.
-
-    `sizes` has the true size of the values of which only the beginning is there, by offset.
-    """
-
-    letters: tuple[DeadLetterView, ...]
-    looked: int
-    sizes: dict[int, int]
-
-
-def offsets_of(simulation: Simulation, queue: str) -> list[int]:
-    """The offsets of all dead letters of `queue`, the oldest first."""
-    return list(simulation.broker.queues.dead_letters(queue).offsets(queue))
-
-
-def page_of(simulation: Simulation, queue: str, offsets: Sequence[int]) -> DeadLetterPage:
-    """As many of these letters as the time allows, with the beginning of their values only."""
-    dead_letters = simulation.broker.queues.dead_letters(queue)
-    found: list[DeadLetterView] = []
-    sizes: dict[int, int] = {}
-    began, looked = time.perf_counter(), 0
-    for offset in offsets:
-        if looked and time.perf_counter() - began > BUDGET_S:
-            break
-        looked += 1
-        try:
-            letter = dead_letters.get(offset)
-        except BrokerError:
-            continue  # redriven, purged or damaged since
-        if letter.value is not None and len(letter.value) > PREVIEW_BYTES:
-            sizes[offset] = len(letter.value)
-            letter = msgspec.structs.replace(letter, value=letter.value[:PREVIEW_BYTES])
-        found.append(letter)
-    return DeadLetterPage(tuple(found), looked, sizes)
 
 
 class _QueueSync:
@@ -124,7 +83,8 @@ class DeadLetterSync(QObject):
                 self._ask_offsets(queue.name, kept, signature)
 
     def _ask_offsets(self, queue: str, kept: _QueueSync, signature: tuple[int, ...]) -> None:
-        def answered(offsets: list[int]) -> None:
+        def answered(found: Offsets) -> None:
+            offsets = found.offsets
             kept.asking = False
             kept.signature, kept.synced_s = signature, time.perf_counter()
             kept.live = tuple(offsets)
@@ -141,7 +101,7 @@ class DeadLetterSync(QObject):
             kept.asking = False
             kept.synced_s = time.perf_counter()
 
-        self._answers.ask(lambda simulation: offsets_of(simulation, queue), answered, failed)
+        self._answers.ask(ListDeadOffsets(queue=queue), answered, failed)
 
     def _fetch(self, queue: str, kept: _QueueSync) -> None:
         while kept.missing and kept.under_way < PAGES_UNDER_WAY:
@@ -162,7 +122,8 @@ class DeadLetterSync(QObject):
         def failed(_sentence: str) -> None:
             kept.under_way -= 1
 
-        self._answers.ask(lambda simulation: page_of(simulation, queue, wanted), answered, failed)
+        request = ReadDeadLetters(queue=queue, offsets=wanted, most_bytes=PREVIEW_BYTES)
+        self._answers.ask(request, answered, failed)
 
     def _report(self, kept: _QueueSync) -> None:
         now_s = time.perf_counter()

@@ -4,67 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from app.sessions.queries import Answers, Asked
-from broker_core.errors import BrokerError
-from broker_core.queues.states import LeaseState
-from broker_core.simulation.simulation import Simulation
+from broker_core.operations.browse import LeasesPage, ListLeases
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
 
-BUDGET_S = 0.0018
 SWEEP_S = 2.0
-
-
-class SweepPage(NamedTuple):
-    """Leases from one offset of a level on; `level` and `offset` are where the next page begins, -1 at the end."""
-
-    leases: tuple[LeaseView, ...]
-    level: int
-    offset: int
-
-
-def page_of(simulation: Simulation, name: str, level: int, offset: int) -> SweepPage:
-    """As many leases as the time allows, in the engine's thread."""
-    queue = simulation.broker.queues.queue(name)
-    found: list[LeaseView] = []
-    began, looked = time.perf_counter(), 0
-    tables = queue.levels.tables
-    while level < len(tables):
-        table = tables[level]
-        offset = max(offset, table.first_open_offset)
-        while offset < table.next_offset:
-            looked += 1
-            if looked % 64 == 0 and time.perf_counter() - began > BUDGET_S:
-                return SweepPage(tuple(found), level, offset)
-            span = table.index.get(offset)
-            if span is not None and span.state is LeaseState.ACQUIRED:
-                found.append(
-                    LeaseView(
-                        name,
-                        table.log.partition,
-                        offset,
-                        _key(table.log, offset),
-                        span.holder,
-                        span.since_ns,
-                        span.deadline_ns,
-                        span.attempts,
-                        queue.config.max_attempts or 0,
-                    )
-                )
-            offset += 1
-        level, offset = level + 1, 0
-    return SweepPage(tuple(found), -1, -1)
-
-
-def _key(log: object, offset: int) -> bytes | None:
-    try:
-        key: bytes | None = log.message(offset).key  # type: ignore[attr-defined]
-    except BrokerError:  # damaged, or deleted a moment ago
-        return None
-    return key
 
 
 class _Swept:
@@ -110,7 +57,7 @@ class LeaseSweep(QObject):
                 self._ask(queue.name, swept, 0, 0)
 
     def _ask(self, name: str, swept: _Swept, level: int, offset: int) -> None:
-        def answered(page: SweepPage) -> None:
+        def answered(page: LeasesPage) -> None:
             swept.found += page.leases
             if page.level >= 0:
                 self._ask(name, swept, page.level, page.offset)
@@ -122,4 +69,4 @@ class LeaseSweep(QObject):
         def failed(_sentence: str) -> None:
             swept.busy, swept.swept_s = False, time.perf_counter()
 
-        self._answers.ask(lambda simulation: page_of(simulation, name, level, offset), answered, failed)
+        self._answers.ask(ListLeases(queue=name, level=level, offset=offset), answered, failed)

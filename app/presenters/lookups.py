@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from app.presenters.inspector import inspector_facts
-from app.presenters.message_facts import Present, client_id, message_facts, query_message
+from app.presenters.message_facts import client_id, message_facts, request_of
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.sessions.event_text import about, event_word, place_text
@@ -20,7 +19,7 @@ from app.sessions.history.life import Life, Place, place_of, touching
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
-from broker_core.simulation.simulation import Simulation
+from broker_core.operations.browse import BatchesKeys, CountKeys, Present
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.facts import Fact
 from widgets.formats import Times, plain_text, session_time
@@ -99,9 +98,7 @@ class MessageLookup(QObject):
                 self._present = present
                 self.changed.emit()
 
-        self._answers.ask(
-            lambda simulation: query_message(simulation, place), answered, lambda why: answered(Present(None, (), why))
-        )
+        self._answers.ask(request_of(place), answered, lambda why: answered(Present(why=why)))
 
 
 class LaneLookup(QObject):
@@ -163,10 +160,12 @@ class LaneLookup(QObject):
         if place is None or not wanted:
             return
 
-        def answered(found: dict[int, Counter[bytes | None] | None]) -> None:
+        def answered(found: BatchesKeys) -> None:
             self._reads = False
-            if name == self._name and found:
-                self._read.update(found)
+            if name == self._name and found.batches:
+                self._read.update(
+                    {one.first: None if one.keys is None else Counter(dict(one.keys)) for one in found.batches}
+                )
                 self.changed.emit()
                 self._read_more(name)
 
@@ -174,24 +173,8 @@ class LaneLookup(QObject):
             self._reads = False
 
         self._reads = True
-        self._answers.ask(lambda simulation: read_keys(simulation, place, wanted), answered, failed)
-
-
-def read_keys(
-    simulation: Simulation, place: Place, batches: Sequence[tuple[int, int]]
-) -> dict[int, Counter[bytes | None] | None]:
-    """How often each key is in each of these batches of a partition, (first offset, count); None for one that is not
-    stored whole any more. Those that are not durable yet are left out.
-    """
-    log = simulation.broker.logs.partition(place.topic, place.partition)
-    found: dict[int, Counter[bytes | None] | None] = {}
-    for first, count in batches:
-        if first < log.start_offset:
-            found[first] = None
-        elif first + count <= log.high_watermark:
-            stored = log.read(first, max_messages=count, max_bytes=sys.maxsize, end_offset=first + count)
-            found[first] = Counter(message.key for message in stored) if len(stored) == count else None
-    return found
+        request = CountKeys(topic=place.topic, partition=place.partition, batches=wanted)
+        self._answers.ask(request, answered, failed)
 
 
 def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.sessions.event_text import event_word
 from app.sessions.history.life import Life, Place
-from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.messages import StoredMessage
-from broker_core.queues.states import LeaseState
+from broker_core.operations.browse import DescribeMessage, Held, Present
 from broker_core.schemas.compatibility import SchemaKind
-from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
 from widgets.formats import Times, duration, exact_size, plain_text, session_time
@@ -27,45 +25,9 @@ _BY_CAUSE = frozenset(
 )
 
 
-class Held(NamedTuple):
-    """How a queue or subscription stands to a message right now. `until_ns` ends the lease or the wait."""
-
-    queue: str
-    state: str
-    holder: str = ""
-    attempt: int = 0
-    until_ns: int = 0
-
-
-class Present(NamedTuple):
-    """What the broker has of a message now; `why` it has none of it. `readable` as `SchemaRegistry.readable`."""
-
-    message: StoredMessage | None
-    held: tuple[Held, ...] = ()
-    why: str = ""
-    readable: tuple[int, SchemaKind, bytes] | None = None
-
-
-def query_message(simulation: Simulation, place: Place) -> Present:
-    """Asked of the broker, in the engine's thread."""
-    broker = simulation.broker
-    held = []
-    for name in broker.queues.names():
-        for table in broker.queues.queue(name).levels.tables:
-            if (table.log.topic, table.log.partition) != place[:2]:
-                continue
-            span = table.index.get(place.offset)
-            if span is not None:
-                words = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
-                held.append(Held(name, words.get(span.state, "Ready"), span.holder, span.attempts, span.deadline_ns))
-            elif place.offset >= table.next_offset:
-                held.append(Held(name, "Ready"))
-    try:
-        message = broker.logs.partition(place.topic, place.partition).message(place.offset)
-        readable = None if message.value is None else broker.schemas.registry.readable(message.value)
-        return Present(message, tuple(held), readable=readable)
-    except BrokerError as error:
-        return Present(None, tuple(held), str(error))
+def request_of(place: Place) -> DescribeMessage:
+    """What asks the broker for a message."""
+    return DescribeMessage(topic=place.topic, partition=place.partition, offset=place.offset)
 
 
 def message_facts(

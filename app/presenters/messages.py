@@ -8,11 +8,10 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, time_column
-from app.presenters.message_pages import MessageRow
 from app.presenters.paged import PagedModel
 from app.sessions.history.life import Place
-from broker_core.filters import Field, Filter
-from broker_core.messages import StoredMessage
+from broker_core.filters import Field
+from broker_core.operations.browse import MessageRow
 from resources.units import byte_size
 from widgets.formats import Times, plain_text
 from widgets.i18n import tr
@@ -83,31 +82,6 @@ class MessagesModel(PagedModel[MessageRow]):
 _MORE: tuple[tuple[Field, Callable[[Any], Any]], ...] = (
     (Field("tombstone", "flag", "Has no value: deletes its key in a compacted topic."), lambda row: row.value is None),
 )
-
-# What a filter asks of a stored message, whole: a row holds the beginning of its value only.
-_ANSWERS: dict[str, Callable[[StoredMessage], Any]] = {
-    "published": lambda message: message.published_ns,
-    "partition": lambda message: message.partition,
-    "offset": lambda message: message.offset,
-    "key": lambda message: message.key,
-    "value": lambda message: message.value,
-    "header": lambda message: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in message.headers),
-    "size": lambda message: len(message.value or b""),
-    "tombstone": lambda message: message.value is None,
-}
-
-
-def message_test(wanted: Filter) -> Callable[[StoredMessage], bool] | None:
-    """What asks a stored message; None where every one fits."""
-    return None if wanted.takes_all else wanted.tester(_ANSWERS, _haystack)
-
-
-def _haystack(message: StoredMessage) -> str:
-    parts = [message.key or b"", message.value or b""]
-    text = "\n".join(part.decode(errors="replace") for part in parts)
-    if message.headers:
-        text += "\n" + "\n".join(f"{name}: {value.decode(errors='replace')}" for name, value in message.headers)
-    return text.casefold()
 
 
 def message_key(row: MessageRow) -> Place | None:

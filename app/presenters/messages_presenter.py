@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt
 
 from app.filters.parsing import help_rows, parsed
-from app.presenters import message_pages as pages
-from app.presenters.message_pages import Bounds, MergeStep, Page
-from app.presenters.messages import MessagesModel, message_test
+from app.presenters.messages import MessagesModel
 from app.presenters.not_kept import not_recorded
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
-from broker_core.messages import StoredMessage
-from broker_core.simulation.simulation import Simulation
+from broker_core.operations.browse import (
+    Bounds,
+    BrowseMessages,
+    BrowsePartition,
+    FindOffsets,
+    ListLogs,
+    LogBounds,
+    LogNames,
+    MergeStep,
+    Page,
+)
 from broker_core.snapshots import PartitionView, Snapshot
 from widgets.formats import session_time
 from widgets.i18n import tr
@@ -43,7 +49,6 @@ class MessagesPresenter(PanelPresenter):
         self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.
         self._live = True
-        self._test: Callable[[StoredMessage], bool] | None = None
         self._filter_text = ""
         self._sources_ns = -1
         self._went = self._came_back = False
@@ -113,12 +118,15 @@ class MessagesPresenter(PanelPresenter):
     @property
     def _found_none(self) -> bool:
         """Whether all was looked through, without a filter, and nothing is listed."""
-        return self._done and self._test is None and not self.model.rowCount()
+        return self._done and not self._filter_text and not self.model.rowCount()
 
     def _ask_sources(self, now_ns: int) -> None:
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
             self._sources_ns = now_ns
-            self._source_answers.ask(pages.sources, self.panel.set_sources, self._failed)
+            self._source_answers.ask(ListLogs(), self._show_sources, self._failed)
+
+    def _show_sources(self, found: LogNames) -> None:
+        self.panel.set_sources(tuple((log.name, log.partitions) for log in found.logs))
 
     @property
     def _where(self) -> Where:
@@ -129,12 +137,17 @@ class MessagesPresenter(PanelPresenter):
         return self.panel.start()
 
     @property
-    def _moment(self) -> pages.Cutoff | None:
+    def _moment_ns(self) -> int | None:
         """The moment that is shown, where that is not now."""
-        if self._live or self._snapshot is None:
-            return None
-        ends = {part.partition: part.end_offset for part in self._parts or ()}
-        return pages.Cutoff(self._snapshot.time_ns, ends)
+        return None if self._live or self._snapshot is None else self._snapshot.time_ns
+
+    @property
+    def _ends_then(self) -> dict[int, int]:
+        """The end offsets at that moment by partition, where they are known; events may share a time."""
+        return {} if self._moment_ns is None else {part.partition: part.end_offset for part in self._parts or ()}
+
+    def _bounds_then(self, found: Bounds) -> tuple[int, int]:
+        return found.start, max(found.start, min(found.end, self._ends_then.get(found.partition, found.end)))
 
     def begin(self, *, went: bool = False) -> None:
         """Browse again with the panel's fields; `went` where the user has just chosen them."""
@@ -149,7 +162,7 @@ class MessagesPresenter(PanelPresenter):
             self.model.show_list()
             self._say()
             return
-        if len(where.partitions) == 1 and self._test is None and start.kind != "tail":
+        if len(where.partitions) == 1 and not self._filter_text and start.kind != "tail":
             self.model.show_range(0, 0)
             self._measure()
         else:
@@ -162,19 +175,22 @@ class MessagesPresenter(PanelPresenter):
         if self._measuring:
             return
         self._measuring = True
-        topic, (number, *_) = self._where.topic, self._where.partitions
-        moment = self._moment
-        self._answers.ask(
-            lambda simulation: pages.partition_bounds(simulation, topic, number, moment), self._measured, self._failed
-        )
+        self._answers.ask(self._find(), self._measured, self._failed)
 
-    def _measured(self, bounds: Bounds) -> None:
+    def _find(self, from_ns: int | None = None) -> FindOffsets:
+        """What asks for the bounds of the chosen partitions."""
+        where = self._where
+        only = where.partitions[0] if len(where.partitions) == 1 else None
+        return FindOffsets(topic=where.topic, partition=only, until_ns=self._moment_ns, from_ns=from_ns)
+
+    def _measured(self, found: LogBounds) -> None:
         self._measuring = False
         self._problem = ""
+        start, end = self._bounds_then(found.partitions[0])
         first_time = self.model.bounds == (0, 0)
         at_end = self.panel.is_at_end()
-        self.model.move_bounds(*bounds) if not first_time else self.model.show_range(*bounds)
-        if first_time and bounds.end > bounds.start:
+        self.model.move_bounds(start, end) if not first_time else self.model.show_range(start, end)
+        if first_time and end > start:
             self._go_to_start()
         elif at_end and self._start.kind == "newest":
             self.panel.scroll_to_end()
@@ -189,10 +205,9 @@ class MessagesPresenter(PanelPresenter):
         elif start.kind == "offset":
             self._show_place(self.model.place_of_number(start.value))
         else:
-            topic, (number, *_) = self._where.topic, self._where.partitions
             self._answers.ask(
-                lambda simulation: pages.offset_at(simulation, topic, number, start.value),
-                lambda offset: self._show_place(self.model.place_of_number(offset)),
+                self._find(start.value),
+                lambda found: self._show_place(self.model.place_of_number(found.partitions[0].found)),
                 self._failed,
             )
 
@@ -208,7 +223,7 @@ class MessagesPresenter(PanelPresenter):
         if self.model.lists or len(where.partitions) != 1:
             return
         self._answers.ask(
-            lambda simulation: pages.page(simulation, where.topic, where.partitions[0], first, end),
+            BrowsePartition(topic=where.topic, partition=where.partitions[0], first=first, end=end),
             partial(self._paged, first, end),
             partial(self._not_paged, first, end),
         )
@@ -231,31 +246,29 @@ class MessagesPresenter(PanelPresenter):
         return self._start.kind == "newest"
 
     def _find_cursors(self) -> None:
-        where, start, moment = self._where, self._start, self._moment
+        where, start = self._where, self._start
 
-        def query(simulation: Simulation) -> tuple[dict[int, int], int]:
-            found, there = {}, 0
-            for number in where.partitions:
-                bounds = pages.partition_bounds(simulation, where.topic, number, moment)
-                there += bounds.end - bounds.start
-                if start.kind == "oldest":
-                    found[number] = bounds.start
-                elif start.kind == "newest":
-                    found[number] = bounds.end
-                elif start.kind == "tail":
-                    found[number] = max(bounds.start, bounds.end - TAIL_START // len(where.partitions) - 1)
-                elif start.kind == "offset":
-                    found[number] = max(bounds.start, min(start.value, bounds.end))
-                else:
-                    found[number] = pages.offset_at(simulation, where.topic, number, start.value)
-            return found, there
+        def cursor(at: Bounds) -> int:
+            first, end = self._bounds_then(at)
+            match start.kind:
+                case "oldest":
+                    return first
+                case "newest":
+                    return end
+                case "tail":
+                    return max(first, end - TAIL_START // len(where.partitions) - 1)
+                case "offset":
+                    return max(first, min(start.value, end))
+            return at.found
 
-        def answered(answer: tuple[dict[int, int], int]) -> None:
-            self._cursors, self._there = answer
+        def answered(found: LogBounds) -> None:
+            chosen = [at for at in found.partitions if at.partition in where.partitions]
+            self._cursors = {at.partition: cursor(at) for at in chosen}
+            self._there = sum(end - first for first, end in map(self._bounds_then, chosen))
             self._ends = dict(self._cursors) if start.kind == "newest" else {}
             self._step()
 
-        self._answers.ask(query, answered, self._failed)
+        self._answers.ask(self._find(start.value if start.kind == "time" else None), answered, self._failed)
 
     def _more(self) -> None:
         """The end of the list is in sight."""
@@ -268,20 +281,16 @@ class MessagesPresenter(PanelPresenter):
         if self.model.rowCount() >= LIST_MOST:
             return
         self._stepping = True
-        topic, cursors, back, test, moment = (
-            self._where.topic,
-            dict(self._cursors),
-            self._back,
-            self._test,
-            self._moment,
+        request = BrowseMessages(
+            topic=self._where.topic,
+            cursors=dict(self._cursors),
+            back=self._back,
+            filter=self._filter_text,
+            until_ns=self._moment_ns,
+            ends=self._ends_then,
+            most=STEP_ROWS,
         )
-        self._answers.ask(
-            lambda simulation: pages.step(
-                simulation, topic, cursors, back=back, test=test, moment=moment, most=STEP_ROWS
-            ),
-            self._stepped,
-            self._failed,
-        )
+        self._answers.ask(request, self._stepped, self._failed)
 
     def _stepped(self, step: MergeStep) -> None:
         self._stepping = False
@@ -297,16 +306,16 @@ class MessagesPresenter(PanelPresenter):
         if step.done:
             return
         # A filter looks on until it has filled the view or reached the end; the live tail catches up.
-        if tail or self.model.rowCount() < STEP_ROWS or (self._test is not None and self.panel.is_at_end()):
+        if tail or self.model.rowCount() < STEP_ROWS or (self._filter_text and self.panel.is_at_end()):
             self._step()
 
     # -- filter and words
 
     def _set_filter(self, text: str) -> None:
         wanted = parsed(text, self.model.fields, self.panel.set_filter_problem)
+        text = "" if wanted is None or wanted.takes_all else text
         if wanted is not None and text != self._filter_text:
             self._filter_text = text
-            self._test = message_test(wanted)
             self.begin()
 
     def _whole(self) -> int:
@@ -342,7 +351,7 @@ class MessagesPresenter(PanelPresenter):
             note = tr("The first {count} are listed. Filter, or begin elsewhere.", count=f"{LIST_MOST:,}")
         elif self._problem and shown:
             note = self._problem
-        elif self._test is not None and self._start.kind != "tail":
+        elif self._filter_text and self._start.kind != "tail":
             end = tr("all of them") if self._done else tr("so far")
             note = tr(
                 "{looked} messages were looked at, {end}; {found} fit.",
@@ -352,7 +361,7 @@ class MessagesPresenter(PanelPresenter):
             )
         elif model.lists and self._start.kind == "tail" and shown >= TAIL_ROWS:
             note = tr("The last {count} are listed while you follow.", count=f"{TAIL_ROWS:,}")
-        elif (moment := self._moment) is not None:
-            note = tr("As it was at {time}.", time=session_time(moment.time_ns))
+        elif (moment_ns := self._moment_ns) is not None:
+            note = tr("As it was at {time}.", time=session_time(moment_ns))
         view.set_note(note)
         view.set_loading(self._stepping and not shown)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, state_column, time_column
-from app.presenters.message_pages import sources
 from app.presenters.not_kept import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
@@ -17,7 +16,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
-from broker_core.simulation.simulation import Simulation
+from broker_core.operations.browse import DescribeLogs, PartitionState
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.facts import Fact
@@ -27,22 +26,6 @@ from widgets.panels.log_on_disk import LogOnDiskPanel
 
 # So many partitions are looked at in one step of the engine.
 PARTITIONS_AT_ONCE = 60
-
-
-class PartitionState(NamedTuple):
-    """How one partition is kept. `lost` has (first offset, end offset, cause)."""
-
-    topic: str
-    partition: int
-    start_offset: int
-    end_offset: int
-    size_bytes: int
-    segments: tuple[SegmentView, ...]
-    lost: tuple[tuple[int, int, str], ...]
-    read_only: str
-    compacted_to: int
-    config: LogConfig
-    notes: tuple[str, ...]
 
 
 class SegmentRow(NamedTuple):
@@ -55,31 +38,6 @@ class SegmentRow(NamedTuple):
     @property
     def key(self) -> tuple[str, int, str]:
         return (self.partition.topic, self.partition.partition, self.segment.name)
-
-
-def partitions_of(simulation: Simulation, first: int, most: int) -> tuple[list[PartitionState], bool]:
-    """Partitions number `first` up to `first` + `most`, and whether there are more. In the engine's thread."""
-    broker = simulation.broker
-    places = [(name, number) for name, count in sources(simulation) for number in range(count)]
-    found = []
-    for name, number in places[first : first + most]:
-        log = broker.logs.partition(name, number)
-        found.append(
-            PartitionState(
-                name,
-                number,
-                log.start_offset,
-                log.end_offset,
-                log.size_bytes,
-                tuple(log.segments()),
-                tuple((one.start_offset, one.end_offset, one.cause) for one in log.lost),
-                log.read_only,
-                log.compacted_to,
-                log.config,
-                log.recovery.notes,
-            )
-        )
-    return found, first + most < len(places)
 
 
 def state_word(row: SegmentRow) -> str:
@@ -243,8 +201,8 @@ class LogOnDiskPresenter(PanelPresenter):
 
     def _ask(self, first: int) -> None:
         self._answers.ask(
-            lambda simulation: partitions_of(simulation, first, PARTITIONS_AT_ONCE),
-            lambda answer: self._answered(first, *answer),
+            DescribeLogs(first=first, most=PARTITIONS_AT_ONCE),
+            lambda answer: self._answered(first, answer.partitions, answer.more),
             self._failed,
         )
 

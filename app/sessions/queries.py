@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
-from broker_core.simulation.simulation import Simulation
 from widgets.i18n import mark, tr
 
 T = TypeVar("T")
-
-Question: TypeAlias = Request[T] | Callable[[Simulation], T]  # a request that changes nothing, or a function
 
 NOT_KEPT = mark("A recording holds the events of messages, not the messages: start it again (Ctrl+R) to see them.")
 
@@ -23,8 +20,8 @@ NOT_KEPT = mark("A recording holds the events of messages, not the messages: sta
 class Asked(Protocol):
     """What answers: the controller."""
 
-    def query(self, question: Question[T]) -> Future[T]:
-        """The answer to `question`, found in the engine's thread; or at once, where the session has ended."""
+    def query(self, request: Request[T]) -> Future[T]:
+        """The answer to `request`, which changes nothing; at once where the session has ended."""
 
 
 class Answers(QObject):
@@ -45,13 +42,13 @@ class Answers(QObject):
 
     def ask(
         self,
-        question: Question[T],
+        request: Request[T],
         then: Callable[[T], object],
         failed: Callable[[str], object] = lambda _sentence: None,
     ) -> None:
-        """A function stays below 2 ms. `failed` gets the sentence of a `BrokerError`; any other error is raised."""
+        """`failed` gets the sentence of a `BrokerError`; any other error is raised."""
         now = self._round
-        self._asked.query(question).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
+        self._asked.query(request).add_done_callback(lambda done: self._came.emit((now, done, then, failed)))
 
     def _answer(self, came: tuple[int, Future[Any], Callable[[Any], object], Callable[[str], object]]) -> None:
         asked_in, done, then, failed = came

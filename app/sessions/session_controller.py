@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Signal
 from app.environment.paths import new_session_folder
 from app.sessions.branching import branch_of, why_no_branch
 from app.sessions.event_text import event_line
-from app.sessions.queries import Question
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.shown import Collectors, ShownSession
 from app.sessions.stored import SCENARIO_PATH, StoredSession, had_outside_clients
@@ -368,20 +367,14 @@ class SessionController(ShownSession):
         simulation = self._live.simulation
         return self._engine.post(lambda: call(simulation))
 
-    def query(self, question: Question[T]) -> Future[T]:
-        """As `ask`; but a session that has ended answers too, as it was at its end, at once."""
-
-        def call(simulation: Simulation) -> T:
-            if isinstance(question, Request):
-                return simulation.broker.handle(simulation.loop.now_ns, question).result()
-            return question(simulation)
-
+    def query(self, request: Request[T]) -> Future[T]:
+        """The answer to a request that changes nothing; a session that has ended answers as it was at its end."""
         if not self.stopped or self._live is None:
-            return self.ask(call)
+            return self.ask(lambda simulation: simulation.ask(request))
         # Its engine is gone: no other thread uses it.
         answer: Future[T] = Future()
         try:
-            answer.set_result(call(self._live.simulation))
+            answer.set_result(self._live.simulation.ask(request))
         except Exception as error:
             answer.set_exception(error)
         return answer

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from broker_core.broker.handlers import broker as whole_broker
-from broker_core.broker.handlers import groups, queues, schemas, topics
+from broker_core.broker.handlers import browse, groups, queues, schemas, topics
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
@@ -33,7 +33,7 @@ def handlers_of(*modules: ModuleType) -> Handlers:
     return found
 
 
-TABLE = handlers_of(topics, groups, queues, schemas, whole_broker)
+TABLE = handlers_of(topics, browse, groups, queues, schemas, whole_broker)
 
 
 def handle(broker: Broker, now_ns: int, request: Request[T]) -> Reply[T]:

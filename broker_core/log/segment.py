@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.files import Data, FileSystem
@@ -30,7 +32,7 @@ class PartitionContext(NamedTuple):
     corruption: Corruption
 
 
-class SegmentView(NamedTuple):
+class SegmentView(msgspec.Struct, frozen=True, gc=False):
     """The view of a segment. `size_bytes` is the file's; `batches` is None where they were not counted.
 
     `indexed`: the index file covers all of it. `compacted`: compaction has removed messages. `damaged`: parts cannot be

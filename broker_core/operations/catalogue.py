@@ -7,6 +7,7 @@ from typing import Any
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import (
     audits,
+    browse,
     clock,
     dead_letters,
     faults,
@@ -26,6 +27,7 @@ from broker_core.operations.request import Request
 
 CATALOGUE: tuple[Entry, ...] = (
     *topics.ENTRIES,
+    *browse.ENTRIES,
     messages.PUBLISH,
     messages.READ_MESSAGES,
     *groups.ENTRIES,

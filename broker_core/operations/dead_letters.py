@@ -118,12 +118,14 @@ class Edit(Input, frozen=True, kw_only=True):
 
 
 class RedrivenAnswer(Result, frozen=True, kw_only=True):
-    """Where a dead letter went; partition and offset are null in a dry run."""
+    """Where a dead letter went; of a dry run its key and the size of its value in place of partition and offset."""
 
     offset: int
     to_topic: str
-    to_partition: int | None
-    to_offset: int | None
+    to_partition: int | None = None
+    to_offset: int | None = None
+    key: bytes | None = None
+    size_bytes: int | UnsetType = UNSET
 
 
 class RefusedLetter(Result, frozen=True, kw_only=True):
@@ -160,7 +162,12 @@ class Redriven(Result, frozen=True, kw_only=True):
     def planned(cls, preview: RedrivePreview, total: int) -> Redriven:
         """What a redrive of `total` would do."""
         rows = [
-            RedrivenAnswer(offset=each.offset, to_topic=each.origin_topic, to_partition=None, to_offset=None)
+            RedrivenAnswer(
+                offset=each.offset,
+                to_topic=each.origin_topic,
+                key=each.message.key,
+                size_bytes=len(each.message.value or b""),
+            )
             for each in preview.redrivable
         ]
         return cls._of(rows, preview.refused, total, applied=False)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from broker_core.operations.request import Request, result_type
-from broker_core.operations.rights import Right, Visible
+from broker_core.operations.rights import Operation, Right, Visible
 
 Mode = Literal["now", "parked", "slow"]
 Saved = Literal["nothing", "catalog", "offsets"]
@@ -74,6 +74,14 @@ class Entry(msgspec.Struct, frozen=True):
     def help(self) -> str:
         """Title and details, as sentences."""
         return f"{self.title}. {self.details}".rstrip()
+
+    def only_asks(self, request: Request[Any]) -> bool:
+        """Whether `request` changes nothing: it is answered at once, and reading or a preview is all it needs."""
+        reads = all(
+            right.operation is Operation.READ or (right.preview and getattr(request, right.preview))
+            for right in self.rights
+        )
+        return reads and self.served_by == "broker" and self.mode != "parked"
 
     @property
     def is_repeatable(self) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -19,21 +19,23 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import SCENARIO, Event, EventKind, EventStream
 from broker_core.files import BreakableFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
+from broker_core.operations.catalogue import entry_of
+from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
-from broker_core.simulation.actions.groups import ResetOffsets
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.arrivals import arrivals
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
+from broker_core.simulation.describe_client import ClientSettings, DescribeClient
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
 from broker_core.simulation.handlers import ActionHandlers, Performed
+from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_errors import fault
 from broker_core.simulation.share_member import ShareMemberActor
@@ -46,6 +48,7 @@ CLEAN_EVERY_NS = NS_PER_S
 SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
 
 A = TypeVar("A", bound=Actor)
+T = TypeVar("T")
 
 
 class Simulation:
@@ -287,9 +290,18 @@ class Simulation:
         """
         return self._do(_as_recorded(action), record=True)
 
-    def preview_reset(self, action: ResetOffsets) -> list[Change]:
-        """What `action` would change; nothing is done. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
-        return self.handlers.groups.preview(action)
+    def ask(self, request: Request[T]) -> T:
+        """The answer to a request that changes nothing. Raises its errors, and INVALID_REQUEST for another request."""
+        if isinstance(request, DescribeClient):
+            return cast(T, self._settings_of(request.client))
+        if not entry_of(request).only_asks(request):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is no question")
+        return self.broker.handle(self.loop.now_ns, request).result()
+
+    def _settings_of(self, client: str) -> ClientSettings:
+        actor = self.context.actor(client)
+        rate_per_s = actor.rate_per_s if isinstance(actor, ProducerActor) else None
+        return ClientSettings(rate_per_s=rate_per_s, takes=actor.takes)
 
     def _do(self, action: UserAction, *, record: bool) -> Performed:
         plan = self.handlers.prepare(action)

@@ -244,7 +244,7 @@ def test_a_consumer_of_another_program_is_promised_no_group_but_its_own(hand: Ha
             protocols=[("range", encode_subscription(MemberSubscription(("commits",))))],
         )
 
-    workbench.controller.query(join)
+    workbench.controller.ask(join)
     hand.pass_time(5)
     canvas.fit()
     choices = move_choices(workbench.controller.snapshot, "reader")

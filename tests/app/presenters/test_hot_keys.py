@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
+from collections import Counter
 
-from app.presenters.lookups import key_facts, read_keys
+from app.presenters.lookups import key_facts
 from app.sessions.history.keys import KeyCounts, partition_keys
-from app.sessions.history.life import Place
 from app.sessions.history.ring import EventRing
 from broker_core import Admin, BrokerHost, Message
 from broker_core.log.client_batch import client_batches
+from broker_core.operations.browse import CountKeys
 
 
 def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
@@ -18,7 +17,10 @@ def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
     with BrokerHost() as host:
         host.call(lambda _now: host.events.attach(ring))
         Admin(host).create_topic("orders", 1)
-        session: Any = SimpleNamespace(broker=host.broker)
+
+        def read_keys(batches: list[tuple[int, int]]) -> dict[int, Counter[bytes | None] | None]:
+            found = host.ask(CountKeys(topic="orders", partition=0, batches=batches)).batches
+            return {one.first: None if one.keys is None else Counter(dict(one.keys)) for one in found}
 
         def publish(keys: list[bytes | None]) -> None:
             messages = [Message(b"x", key) for key in keys]
@@ -29,7 +31,7 @@ def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
         counts = partition_keys("orders", 0, 100, ring, None, 0)
         assert counts == KeyCounts(((b"a", 1),), 6, ((0, 3), (4, 2)), True)
         assert key_facts(counts)[-1] == ("keys not read", "5 messages, published in batches")
-        read = host.call(lambda _now: read_keys(session, Place("orders", 0, 0), [(4, 2), (0, 3), (6, 9)]))
+        read = read_keys([(4, 2), (0, 3), (6, 9)])
         assert sorted(read) == [0, 4]  # what is not there yet is asked for later
         whole = counts.with_read(read)
         assert dict(whole.keys) == {b"a": 3, b"b": 2, None: 1} and whole.batches == ()
@@ -41,5 +43,5 @@ def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
             None,
         ]
         Admin(host).delete_records("orders", {0: 4})
-        gone = host.call(lambda _now: read_keys(session, Place("orders", 0, 0), [(0, 3)]))
+        gone = read_keys([(0, 3)])
         assert counts.with_read(gone).batches == ((0, 3), (4, 2))

@@ -45,6 +45,11 @@ RIGHT: dict[str, Any] = {
     "condition": "messages = 0",
     "client": "c",
     "unix_ms": 1 << 42,
+    "first": 0,
+    "end": 9,
+    "cursors": {0: 0},
+    "batches": [(0, 1)],
+    "offsets": [0],
 }
 PARTS: dict[str, type[Input]] = {"edits": Edit, "partitions": PartitionPlace}
 OF_BROKER = [entry for entry in CATALOGUE if entry.served_by == "broker"]

@@ -12,6 +12,18 @@ from broker_core import BrokerError, BrokerHost, GroupConsumer, Producer, QueueC
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.flow.config import FlowConfig
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.operations.browse import (
+    BrowseMessages,
+    BrowsePartition,
+    CountKeys,
+    DescribeLogs,
+    DescribeMessage,
+    FindOffsets,
+    ListDeadOffsets,
+    ListLeases,
+    ListLogs,
+    ReadDeadLetters,
+)
 from broker_core.operations.dead_letters import (
     DeadLettersByCause,
     Edit,
@@ -60,6 +72,19 @@ REQUESTS: list[Request[Any]] = [
     ReadMessages(topic="orders", partition=0, max_messages=2),
     ReadMessages(topic="orders", partition=0, offset=1, encoding="base64"),
     ReadMessages(topic="orders", partition=9),
+    ListLogs(),
+    DescribeLogs(first=1, most=2),
+    FindOffsets(topic="orders", from_ns=1),
+    FindOffsets(topic="mail", partition=1),
+    BrowsePartition(topic="orders", partition=0, first=1, end=9),
+    BrowseMessages(topic="orders", cursors={0: 4, 1: 0}, back=True, filter="offset > 1", ends={0: 3}, most=9),
+    BrowseMessages(topic="orders", cursors={0: 0}, filter="offset >"),
+    DescribeMessage(topic="mail", partition=0, offset=0),
+    DescribeMessage(topic="orders", partition=0, offset=99),
+    CountKeys(topic="orders", partition=0, batches=[(0, 4), (7, 1)]),
+    ListLeases(queue="mail"),
+    ListDeadOffsets(queue="mail"),
+    ReadDeadLetters(queue="mail", offsets=[0, 7], most_bytes=3),
     DeleteRecords(topic="orders", before={"0": 1}),
     DeleteRecords(topic="orders", before={"0": 1_000}),
     ListGroups(),
@@ -109,7 +134,7 @@ def told(ask: Ask, request: Request[Any]) -> Any:
 def timeless(value: Any) -> Any:
     """`value` without what tells the time."""
     if isinstance(value, dict):
-        return {name: timeless(each) for name, each in value.items() if not _is_time(name)}
+        return {name: timeless(each) for name, each in value.items() if not _is_time(str(name))}
     return [timeless(each) for each in value] if isinstance(value, list | tuple) else value
 
 

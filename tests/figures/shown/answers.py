@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.events_presenter import EventsPresenter
 from app.shell.workbench import Workbench
+from broker_core.operations.browse import ListLogs
 from widgets.dialogs.facts_table import FactsTableDialog
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
@@ -105,7 +106,7 @@ def _messages(workbench: Workbench) -> Figures:
     panel.browse(topic, None)
     workbench.draw()
     for _ in range(ROUNDS):
-        asked = workbench.controller.query(lambda _simulation: None)
+        asked = workbench.controller.query(ListLogs())
         wait_for(asked.done, f"messages of {topic}")
         QApplication.processEvents()
     if panel.where().topic != topic:  # one that has only just come is offered a second later

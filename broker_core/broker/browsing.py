@@ -1,0 +1,231 @@
+"""Messages of logs as rows, a bounded number at a time: pages of one partition, a merge of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.filters import Field, Fields, parse
+from broker_core.log.partition_log import PartitionLog
+from broker_core.messages import StoredMessage
+from broker_core.operations.browse import BrowseMessages, MergeStep, MessageRow, Page
+from broker_core.schemas.registry import SchemaRegistry
+
+READ_BYTES = 256 * 1024
+PREVIEW_BYTES = 400
+CHUNK = 100
+PAGE_ROWS = 300
+STEP_LOOKS = 400
+
+Test = Callable[[StoredMessage], bool]
+Logs = dict[int, PartitionLog]
+Limits = dict[int, tuple[int, int]]
+
+# What a filter asks of a stored message, whole: a row holds the beginning of its value only.
+_ANSWERS: dict[str, tuple[Any, Callable[[StoredMessage], Any]]] = {
+    "published": ("time", lambda message: message.published_ns),
+    "partition": ("number", lambda message: message.partition),
+    "offset": ("number", lambda message: message.offset),
+    "key": ("text", lambda message: message.key),
+    "value": ("text", lambda message: message.value),
+    "header": ("text", lambda message: tuple(f"{n}: {v.decode(errors='replace')}" for n, v in message.headers)),
+    "size": ("size", lambda message: len(message.value or b"")),
+    "tombstone": ("flag", lambda message: message.value is None),
+}
+FIELDS = Fields(Field(name, kind) for name, (kind, _) in _ANSWERS.items())
+
+
+@lru_cache(maxsize=16)
+def message_test(text: str) -> Test | None:
+    """What a filter asks of a stored message; None where every one fits. Raises FilterError."""
+    wanted = parse(text, FIELDS)
+    if wanted.takes_all:
+        return None
+    return wanted.tester({name: answer for name, (_, answer) in _ANSWERS.items()}, _haystack)
+
+
+def _haystack(message: StoredMessage) -> str:
+    parts = [message.key or b"", message.value or b""]
+    text = "\n".join(part.decode(errors="replace") for part in parts)
+    if message.headers:
+        text += "\n" + "\n".join(f"{name}: {value.decode(errors='replace')}" for name, value in message.headers)
+    return text.casefold()
+
+
+def row_of(message: StoredMessage, schemas: SchemaRegistry) -> MessageRow:
+    """The row of a message."""
+    value = message.value
+    readable = None if value is None else schemas.readable(value)
+    if readable is not None:
+        value = readable[2]
+    preview = value if value is None or len(value) <= PREVIEW_BYTES else value[:PREVIEW_BYTES]
+    return MessageRow(
+        topic=message.topic,
+        partition=message.partition,
+        offset=message.offset,
+        published_ns=message.published_ns,
+        key=message.key,
+        preview=preview,
+        size_bytes=len(message.value or b""),
+        headers=message.headers,
+    )
+
+
+def bounds(log: PartitionLog, until_ns: int | None, known_end: int | None = None) -> tuple[int, int]:
+    """(start, end) of what a partition holds, as far as it was published by `until_ns`; `known_end` is another limit,
+    since events may share a time.
+    """
+    end = log.high_watermark
+    if until_ns is not None:
+        end = min(end, log.offset_for_time(until_ns + 1))
+    if known_end is not None:
+        end = min(end, known_end)
+    return log.start_offset, max(log.start_offset, end)
+
+
+def page(log: PartitionLog, first: int, end: int, schemas: SchemaRegistry) -> Page:
+    """Rows of the offsets from `first` on, up to `end` at most; about `PAGE_ROWS`, or `READ_BYTES`, at once."""
+    first, end = max(first, log.start_offset), min(end, log.high_watermark)
+    rows: list[MessageRow] = []
+    at, size_bytes = first, 0
+    while at < end and len(rows) < PAGE_ROWS and size_bytes < READ_BYTES:
+        found, at = _read(log, at, end, schemas)
+        rows += found
+        size_bytes += sum(row.size_bytes for row in found)
+    return Page(first=first, end=at, rows=tuple(rows))
+
+
+def _read(log: PartitionLog, at: int, end: int, schemas: SchemaRegistry) -> tuple[list[MessageRow], int]:
+    """Rows for every offset from `at` on, gaps included, and where to go on."""
+    try:
+        messages = log.read(at, max_messages=min(CHUNK, end - at), max_bytes=READ_BYTES)
+    except BrokerError as error:
+        if error.code is not ErrorCode.DAMAGED:
+            raise
+        lost = next((one for one in log.lost if one.start_offset <= at < one.end_offset), None)
+        stop = min(end, at + CHUNK, lost.end_offset if lost is not None else at + 1)
+        return [_gap(log, offset, "lost: " + (lost.cause if lost else str(error))) for offset in range(at, stop)], stop
+    rows: list[MessageRow] = []
+    for message in messages:
+        if message.offset >= end:
+            break
+        rows += [_gap(log, offset, "compacted") for offset in range(at, message.offset)]
+        rows.append(row_of(message, schemas))
+        at = message.offset + 1
+    if not messages:
+        # Nothing more up to the end: compaction has left no message there.
+        stop = min(end, at + CHUNK)
+        rows += [_gap(log, offset, "compacted") for offset in range(at, stop)]
+        at = stop
+    return rows, at
+
+
+def _gap(log: PartitionLog, offset: int, why: str) -> MessageRow:
+    return MessageRow(topic=log.topic, partition=log.partition, offset=offset, gap=why)
+
+
+def step(logs: Logs, asked: BrowseMessages, test: Test | None, schemas: SchemaRegistry) -> MergeStep:
+    """Go on from the cursors in order of time. Stops after so many rows that pass the test, after `STEP_LOOKS`
+    messages or `READ_BYTES`, or at the end of what there is.
+    """
+    limits = {number: bounds(log, asked.until_ns, asked.ends.get(number)) for number, log in logs.items()}
+    at = {n: max(limits[n][0], min(offset, limits[n][1])) for n, offset in asked.cursors.items()}
+    rows: list[MessageRow] = []
+    looked, size_bytes, chunk = 0, 0, max(4, CHUNK // max(1, len(logs)))
+    while len(rows) < asked.most and looked < STEP_LOOKS and size_bytes < READ_BYTES:
+        read = _back(logs, limits, at, chunk) if asked.back else _forth(logs, limits, at, chunk)
+        if not read:
+            return MergeStep(rows=tuple(rows), cursors=at, looked=looked, done=True)
+        for message in read:
+            if isinstance(message, StoredMessage):
+                looked += 1
+                size_bytes += message.size_bytes
+                if test is None or test(message):
+                    rows.append(row_of(message, schemas))
+                at[message.partition] = message.offset if asked.back else message.offset + 1
+            else:
+                at[message.partition] = message.first if asked.back else message.offset + 1
+            if len(rows) >= asked.most:
+                break
+    return MergeStep(rows=tuple(rows), cursors=at, looked=looked, done=False)
+
+
+class _Skip(NamedTuple):
+    """Offsets from `first` to `offset` that have no message: the cursor moves past them."""
+
+    partition: int
+    offset: int
+    published_ns: int
+    first: int
+
+
+Found = StoredMessage | _Skip
+
+
+def _forth(logs: Logs, limits: Limits, at: dict[int, int], chunk: int) -> Sequence[Found]:
+    """The next messages of all partitions in order of time, as far as that order is certain."""
+    found: list[Found] = []
+    horizon: int | None = None
+    for number, log in logs.items():
+        if at[number] >= limits[number][1]:
+            continue
+        part = _messages(log, at[number], min(limits[number][1], at[number] + _fitting(log, chunk)))
+        found += part
+        if part[-1].offset + 1 < limits[number][1]:
+            horizon = part[-1].published_ns if horizon is None else min(horizon, part[-1].published_ns)
+    found.sort(key=lambda one: (one.published_ns, one.partition, one.offset))
+    sure = [one for one in found if horizon is None or one.published_ns <= horizon]
+    return sure
+
+
+def _back(logs: Logs, limits: Limits, at: dict[int, int], chunk: int) -> Sequence[Found]:
+    """The messages before, the newest first, as far as that order is certain."""
+    found: list[Found] = []
+    horizon: int | None = None
+    for number, log in logs.items():
+        if at[number] <= limits[number][0]:
+            continue
+        first = max(limits[number][0], at[number] - _fitting(log, chunk))
+        part = _messages(log, first, at[number])
+        found += part
+        if first > limits[number][0]:
+            horizon = part[0].published_ns if horizon is None else max(horizon, part[0].published_ns)
+    found.sort(key=lambda one: (-one.published_ns, one.partition, -one.offset))
+    return [one for one in found if horizon is None or one.published_ns >= horizon]
+
+
+def _messages(log: PartitionLog, first: int, end: int) -> list[Found]:
+    """At least one: what is read from `first` up to `end`, or what stands for the offsets that hold nothing."""
+    found: list[Found] = []
+    at = first
+    while at < end:
+        try:
+            messages = log.read(at, max_messages=end - at, max_bytes=READ_BYTES)
+        except BrokerError as error:
+            if error.code is not ErrorCode.DAMAGED:
+                raise
+            messages = []
+        inside = [message for message in messages if message.offset < end]
+        if not inside:
+            # Nothing is readable there: the last offset stands for all, with the time of the message before.
+            lost = next((one for one in log.lost if one.start_offset <= at < one.end_offset), None)
+            start, at = at, min(end, lost.end_offset) if lost is not None else end
+            time_ns = found[-1].published_ns if found else _time_near(log, at)
+            found.append(_Skip(log.partition, at - 1, time_ns, start))
+            continue
+        found += inside
+        at = inside[-1].offset + 1
+    return found
+
+
+def _fitting(log: PartitionLog, chunk: int) -> int:
+    """As many messages as may be read at once: few where they are large."""
+    mean_bytes = log.size_bytes // max(1, log.messages_between(log.start_offset, log.end_offset))
+    return max(1, min(chunk, READ_BYTES // max(1, mean_bytes)))
+
+
+def _time_near(log: PartitionLog, offset: int) -> int:
+    runs = log.runs(offset, min(log.high_watermark, offset + 1)) if offset < log.high_watermark else []
+    return runs[0].published_ns if runs else 0

@@ -1,0 +1,177 @@
+"""Looking at logs, messages, leases and dead letters."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from broker_core.broker import browsing
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.filters import FilterError
+from broker_core.log.partition_log import PartitionLog
+from broker_core.operations import browse
+from broker_core.queues.states import LeaseState
+from broker_core.snapshots import DeadLetterView, LeaseView
+
+if TYPE_CHECKING:
+    from broker_core.broker.broker import Broker
+
+_LETTERS = 100  # of one answer
+_SPANS = 1_000
+_WORDS = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
+
+
+def _list_logs(broker: Broker, _now_ns: int, _request: browse.ListLogs) -> browse.LogNames:
+    return browse.LogNames(
+        logs=[browse.LogName(name=name, partitions=broker.logs.partition_count(name)) for name in _names(broker)]
+    )
+
+
+def _names(broker: Broker) -> list[str]:
+    queues = [broker.queues.queue(name) for name in broker.queues.names()]
+    # A subscription has no log of its own: it reads that of its topic.
+    logs = [queue.name for queue in queues if queue.levels.tables[0].log.topic == queue.name]
+    return list(dict.fromkeys((*broker.topics.names(), *logs, *(queue.dead_letters.name for queue in queues))))
+
+
+def _describe_logs(broker: Broker, _now_ns: int, request: browse.DescribeLogs) -> browse.PartitionStates:
+    places = [(name, number) for name in _names(broker) for number in range(broker.logs.partition_count(name))]
+    end = request.first + request.most
+    found = [_state(broker.logs.partition(*place)) for place in places[request.first : end]]
+    return browse.PartitionStates(partitions=found, more=end < len(places))
+
+
+def _state(log: PartitionLog) -> browse.PartitionState:
+    return browse.PartitionState(
+        topic=log.topic,
+        partition=log.partition,
+        start_offset=log.start_offset,
+        end_offset=log.end_offset,
+        size_bytes=log.size_bytes,
+        segments=tuple(log.segments()),
+        lost=tuple((one.start_offset, one.end_offset, one.cause) for one in log.lost),
+        read_only=log.read_only,
+        compacted_to=log.compacted_to,
+        config=log.config,
+        notes=log.recovery.notes,
+    )
+
+
+def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets) -> browse.LogBounds:
+    topic, number = request.topic, request.partition
+    numbers = range(broker.logs.partition_count(topic)) if number is None else (number,)
+    found = []
+    for log in (broker.logs.partition(topic, number) for number in numbers):
+        start, end = browsing.bounds(log, request.until_ns)
+        at = start if request.from_ns is None else log.offset_for_time(request.from_ns)
+        found.append(browse.Bounds(partition=log.partition, start=start, end=end, found=at))
+    return browse.LogBounds(partitions=found)
+
+
+def _browse_partition(broker: Broker, _now_ns: int, request: browse.BrowsePartition) -> browse.Page:
+    log = broker.logs.partition(request.topic, request.partition)
+    return browsing.page(log, request.first, request.end, broker.schemas.registry)
+
+
+def _browse_messages(broker: Broker, _now_ns: int, request: browse.BrowseMessages) -> browse.MergeStep:
+    logs = {number: broker.logs.partition(request.topic, number) for number in request.cursors}
+    try:
+        test = browsing.message_test(request.filter)
+    except FilterError as error:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the filter {request.filter!r}: {error}") from None
+    return browsing.step(logs, request, test, broker.schemas.registry)
+
+
+def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMessage) -> browse.Present:
+    held = []
+    for name in broker.queues.names():
+        for table in broker.queues.queue(name).levels.tables:
+            if (table.log.topic, table.log.partition) != (request.topic, request.partition):
+                continue
+            span = table.index.get(request.offset)
+            if span is not None:
+                held.append(
+                    browse.Held(
+                        queue=name,
+                        state=_WORDS.get(span.state, "Ready"),
+                        holder=span.holder,
+                        attempt=span.attempts,
+                        until_ns=span.deadline_ns,
+                    )
+                )
+            elif request.offset >= table.next_offset:
+                held.append(browse.Held(queue=name, state="Ready"))
+    try:
+        message = broker.logs.partition(request.topic, request.partition).message(request.offset)
+        readable = None if message.value is None else broker.schemas.registry.readable(message.value)
+    except BrokerError as error:
+        return browse.Present(held=tuple(held), why=str(error))
+    return browse.Present(message=message, held=tuple(held), readable=readable)
+
+
+def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> browse.BatchesKeys:
+    log = broker.logs.partition(request.topic, request.partition)
+    found = []
+    for first, count in request.batches:
+        keys = None
+        if first >= log.start_offset:
+            if first + count > log.high_watermark:
+                continue
+            stored = log.read(first, max_messages=count, max_bytes=sys.maxsize, end_offset=first + count)
+            keys = list(Counter(message.key for message in stored).items()) if len(stored) == count else None
+        found.append(browse.BatchKeys(first=first, keys=keys))
+    return browse.BatchesKeys(batches=found)
+
+
+def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases) -> browse.LeasesPage:
+    queue = broker.queues.queue(request.queue)
+    found: list[LeaseView] = []
+    left, level, offset = _SPANS, request.level, request.offset
+    tables = queue.levels.tables
+    while level < len(tables):
+        table = tables[level]
+        offset = max(offset, table.first_open_offset)
+        while offset < table.next_offset:
+            if not left:
+                return browse.LeasesPage(leases=tuple(found), level=level, offset=offset)
+            left -= 1
+            span = table.index.get(offset)
+            if span is not None and span.state is LeaseState.ACQUIRED:
+                place = (table.log.partition, offset, _key(table.log, offset))
+                times = (span.since_ns, span.deadline_ns, span.attempts, queue.config.max_attempts or 0)
+                found.append(LeaseView(request.queue, *place, span.holder, *times))
+            offset += 1
+        level, offset = level + 1, 0
+    return browse.LeasesPage(leases=tuple(found), level=-1, offset=-1)
+
+
+def _key(log: object, offset: int) -> bytes | None:
+    try:
+        key: bytes | None = log.message(offset).key  # type: ignore[attr-defined]
+    except BrokerError:  # damaged, or deleted a moment ago
+        return None
+    return key
+
+
+def _list_dead_offsets(broker: Broker, _now_ns: int, request: browse.ListDeadOffsets) -> browse.Offsets:
+    return browse.Offsets(offsets=list(broker.queues.dead_letters(request.queue).offsets(request.queue)))
+
+
+def _read_dead_letters(broker: Broker, _now_ns: int, request: browse.ReadDeadLetters) -> browse.DeadLetterPage:
+    dead_letters = broker.queues.dead_letters(request.queue)
+    found: list[DeadLetterView] = []
+    sizes: dict[int, int] = {}
+    asked = request.offsets[:_LETTERS]
+    for offset in asked:
+        try:
+            letter = dead_letters.get(offset)
+        except BrokerError:
+            continue  # redriven, purged or damaged since
+        if letter.value is not None and request.most_bytes is not None and len(letter.value) > request.most_bytes:
+            sizes[offset] = len(letter.value)
+            letter = msgspec.structs.replace(letter, value=letter.value[: request.most_bytes])
+        found.append(letter)
+    return browse.DeadLetterPage(letters=tuple(found), looked=len(asked), sizes=sizes)
