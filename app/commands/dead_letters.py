@@ -327,16 +327,7 @@ def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
     return {queue: tuple(sorted(offsets)) for queue, offsets in by_queue.items()}
 
 
-<<<<<<< HEAD
-def _preview(simulation: Simulation, queue: str, offsets: Sequence[int]) -> RedrivePreview:
-    return simulation.broker.queues.dead_letters(queue).preview(offsets)
-
-
-def outcome_of(found: Sequence[tuple[str, RedrivePreview]], more: int) -> Outcome:
-=======
 def outcome_of(found: Sequence[tuple[str, Redriven]], more: int) -> Outcome:
-    """A dry run in lines."""
->>>>>>> 707c3ef0 (The window asks with requests of the catalogue: messages, leases, dead letters and logs are browsed by /v1, too)
     lines = []
     going = refused = 0
     for queue, preview in found:
