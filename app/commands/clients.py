@@ -259,7 +259,7 @@ class ClientHandlers(Handlers):
             tr("Rate of a producer"),
             "",
             (
-                choice("client", tr("Producer"), actors, chosen),
+                choice("client", tr("Producer"), choices(actors), chosen),
                 Field(
                     "rate",
                     tr("Rate"),

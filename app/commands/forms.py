@@ -145,9 +145,9 @@ def choices(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}
 
 
-def choice(name: str, label: str, known: Iterable[str] | Mapping[str, str], value: Any = None, **more: Any) -> Field:
+def choice(name: str, label: str, known: Sequence[str] | dict[str, str], value: Any = None, **more: Any) -> Field:
     """A field of one of the `known` names, or of what stands for words."""
-    words = known if isinstance(known, Mapping) else choices(known)
+    words = known if isinstance(known, dict) else choices(known)
     return Field(name, label, "choice", value, choices=tuple(words.items()), **more)
 
 

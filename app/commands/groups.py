@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, group_names, name_error, open_form, topic_names
+from app.commands.forms import choice, choices, group_names, name_error, open_form, topic_names
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
 from broker_core.groups.assignors import ASSIGNORS
@@ -95,7 +95,7 @@ class GroupHandlers(Handlers):
             (
                 Field("group", tr("Name"), hint=tr("as reports")),
                 choice("topic", tr("Reads"), topic_names(snapshot), self._context.selected("topic")),
-                choice("assignor", tr("Assignor"), ASSIGNORS, "range"),
+                choice("assignor", tr("Assignor"), choices(ASSIGNORS), "range"),
             ),
             tr("Create"),
             lambda v: CreateGroup(v["group"], (v["topic"],), v["assignor"]),
@@ -113,7 +113,7 @@ class GroupHandlers(Handlers):
             tr("Subscribe group to topic"),
             tr("All its members rejoin and share out the partitions of the topic, too."),
             (
-                choice("group", tr("Group"), reads, chosen),
+                choice("group", tr("Group"), choices(reads), chosen),
                 choice("topic", tr("Topic"), topics, self._context.selected("topic") or first),
             ),
             tr("Subscribe"),
@@ -132,7 +132,7 @@ class GroupHandlers(Handlers):
             tr("Unsubscribe group"),
             tr("Its committed offsets stay, so that it can continue from there."),
             (
-                choice("group", tr("Group"), reads, chosen),
+                choice("group", tr("Group"), choices(reads), chosen),
                 choice(
                     "topic",
                     tr("Topic"),
