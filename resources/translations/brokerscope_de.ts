@@ -1,5 +1,4 @@
-<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE TS>
+<?xml version='1.0' encoding='utf-8'?>
 <TS version="2.1" language="de" sourcelanguage="en">
  <context>
   <name>Brokerscope</name>
@@ -735,7 +734,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>All of them by name.</source>
-   <translation type="unfinished" />
+   <translation>Alle, nach Namen.</translation>
   </message>
   <message>
    <source>All of this line</source>
