@@ -1,5 +1,4 @@
-<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE TS>
+<?xml version='1.0' encoding='utf-8'?>
 <TS version="2.1" language="de" sourcelanguage="en">
  <context>
   <name>Brokerscope</name>
@@ -739,7 +738,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>All of this line</source>
-   <translation type="unfinished" />
+   <translation>Die ganze Zeile</translation>
   </message>
   <message>
    <source>All partitions</source>
@@ -4183,7 +4182,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>One line</source>
-   <translation type="unfinished" />
+   <translation>Eine Zeile</translation>
   </message>
   <message>
    <source>One of my own actions.</source>
