@@ -141,8 +141,8 @@ PLAYED: dict[str, Sequence[Act]] = {
     ),
     "share-group": (
         after(2),
-        after(3),
-        after(20),
+        after(5),
+        after(18),
         after(9),
         command("duplicate_client", "worker:floor-1"),
     ),
