@@ -7,7 +7,9 @@ import pytest
 
 from app.sessions.session_controller import SessionController
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations.topics import ListTopics, TopicConfig
+from broker_core.operations.groups import DeleteGroup, ResetOffsets
+from broker_core.operations.leases import Take
+from broker_core.operations.topics import DeleteTopic, ListTopics, TopicConfig
 from tests.app.conftest import Hand
 
 
@@ -30,6 +32,21 @@ def test_a_request_of_the_catalogue_is_answered_live_and_after_the_end(open_work
     assert told.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     controller.stop()
     assert controller.query(ListTopics()).result(0).topics == topics
+
+
+def test_a_query_that_would_change_something_is_refused(hand: Hand) -> None:
+    controller = hand.workbench.controller
+    (topic, *_), (group, *_) = controller.snapshot.topics, controller.snapshot.groups
+    for request in (
+        DeleteTopic(topic=topic.name),
+        DeleteGroup(group=group.name),
+        Take(queue="nowhere", holder="me"),
+        ResetOffsets(group=group.name, form="earliest"),
+    ):
+        with pytest.raises(BrokerError, match=f"{type(request).__name__} is no question"):
+            controller.query(request).result(10)  # type: ignore[misc]
+    preview = ResetOffsets(group=group.name, form="earliest", dry_run=True)
+    assert not controller.query(preview).result(10).applied
 
 
 def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbench: Callable[..., Hand]) -> None:
