@@ -235,6 +235,7 @@ def test_every_question_is_answered_live(keyboard: Keyboard) -> None:
             assert keyboard.hand.workbench.controller.live
 
 
+@pytest.mark.long
 def test_every_question_is_answered_in_the_past(keyboard: Keyboard) -> None:
     # A crash is a moment of its own, and the log on disk has no past.
     at = f"00:{keyboard.leased_s:02d}"
