@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from broker_core.errors import ErrorCode
+from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 from broker_core.operations.spec_kinds import allowed_words, entry, keys, structs, value_kind
 from broker_core.simulation.strict_yaml import Path
 
@@ -62,7 +63,7 @@ def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = 
     if "matching regex" in sentence:
         return path, f"{name} must be a name of letters, digits, '.', '_' and '-', not {_value(found)}."
     if limit := re.fullmatch(r"Expected `(?:int|float)` ([<>]=?) (\S+)", sentence):
-        return path, f"{name} must be {_LIMITS[limit[1]]} {limit[2]}, not {_value(found)}."
+        return path, f"{name} must be {_LIMITS[limit[1]]} {_bound(float(limit[2]))}, not {_value(found)}."
     if limit := re.fullmatch(r"Expected `(array|str|object)` of length ([<>]=?) (\d+)", sentence):
         what = "letters" if limit[1] == "str" else "entries"
         return path, f"{name} must have {_LIMITS[limit[2]]} {limit[3]} {what}, not {len(found)}."
@@ -86,6 +87,12 @@ def _but(wanted: str, found: Any) -> str:
         return "but nothing is there"
     quotes = "; put it in quotes" if "str" in wanted.split(" | ") and isinstance(found, bool | int | float) else ""
     return f"not {_value(found)}{quotes}"
+
+
+def _bound(number: float) -> str:
+    text = f"{number:.0f}" if number.is_integer() else str(number)
+    words = {MAX_WAIT_MS: ", a week", MAX_TTL_MS: ", a century"}.get(int(number), "")
+    return text + words
 
 
 def _value(found: Any) -> str:

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from broker_core.errors import BrokerError
 from broker_core.testing import BROKER_OF_ERROR
-from broker_core.testing.program import ProgramEndedError
 
 if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parent.parent
 _BORDER = _PACKAGE / "settings.py"  # where the arguments of a call are checked
-_SENTENCES = (BrokerError, TimeoutError, ProgramEndedError)
 
 
 def leave_out_own_frames(failed: pytest.ExceptionInfo[BaseException], root: Path) -> None:
@@ -34,9 +31,16 @@ def leave_out_own_frames(failed: pytest.ExceptionInfo[BaseException], root: Path
 
     They stay where this package has raised what is no sentence, which is a bug of it.
     """
+    from broker_core.errors import BrokerError
+    from broker_core.testing.program import ProgramEndedError
+
     trace = list(_frames(failed.tb))
     last = _file(trace[-1])
-    bug = last.is_relative_to(_PACKAGE) and last != _BORDER and not isinstance(failed.value, _SENTENCES)
+    bug = (
+        last.is_relative_to(_PACKAGE)
+        and last != _BORDER
+        and not isinstance(failed.value, (BrokerError, TimeoutError, ProgramEndedError))
+    )
     if bug or _PACKAGE.is_relative_to(root):
         return
     # pytest shows where its own begin, which are the first.

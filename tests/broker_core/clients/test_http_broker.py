@@ -15,6 +15,18 @@ from broker_core.flow.config import FlowConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.audits import AuditBroker
+from broker_core.operations.browse import (
+    BrowseMessages,
+    BrowsePartition,
+    CountKeys,
+    DescribeLogs,
+    DescribeMessage,
+    FindOffsets,
+    ListDeadOffsets,
+    ListLeases,
+    ListLogs,
+    ReadDeadLetters,
+)
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.clock import AdvanceClock, ClockAnswer, DescribeClock, JumpClock, StartClock, StopClock
 from broker_core.operations.dead_letters import (
@@ -175,6 +187,20 @@ ASKED: list[Request[Any]] = [
     HoldMember(group="nobody", client="none"),
     ReleaseMember(group="nobody", client="none"),
     BeginFault(effect="drop", name="a b"),
+    ListLogs(),
+    DescribeLogs(first=1, most=2),
+    FindOffsets(topic="orders", from_ns=1),
+    FindOffsets(topic="nothing"),
+    BrowsePartition(topic="orders", partition=0, first=0, end=3),
+    BrowsePartition(topic="orders", partition=7, first=0, end=3),
+    BrowseMessages(topic="orders", cursors={0: 0}, back=True, filter="size > 1"),
+    BrowseMessages(topic="orders", cursors={0: 0}, filter="("),
+    DescribeMessage(topic="orders", partition=0, offset=0),
+    CountKeys(topic="orders", partition=0, batches=[(0, 2)]),
+    ListLeases(queue="mail"),
+    ListLeases(queue="nothing"),
+    ListDeadOffsets(queue="mail"),
+    ReadDeadLetters(queue="mail", offsets=[0], most_bytes=10),
     DeleteQueue(queue="mail"),
     DeleteQueue(queue="nothing"),
     DeleteTopic(topic="orders"),

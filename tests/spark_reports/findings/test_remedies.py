@@ -18,10 +18,7 @@ from tests.spark_reports.findings.test_findings import IDLE
 from tests.spark_reports.page.tables_by_hand import SCALE, S, findings, made, rows_of
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIGS = tuple(
-    ROOT / "broker_core" / name
-    for name in ("queues/config.py", "queues/retry.py", "flow/config.py", "operations/topics.py")
-)
+CONFIGS = tuple(ROOT / "broker_core" / name for name in ("queues/config.py", "flow/config.py", "operations/topics.py"))
 
 SCENARIO = """
 topics: [{name: t, partitions: 2, flow: {rate_per_s: 500}}]
