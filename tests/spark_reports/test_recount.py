@@ -25,7 +25,8 @@ pytestmark = pytest.mark.spark
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "tests" / "figures"
 BY_HAND = FIGURES / "shapes" / "assigned-by-hand"  # made by clients
-SESSIONS = [FIGURES / "upheaval.yaml", BY_HAND, *sorted((FIGURES / "shapes").glob("*.yaml"))]
+REAL_CLIENTS = ROOT / "tests" / "app" / "questions" / "recordings" / "real_clients"
+SESSIONS = [FIGURES / "upheaval.yaml", BY_HAND, REAL_CLIENTS, *sorted((FIGURES / "shapes").glob("*.yaml"))]
 
 
 def by_hand(folder: Path) -> None:
@@ -53,6 +54,8 @@ def by_hand(folder: Path) -> None:
 @pytest.fixture(scope="module", params=some(SESSIONS, {"upheaval"}))
 def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a recorded session."""
+    if request.param == REAL_CLIENTS:
+        return REAL_CLIENTS
     folder = tmp_path_factory.mktemp("recounted") / "session"
     if request.param == BY_HAND:
         by_hand(folder)
