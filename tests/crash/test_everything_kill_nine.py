@@ -136,9 +136,11 @@ class Crowd:
         return path.read_text().splitlines() if path.exists() else []
 
     def close(self) -> None:
-        for process in (*self.clients.values(), self.server):
-            process.kill()
-            process.wait(PATIENCE_S)
+        for client in self.clients.values():
+            client.kill()
+            client.wait(PATIENCE_S)
+        self.server.kill()
+        self.server.wait(PATIENCE_S)
 
 
 def read(port: int, topic: str) -> list[str]:
@@ -196,7 +198,7 @@ def test_nothing_is_lost_doubled_or_read_aborted_in_ten_minutes_of_kills(tmp_pat
         assert set(whole.values()) == {5}, "a transaction is all or nothing"
         assert set(crowd.said("transactions")) <= whole.keys()
         print(f"{sum(kills.values())} kills, {kills['server']} of the broker; {len(whole)} transactions;")
-        for role, stored in (("consumer", plain), ("worker", jobs)):
-            print(f"{len(stored)} messages, delivered {len(crowd.said(role))} times to a {role}")
+        for role, expected in (("consumer", plain), ("worker", jobs)):
+            print(f"{len(expected)} messages, delivered {len(crowd.said(role))} times to a {role}")
     finally:
         crowd.close()
