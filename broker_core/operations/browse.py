@@ -1,6 +1,6 @@
 """Requests of those who look at a log, its messages, leases and dead letters, a page at a time.
 
-Keys, values and headers are bytes, which JSON has as Base64. Each answer is bounded, so that it takes about 2 ms.
+Keys, values and headers are bytes, which JSON has as Base64. What an answer reads of a log is bounded.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.messages import Headers, StoredMessage
@@ -131,14 +132,14 @@ class Present(Result, frozen=True, kw_only=True):
 
 
 class BatchKeys(Result, frozen=True, kw_only=True):
-    """How often each key is in a batch; None where it is not stored whole any more."""
+    """How often each key is in a batch; None where it is not stored whole any more, or larger than a fetch may be."""
 
     first: int
     keys: list[tuple[bytes | None, int]] | None
 
 
 class BatchesKeys(Result, frozen=True, kw_only=True):
-    """Without the batches that are not durable yet."""
+    """Without the batches that are not durable yet, and those at the end that were too many for one answer."""
 
     batches: list[BatchKeys]
 
@@ -206,11 +207,11 @@ class BrowseMessages(Request[MergeStep], frozen=True, kw_only=True):
     """
 
     topic: Name
-    cursors: dict[int, int]
+    cursors: Annotated[dict[Partition, Offset], Meta(max_length=MAX_PARTITIONS)]
     back: bool = False
     filter: Annotated[str, Meta(max_length=2_000)] = ""
     until_ns: Number | None = None
-    ends: dict[int, int] = msgspec.field(default_factory=dict)
+    ends: Annotated[dict[Partition, Offset], Meta(max_length=MAX_PARTITIONS)] = msgspec.field(default_factory=dict)
     most: Most = 200
 
 
@@ -227,7 +228,7 @@ class CountKeys(Request[BatchesKeys], frozen=True, kw_only=True):
 
     topic: Name
     partition: Partition
-    batches: Annotated[list[tuple[int, int]], Meta(max_length=10_000)]
+    batches: Annotated[list[tuple[Offset, Number]], Meta(max_length=10_000)]
 
 
 class ListLeases(Request[LeasesPage], frozen=True, kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,10 @@ import msgspec
 from broker_core.broker import browsing
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import FilterError
+from broker_core.limits import MAX_FETCH_BYTES
 from broker_core.log.partition_log import PartitionLog
 from broker_core.operations import browse
+from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.states import LeaseState
 from broker_core.snapshots import DeadLetterView, LeaseView
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _LETTERS = 100  # of one answer
 _SPANS = 1_000
+_KEYS = 5_000  # read for one answer, and one batch more
 _WORDS = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
 
 
@@ -114,13 +116,17 @@ def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMess
 
 def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> browse.BatchesKeys:
     log = broker.logs.partition(request.topic, request.partition)
-    found = []
+    found: list[browse.BatchKeys] = []
+    left = _KEYS
     for first, count in request.batches:
         keys = None
         if first >= log.start_offset:
             if first + count > log.high_watermark:
                 continue
-            stored = log.read(first, max_messages=count, max_bytes=sys.maxsize, end_offset=first + count)
+            if left <= 0:
+                break
+            left -= count
+            stored = log.read(first, max_messages=count, max_bytes=MAX_FETCH_BYTES, end_offset=first + count)
             keys = list(Counter(message.key for message in stored).items()) if len(stored) == count else None
         found.append(browse.BatchKeys(first=first, keys=keys))
     return browse.BatchesKeys(batches=found)
@@ -148,12 +154,11 @@ def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases) -> br
     return browse.LeasesPage(leases=tuple(found), level=-1, offset=-1)
 
 
-def _key(log: object, offset: int) -> bytes | None:
+def _key(log: PartitionPort, offset: int) -> bytes | None:
     try:
-        key: bytes | None = log.message(offset).key  # type: ignore[attr-defined]
+        return log.message(offset).key
     except BrokerError:  # damaged, or deleted a moment ago
         return None
-    return key
 
 
 def _list_dead_offsets(broker: Broker, _now_ns: int, request: browse.ListDeadOffsets) -> browse.Offsets:
@@ -164,14 +169,18 @@ def _read_dead_letters(broker: Broker, _now_ns: int, request: browse.ReadDeadLet
     dead_letters = broker.queues.dead_letters(request.queue)
     found: list[DeadLetterView] = []
     sizes: dict[int, int] = {}
-    asked = request.offsets[:_LETTERS]
-    for offset in asked:
+    looked, left_bytes = 0, MAX_FETCH_BYTES
+    for offset in request.offsets[:_LETTERS]:
+        if left_bytes <= 0:
+            break
+        looked += 1
         try:
             letter = dead_letters.get(offset)
         except BrokerError:
             continue  # redriven, purged or damaged since
+        left_bytes -= len(letter.value or b"")
         if letter.value is not None and request.most_bytes is not None and len(letter.value) > request.most_bytes:
             sizes[offset] = len(letter.value)
             letter = msgspec.structs.replace(letter, value=letter.value[: request.most_bytes])
         found.append(letter)
-    return browse.DeadLetterPage(letters=tuple(found), looked=len(asked), sizes=sizes)
+    return browse.DeadLetterPage(letters=tuple(found), looked=looked, sizes=sizes)
