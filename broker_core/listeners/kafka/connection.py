@@ -75,6 +75,7 @@ class KafkaConnection(asyncio.Protocol):
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
         self._served: _Served | None = None  # the request that is served
+        self._refuse: Callable[[int], Body | None] = lambda _code: None  # that request, with an error code
         self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
         self._held_bytes = self._unread_bytes = 0
@@ -308,6 +309,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _handle(self, header: Header, client: str, request: Any, size_bytes: int) -> None:
         api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only
+        self._refuse = lambda code: refused(self._call(header, client, principal, 0), api.key, request, code)
 
         def serve(now_ns: int) -> Answer:
             call = self._call(header, client, principal, now_ns)
@@ -332,7 +334,7 @@ class KafkaConnection(asyncio.Protocol):
             if late_s:
                 return Waiting(self._listener.later(late_s), lambda _over, later_ns: serve(later_ns))
             if fault.answer or fault.effect == "drop":
-                body = refused(call, api.key, request, KAFKA_ERRORS[fault.answer]) if fault.answer else None
+                body = self._refuse(KAFKA_ERRORS[fault.answer]) if fault.answer else None
                 if body is None:
                     raise DroppedError(f"fault {fault.name}: {fault.what}")
                 return body
@@ -385,9 +387,18 @@ class KafkaConnection(asyncio.Protocol):
             if kept.done:
                 self._write(header, header.version, body)
             else:
-                self._answer_under_lock(header, lambda _now: Waiting(kept, lambda _reply, _now_ns: body))
+                self._answer_under_lock(
+                    header, lambda _now: Waiting(kept, lambda done, _now_ns: self._kept(done, body))
+                )
         elif not isinstance(answer, Waiting):
             self._write(header, header.version, answer)
+
+    def _kept(self, done: Reply[None], body: Body) -> Answer:
+        """`body`, or what Kafka's coordinator answers if it cannot write: clients ask again."""
+        if done.error is None:
+            return body
+        self._seen.failed(str(done.error))
+        return self._refuse(KAFKA_ERRORS["NOT_COORDINATOR"])
 
     def _came(self, header: Header, waiting: Waiting) -> None:
         if self._waiting is waiting:
