@@ -1,5 +1,3 @@
-"""Messages before and after they are stored."""
-
 from __future__ import annotations
 
 import msgspec

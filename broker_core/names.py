@@ -1,5 +1,3 @@
-"""The rules for names of topics, queues, groups and clients."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Counts with nouns."""
-
 from __future__ import annotations
 
 

@@ -1,5 +1,3 @@
-"""The version of the program."""
-
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version

@@ -1,5 +1,3 @@
-"""Backpressure: the depth of topics and queues, and their gates."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

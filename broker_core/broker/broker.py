@@ -1,5 +1,3 @@
-"""The broker, composed of its parts. Every call takes the time."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

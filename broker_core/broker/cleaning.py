@@ -1,5 +1,3 @@
-"""Removal of old messages: retention, compaction, deletion of records."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

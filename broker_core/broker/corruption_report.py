@@ -1,5 +1,3 @@
-"""Corruption found on the disk: each finding is one event, and is kept for later queries."""
-
 from __future__ import annotations
 
 from collections import deque

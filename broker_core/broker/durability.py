@@ -1,5 +1,3 @@
-"""Durability: group commit, and the journal of deliveries."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

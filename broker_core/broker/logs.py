@@ -1,5 +1,3 @@
-"""The logs of the broker by name: of topics, queues and dead-letter queues."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Queues and subscriptions, and the leases of their messages."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""Topics, queues and subscriptions that were deleted recently and can be restored."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Redrive: dead letters go back to their origin."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

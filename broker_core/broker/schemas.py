@@ -1,5 +1,3 @@
-"""Schemas: the registry, and the rules of topics."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The broker's own time: described for every broker, stopped and moved where its host allows that."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Settings of share groups (KIP-932, KIP-1191)."""
-
 from __future__ import annotations
 
 from typing import Annotated, Literal

@@ -1,5 +1,3 @@
-"""Topics: created, configured and deleted. Each change is an event."""
-
 from __future__ import annotations
 
 from collections.abc import Collection

@@ -1,5 +1,3 @@
-"""Views: the state of the broker as plain values."""
-
 from __future__ import annotations
 
 import msgspec

@@ -1,5 +1,3 @@
-"""Administration of a host: topics, queues, dead letters, groups and their offsets."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,3 @@
-"""A consumer of a group for threads: `Consumer`, run by a host."""
-
 from __future__ import annotations
 
 import threading

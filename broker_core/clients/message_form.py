@@ -1,5 +1,3 @@
-"""Checks of a message's field types, which Python does not enforce."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""Middleware of clients: objects that see every message before it is published or delivered, O(1) a message."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""Settings of a producer."""
-
 from __future__ import annotations
 
 from typing import Annotated, Literal

@@ -1,5 +1,3 @@
-"""A consumer of a queue for threads: take, process, acknowledge."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""Administration of a host's schemas, in the terms of Confluent's registry."""
-
 from __future__ import annotations
 
 from typing import Literal, cast

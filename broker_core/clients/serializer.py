@@ -1,5 +1,3 @@
-"""The protocol of serializers."""
-
 from __future__ import annotations
 
 from typing import Protocol, TypeVar, runtime_checkable

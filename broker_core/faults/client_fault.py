@@ -1,5 +1,3 @@
-"""A fault of requests: its conditions and its effect."""
-
 from __future__ import annotations
 
 import difflib

@@ -1,5 +1,3 @@
-"""What is wrong with a filter."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

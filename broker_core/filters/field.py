@@ -1,5 +1,3 @@
-"""What a filter may ask about."""
-
 from __future__ import annotations
 
 import difflib

@@ -1,5 +1,3 @@
-"""A filter: read once, asked of many rows."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Mapping

@@ -1,5 +1,3 @@
-"""Settings of a gate, and the table of its policies."""
-
 from __future__ import annotations
 
 import enum

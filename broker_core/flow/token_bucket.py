@@ -1,5 +1,3 @@
-"""A token bucket."""
-
 from __future__ import annotations
 
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""Settings of the group coordinator."""
-
 from __future__ import annotations
 
 from typing import Annotated

@@ -1,5 +1,3 @@
-"""The history of the rebalances of all groups."""
-
 from __future__ import annotations
 
 from collections import deque

@@ -1,5 +1,3 @@
-"""A member of a group, and its deadlines."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -1,5 +1,3 @@
-"""The states of a group and their transitions."""
-
 from __future__ import annotations
 
 import enum

@@ -1,5 +1,3 @@
-"""The checkpoint of a partition: state besides the segment files as of one offset, where recovery starts."""
-
 from __future__ import annotations
 
 import struct

@@ -1,5 +1,3 @@
-"""The cleaner: compaction of all logs in turn."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,5 +1,3 @@
-"""Compaction: only the latest message of each key stays, at its offset."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

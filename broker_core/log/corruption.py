@@ -1,5 +1,3 @@
-"""The lost offsets of a partition, which are reported and never silently skipped."""
-
 from __future__ import annotations
 
 from bisect import bisect_right, insort

@@ -1,5 +1,3 @@
-"""Reading from a partition log."""
-
 from __future__ import annotations
 
 from collections import deque

@@ -1,5 +1,3 @@
-"""The segments of one partition, by offset."""
-
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right

@@ -1,5 +1,3 @@
-"""The compacted form of a segment."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,3 @@
-"""The log of a topic: its partitions and its partitioner."""
-
 from __future__ import annotations
 
 from broker_core.errors import BrokerError, ErrorCode

@@ -1,5 +1,3 @@
-"""Requests about what has happened in a broker that is used in tests."""
-
 from __future__ import annotations
 
 from broker_core.operations.entry import Entry

@@ -1,5 +1,3 @@
-"""Requests about the clock of a broker that is used in tests."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Requests about dead letters: list, redrive, purge, undo."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Faults that clients from outside meet."""
-
 from __future__ import annotations
 
 from broker_core.faults.client_fault import ClientFault

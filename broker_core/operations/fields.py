@@ -1,5 +1,3 @@
-"""Types of fields that many requests and results share."""
-
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal

@@ -1,5 +1,3 @@
-"""Requests about consumer groups: describe, delete, list and reset offsets."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,5 +1,3 @@
-"""Requests about leases: take, acknowledge, refuse, extend, release."""
-
 from __future__ import annotations
 
 from typing import Annotated, Self

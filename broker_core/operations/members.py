@@ -1,5 +1,3 @@
-"""Requests of members that poll by HTTP; the listener keeps a consumer for each."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Requests about messages: publish batches, and read without a consumer."""
-
 from __future__ import annotations
 
 from typing import Annotated

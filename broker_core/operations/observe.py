@@ -1,5 +1,3 @@
-"""Requests about the broker as a whole: totals, connections, slow readers, events."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Requests about queues and subscriptions: create, describe, purge, delete."""
-
 from __future__ import annotations
 
 from functools import partial

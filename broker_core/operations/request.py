@@ -1,5 +1,3 @@
-"""Base classes of requests and results."""
-
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,3 @@
-"""Requests about schemas, in the terms of Confluent's registry."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Requests about share groups (KIP-932): list and describe."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Requests about topics: create, describe, configure, delete."""
-
 from __future__ import annotations
 
 from functools import partial

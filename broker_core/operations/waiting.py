@@ -1,5 +1,3 @@
-"""Waiting until a condition holds."""
-
 from __future__ import annotations
 
 from typing import Annotated

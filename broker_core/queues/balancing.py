@@ -1,5 +1,3 @@
-"""The choice of the consumer that gets the next message: round-robin, weighted, least-loaded. Pure functions."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,5 +1,3 @@
-"""A dead letter queue: a log of its own, and the set of its messages that are still dead letters."""
-
 from __future__ import annotations
 
 from collections import Counter, deque

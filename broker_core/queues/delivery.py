@@ -1,5 +1,3 @@
-"""Reading messages of a partition for delivery."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

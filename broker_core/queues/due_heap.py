@@ -1,5 +1,3 @@
-"""A heap of spans by deadline, with lazy removal."""
-
 from __future__ import annotations
 
 import heapq

@@ -1,5 +1,3 @@
-"""The lease of a message."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

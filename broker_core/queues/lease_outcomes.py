@@ -1,5 +1,3 @@
-"""The outcomes of deliveries that were not acknowledged."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

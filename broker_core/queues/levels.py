@@ -1,5 +1,3 @@
-"""The priority levels of a queue, and the choice of the next one."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

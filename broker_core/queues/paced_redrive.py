@@ -1,5 +1,3 @@
-"""A redrive at a limited rate."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

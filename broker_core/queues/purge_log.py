@@ -1,5 +1,3 @@
-"""Removal of messages from a queue: purge and undo, withdrawal, eviction."""
-
 from __future__ import annotations
 
 import msgspec

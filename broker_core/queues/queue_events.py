@@ -1,5 +1,3 @@
-"""The events of a queue's messages."""
-
 from __future__ import annotations
 
 from broker_core.events import EventKind, EventStream

@@ -1,5 +1,3 @@
-"""The state of a queue that survives a restart, as plain values."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""Spans of messages that share a state, and the index from an offset to its span."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

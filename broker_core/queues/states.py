@@ -1,5 +1,3 @@
-"""The states of a message in a queue, as a transition table (KIP-932, "in-flight state")."""
-
 from __future__ import annotations
 
 import enum

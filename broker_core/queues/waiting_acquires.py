@@ -1,5 +1,3 @@
-"""Acquires that wait for messages: first come, first served, or chosen by a balancing policy."""
-
 from __future__ import annotations
 
 from collections import OrderedDict

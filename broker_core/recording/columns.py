@@ -1,5 +1,3 @@
-"""Events as columns, and back."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,3 @@
-"""Copies a session to another folder; of a session that is being recorded, as far as it is written."""
-
 from __future__ import annotations
 
 import shutil

@@ -1,5 +1,3 @@
-"""Topics and gates, folded from events: partitions, counts, blocked producers."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,5 +1,3 @@
-"""The lock of the process that records a session; the system releases it when the process dies."""
-
 from __future__ import annotations
 
 import os

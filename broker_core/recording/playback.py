@@ -1,5 +1,3 @@
-"""Playback of a session: its state at any moment, by time or by event, and the events around it."""
-
 from __future__ import annotations
 
 from bisect import bisect_right

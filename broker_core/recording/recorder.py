@@ -1,5 +1,3 @@
-"""Writes a session while it happens, beside the broker and not in its way."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""A promise that a run broke, with the shortest history that shows it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

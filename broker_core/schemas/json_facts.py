@@ -1,5 +1,3 @@
-"""Facts about the documents that satisfy a conjunction of JSON Schemas."""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator

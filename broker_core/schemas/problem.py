@@ -1,5 +1,3 @@
-"""Problems of schemas and values, with their location."""
-
 from __future__ import annotations
 
 import json

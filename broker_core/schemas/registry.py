@@ -1,5 +1,3 @@
-"""The schema registry: subjects with versions, and global schema ids."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,5 +1,3 @@
-"""The schema rule of a topic."""
-
 from __future__ import annotations
 
 from typing import Annotated, Literal

@@ -1,5 +1,3 @@
-"""What producers, consumers and workers of a scenario have in common: a state and counters."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""A condition on the state of the broker, with a name: told when it has held for some time, and when it is over."""
-
 from __future__ import annotations
 
 import math

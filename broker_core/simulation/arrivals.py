@@ -1,5 +1,3 @@
-"""Arrivals of messages, with their contents: from a file of real events, or generated at a rate."""
-
 from __future__ import annotations
 
 import math

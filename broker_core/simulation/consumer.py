@@ -1,5 +1,3 @@
-"""A consumer of a scenario: works in a group, or waits on the bench until it is moved into one."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

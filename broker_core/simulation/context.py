@@ -1,5 +1,3 @@
-"""What action handlers change: the broker, its actors, the groups that they can join."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

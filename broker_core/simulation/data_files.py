@@ -1,5 +1,3 @@
-"""Where the files are that a scenario reads."""
-
 from __future__ import annotations
 
 from pathlib import Path

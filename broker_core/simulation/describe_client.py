@@ -1,5 +1,3 @@
-"""The request about a client of a scenario: how fast it is set to be."""
-
 from __future__ import annotations
 
 from broker_core.operations.request import Request, Result

@@ -1,5 +1,3 @@
-"""How long work takes: a distribution in milliseconds, drawn with the actor's own random numbers."""
-
 from __future__ import annotations
 
 import math

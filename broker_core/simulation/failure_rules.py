@@ -1,5 +1,3 @@
-"""Rules by which messages fail: every n-th that matches, at one client or at all of a group, queue or topic."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

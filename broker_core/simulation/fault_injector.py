@@ -1,5 +1,3 @@
-"""Faults of actors, the disk and the clock, with the end of each."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

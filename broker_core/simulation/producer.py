@@ -1,5 +1,3 @@
-"""A producer: publishes what arrives, and waits where the broker makes it wait."""
-
 from __future__ import annotations
 
 from collections import deque

@@ -1,5 +1,3 @@
-"""A scenario: what runs against the broker, read from YAML into typed structures, with errors that name the line."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A member of a share group of a scenario."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""A running scenario: a broker, its actors and the user's actions, in session time."""
-
 from __future__ import annotations
 
 import contextlib

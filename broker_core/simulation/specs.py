@@ -1,5 +1,3 @@
-"""The parts of a scenario, as typed structures."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A producer that publishes in transactions."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""Workers of a queue and subscribers of topics: they take, work, acknowledge, and fail now and then."""
-
 from __future__ import annotations
 
 import contextlib

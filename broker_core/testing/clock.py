@@ -1,5 +1,3 @@
-"""The clock of a broker under test."""
-
 from __future__ import annotations
 
 import contextlib

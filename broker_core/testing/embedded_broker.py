@@ -1,5 +1,3 @@
-"""A broker in the process of a test, which Kafka and HTTP clients can connect to."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""The last events of a broker, kept in memory, and written as a session on request."""
-
 from __future__ import annotations
 
 import threading

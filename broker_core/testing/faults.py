@@ -1,5 +1,3 @@
-"""Faults of a broker under test, each as a call and as a context manager."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""All events of a broker under test, and the audit of them."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""The brokers of one test item, and the recordings of them."""
-
 from __future__ import annotations
 
 import os

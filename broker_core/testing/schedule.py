@@ -1,5 +1,3 @@
-"""A schedule: the faults of one run in virtual time, drawn from a seed or given one by one."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""A simulation that a test drives: its time, its last events, its end."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""A scenario in virtual time, with what is done in it: a session of the window as a test."""
-
 from __future__ import annotations
 
 from pathlib import Path

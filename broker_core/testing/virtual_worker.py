@@ -1,5 +1,3 @@
-"""A worker of a queue in virtual time: a `QueueConsumer` whose host is the simulation."""
-
 from __future__ import annotations
 
 import contextlib

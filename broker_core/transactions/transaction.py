@@ -1,5 +1,3 @@
-"""A transactional id with its producer and its transaction, in memory and as stored."""
-
 from __future__ import annotations
 
 import enum

@@ -1,5 +1,3 @@
-"""The broker as a whole: what is seen of it, faults that clients meet, and, in tests, its clock and a verdict."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

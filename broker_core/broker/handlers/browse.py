@@ -1,5 +1,3 @@
-"""Looking at logs, messages, leases and dead letters."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Groups, share groups, and their offsets."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

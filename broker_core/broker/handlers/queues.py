@@ -1,5 +1,3 @@
-"""Queues, subscriptions, and their dead letters."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The schema registry."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Topics and their messages."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

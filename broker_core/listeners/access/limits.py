@@ -1,5 +1,3 @@
-"""Limits of what clients may use, and what they use of it."""
-
 from __future__ import annotations
 
 import zlib

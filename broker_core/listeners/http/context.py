@@ -1,5 +1,3 @@
-"""The state that all requests of a listener share, and the state of one request."""
-
 from __future__ import annotations
 
 import asyncio

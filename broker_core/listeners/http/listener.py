@@ -1,5 +1,3 @@
-"""The HTTP listener."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""ACLs as Kafka has them."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator

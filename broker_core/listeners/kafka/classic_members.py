@@ -1,5 +1,3 @@
-"""Members of groups by the classic protocol."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Quotas of clients (KIP-546)."""
-
 from __future__ import annotations
 
 import typing

@@ -1,5 +1,3 @@
-"""Settings of topics, share groups and the broker by Kafka's names."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

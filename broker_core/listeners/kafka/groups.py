@@ -1,5 +1,3 @@
-"""Consumer groups: list, describe, delete."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Offsets of logs."""
-
 from __future__ import annotations
 
 import itertools

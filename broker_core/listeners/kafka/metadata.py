@@ -1,5 +1,3 @@
-"""What clients ask to find brokers, topics and coordinators."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""Committed offsets."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Users with SCRAM passwords of their own (KIP-554)."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Records of share groups (KIP-932): acquire and acknowledge."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

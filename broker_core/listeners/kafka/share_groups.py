@@ -1,5 +1,3 @@
-"""Share groups (KIP-932): members and offsets."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Topics: create, grow, delete."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

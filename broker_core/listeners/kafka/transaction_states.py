@@ -1,5 +1,3 @@
-"""What is known of producers and their transactions."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Transactions of producers."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

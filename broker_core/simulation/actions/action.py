@@ -1,5 +1,3 @@
-"""What every action is: a frozen value that names itself, and a sentence about it."""
-
 from __future__ import annotations
 
 import base64

@@ -1,5 +1,3 @@
-"""Alerts: conditions with names."""
-
 from __future__ import annotations
 
 from broker_core.simulation.actions.action import Action

@@ -1,5 +1,3 @@
-"""Producers, consumers and workers: added, duplicated, taken out and brought back, sped up and slowed."""
-
 from __future__ import annotations
 
 from typing import Literal

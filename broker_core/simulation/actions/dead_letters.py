@@ -1,5 +1,3 @@
-"""Dead letters: redriven, edited, purged."""
-
 from __future__ import annotations
 
 from msgspec import UNSET, UnsetType

@@ -1,5 +1,3 @@
-"""Consumer groups: their members, what they read, how they share it, and from where."""
-
 from __future__ import annotations
 
 from typing import Literal

@@ -1,5 +1,3 @@
-"""Queues, and leases that the user ends in the place of their holders."""
-
 from __future__ import annotations
 
 from broker_core.limits import MAX_WAIT_MS

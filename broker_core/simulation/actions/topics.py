@@ -1,5 +1,3 @@
-"""Actions on topics: create, delete, configure, delete records, produce."""
-
 from __future__ import annotations
 
 from broker_core.flow.config import FlowConfig

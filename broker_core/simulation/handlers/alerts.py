@@ -1,5 +1,3 @@
-"""Alerts: set and removed."""
-
 from __future__ import annotations
 
 from broker_core.broker.occurrences import FIELDS, unknown_thing

@@ -1,5 +1,3 @@
-"""Adds, duplicates, removes and tunes producers, consumers and workers."""
-
 from __future__ import annotations
 
 import random

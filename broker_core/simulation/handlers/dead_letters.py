@@ -1,5 +1,3 @@
-"""Redrives, edits and purges dead letters."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Faults and rules, and how each is undone."""
-
 from __future__ import annotations
 
 from broker_core.simulation.actions.faults import (

@@ -1,5 +1,3 @@
-"""Moves members, makes and deletes groups, changes what they read, how they share it, and from where."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""What was found out about an action before anything is done."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

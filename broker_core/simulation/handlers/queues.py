@@ -1,5 +1,3 @@
-"""Makes, deletes and purges queues, and ends leases in the place of their holders."""
-
 from __future__ import annotations
 
 from broker_core.clock import NS_PER_MS

@@ -1,5 +1,3 @@
-"""Creates, deletes and configures topics, deletes records, and produces messages by hand."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""The broker as a whole, its connections, which only the listener knows, and faults of Kafka's clients."""
-
 from __future__ import annotations
 
 from starlette.exceptions import HTTPException

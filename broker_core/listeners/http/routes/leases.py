@@ -1,5 +1,3 @@
-"""Leases: a take waits for messages; each lease of another request has its own outcome."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

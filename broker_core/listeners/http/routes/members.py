@@ -1,5 +1,3 @@
-"""Members of groups that poll by HTTP; the listener keeps a consumer for each."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Requests and answers of the mini broker, under its own names."""
-
 from __future__ import annotations
 
 from typing import Annotated, Literal

@@ -1,5 +1,3 @@
-"""Monitoring: metrics and events."""
-
 from __future__ import annotations
 
 import contextlib
