@@ -60,6 +60,7 @@ class EventKind(enum.StrEnum):
     ALERT_OVER = "alert_over"
     FAULT = "fault"
     DAMAGE = "damage"
+    GAP = "gap"
     USER_ACTION = "user_action"
 
 

@@ -167,7 +167,7 @@ _FITS: Final[Mapping[str, Callable[[object], bool]]] = {
     "session_id": _is_text,
     "error": _is_text,
     "seed": _is_seed,
-    "clock": lambda value: value in ("virtual", "wall"),
+    "clock": lambda value: value in ("virtual", "wall", "observed"),
     "ended": lambda value: value in _ENDED,
     "started_at": _is_moment,
     "ended_at": _is_moment,

@@ -66,6 +66,7 @@ KINDS: dict[EventKind, KindInfo] = {
     EventKind.ALERT_OVER: KindInfo(mark("Alert over")),
     EventKind.FAULT: KindInfo(mark("Fault"), "failures", "fault", "{who}: {cause}"),
     EventKind.DAMAGE: KindInfo(mark("Corruption"), "failures"),
+    EventKind.GAP: KindInfo(mark("Not observed"), "failures", "fault", mark("Not observed: {cause}")),
     EventKind.USER_ACTION: KindInfo(mark("My action"), "mine", "action", "{cause}"),
 }
 

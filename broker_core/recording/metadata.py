@@ -20,13 +20,15 @@ from broker_core.recording.checksums import CRC32, document_checksum
 from broker_core.version import program_version
 
 RUNNING, FINISHED, STOPPED, CRASHED, FAILED = "running", "finished", "stopped", "crashed", "failed"
+OBSERVED = "observed"  # the clock of a session over a broker elsewhere
+KNOWS = "knows"  # in `extra`: the words of what is known in such a session
 ENDED = (RUNNING, FINISHED, STOPPED, CRASHED, FAILED)
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     """The content of `session.json`.
 
-    `clock` is virtual or wall. `ended` is running, finished (by itself), stopped (by a person), crashed
+    `clock` is virtual, wall or observed. `ended` is running, finished (by itself), stopped (by a person), crashed
     (nobody closed it) or failed (the recording broke; `error` says how). `duration_ns` is session time.
     `events` counts the recorded events; both are None until the end. `totals` has the fields of
     `snapshots.Totals`. `checksums` has the CRC-32 of files beside it that have none of their own.
@@ -48,6 +50,11 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     extra: dict[str, Any] = {}
     checksums: dict[str, int] = {}
+
+
+def knows(metadata: Metadata, word: str) -> bool:
+    """Whether figures of this word of `observation.peer.KNOWABLE` are known: all are, where a broker ran here."""
+    return word in metadata.extra.get(KNOWS, (word,))
 
 
 def now_utc() -> str:

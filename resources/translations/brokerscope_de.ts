@@ -4042,6 +4042,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht jetzt: {reason}</translation>
   </message>
   <message>
+   <source>Not observed</source>
+   <translation>Nicht beobachtet</translation>
+  </message>
+  <message>
+   <source>Not observed: {cause}</source>
+   <translation>Nicht beobachtet: {cause}</translation>
+  </message>
+  <message>
    <source>Not pasted: the scenario would have {chars} characters, and at most {most} can be edited here.</source>
    <translation>Nicht eingefügt: Das Szenario hätte {chars} Zeichen, und höchstens {most} lassen sich hier bearbeiten.</translation>
   </message>

@@ -57,7 +57,7 @@ class TimelineCollector:
     def _mark(self, event: Event) -> None:
         count = max(1, event.count)
         newest = self._newest.get(event.kind)
-        apart = event.kind in {EventKind.USER_ACTION, EventKind.FAULT, EventKind.ALERT_RAISED}
+        apart = event.kind in {EventKind.USER_ACTION, EventKind.FAULT, EventKind.GAP, EventKind.ALERT_RAISED}
         if newest is not None and not apart and event.time_ns - newest.last_ns <= self._gap_ns:
             newest.count += count
             newest.last_ns = event.time_ns

@@ -1,0 +1,138 @@
+"""A session over a broker that runs elsewhere: a thread that looks again and again, and its recording."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from broker_core.errors import BrokerError
+from broker_core.events import Event, EventKind, EventStream, Sink
+from broker_core.observation.peer import KNOWABLE, Look, Peer
+from broker_core.recording.keyframes import Cadence
+from broker_core.recording.metadata import KNOWS, OBSERVED, STOPPED
+from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
+from broker_core.recording.recorder import Recorder
+from broker_core.snapshots import Snapshot
+
+AGAIN_S: Final = 1.0  # after a look that has failed
+_CLOSE_S: Final = 5.0
+
+
+class ObservedSession:
+    """Begins where `peer` stands now. `folder` is None where nothing is recorded.
+
+    `latest` is the state last seen, `problem` the sentence of a look that has failed, "" after one that has not, and
+    `error` why nothing is observed any more. `epoch_ms` is the Unix time of session time 0.
+    """
+
+    def __init__(
+        self,
+        peer: Peer,
+        *,
+        folder: Path | None,
+        sinks: Sequence[Sink] = (),
+        on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Take the first look, and begin. `on_keyframe` gets every keyframe, the first before any event, and one right
+        after each gap; `sinks` get every event. Both are called in the observer's thread.
+
+        Raises the `BrokerError` of `Peer.open`, or of a folder that cannot be used.
+        """
+        self.peer = peer
+        self.folder = folder
+        self.recorder: Recorder | None = None
+        self.problem = self.error = ""
+        self.latest = peer.open()
+        self.epoch_ms = time.time_ns() // 1_000_000
+        self._seen_s = time.monotonic()
+        self._events = EventStream()
+        self._count = self.latest.events
+        self._memory = MemoryPlayback()
+        self._on_keyframe = on_keyframe
+        self._cadence = Cadence()
+        self._closing = threading.Event()
+        if folder is not None:
+            knows = [word for word in KNOWABLE if peer.knows(word)]
+            try:
+                self.recorder = Recorder(
+                    folder,
+                    scenario_name=peer.address,
+                    clock=OBSERVED,
+                    extra={**(extra or {}), KNOWS: knows, "address": peer.address},
+                )
+            except BrokerError:
+                peer.close()
+                raise
+            self._events.attach(self.recorder)
+        for sink in sinks:
+            self._events.attach(sink)
+        self._keyframe(self.latest)
+        self._thread = threading.Thread(target=self._run, name="observer", daemon=True)
+        self._thread.start()
+
+    @property
+    def age_s(self) -> float:
+        """Since the last look that succeeded."""
+        return time.monotonic() - self._seen_s
+
+    def playback(self) -> Playback:
+        """Its earlier moments."""
+        return self._memory if self.folder is None else FolderPlayback(self.folder, self.recorder)
+
+    def close(self) -> None:
+        """End the session and its recording, not the broker. Raises the `BrokerError` of a recording that failed.
+
+        The second call does nothing.
+        """
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self.peer.close()
+        self._thread.join(_CLOSE_S)
+        if self.recorder is not None:
+            totals = msgspec.to_builtins(self.latest.totals)
+            self.recorder.close(STOPPED, totals=totals, time_ns=self.latest.time_ns)
+
+    # -- in the observer's thread
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            try:
+                look = self.peer.look()
+            except BrokerError as error:
+                self.problem = str(error)
+                self._closing.wait(AGAIN_S)
+                continue
+            except Exception as error:
+                # Whatever it is, the window tells of it, and what was seen stays.
+                self.error = f"{self.peer.address} is not observed any more: {error!r}"
+                raise
+            self.problem, self._seen_s = "", time.monotonic()
+            if look is not None and not self._closing.is_set():
+                self._take(look)
+
+    def _take(self, look: Look) -> None:
+        if look.gap:
+            began_ns = self.latest.time_ns
+            first = look.events[0].time_ns if look.events else look.snapshot.time_ns
+            self._pass_on(Event(0, first, EventKind.GAP, cause=look.gap, detail={"from_ns": began_ns}))
+        for event in look.events:
+            self._pass_on(event)
+        self.latest = msgspec.structs.replace(look.snapshot, events=self._count)
+        if look.gap or self._cadence.due(self.latest.time_ns, self._count):
+            self._keyframe(self.latest)
+
+    def _pass_on(self, event: Event) -> None:
+        self._events.pass_on(msgspec.structs.replace(event, seq=self._count))
+        self._count += 1
+
+    def _keyframe(self, snapshot: Snapshot) -> None:
+        (self._memory if self.recorder is None else self.recorder).keyframe(snapshot)
+        self._on_keyframe(snapshot)
+        self._cadence.took(snapshot.time_ns, snapshot.events, 0)

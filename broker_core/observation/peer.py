@@ -1,0 +1,66 @@
+"""What an observed session asks of the program that it observes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from broker_core.events import Event
+from broker_core.operations.request import Request
+from broker_core.snapshots import Snapshot
+
+T = TypeVar("T")
+
+#: What a source may know beside topics, partitions, groups and their offsets. Who makes a figure of one of these asks.
+KNOWABLE: Final = ("messages", "deliveries", "leases", "requests", "backpressure")
+
+
+class Look(NamedTuple):
+    """What has happened since the last look, and the state after that. The session numbers the events.
+
+    Times are nanoseconds since `Peer.open`, those of what happened before it are negative; totals count from there.
+    `gap` says in a sentence that more has happened, right before `events`, than they tell; "" where they tell all.
+    """
+
+    events: Sequence[Event]
+    snapshot: Snapshot
+    gap: str = ""
+
+
+class Facts(NamedTuple):
+    """How a source is looked at: what it calls itself, how often, and what a look costs the observer, in seconds."""
+
+    name: str
+    period_s: float
+    look_s: float
+
+
+class Peer(Protocol):
+    """A broker elsewhere. `open` and `look` are called in the observer's thread, the others in any."""
+
+    address: str
+
+    def open(self) -> Snapshot:
+        """The state at time 0, before the first event. Raises `BrokerError` within 10 s."""
+
+    def look(self) -> Look | None:
+        """What is new; None where nothing is. It blocks for a second at most, and is called again and again.
+
+        Raises `BrokerError` where the source cannot be reached or asked now: `look` is called again a second later.
+        """
+
+    def ask(self, request: Request[T]) -> T:
+        """The answer, with times as in `Look`. Raises `BrokerError`."""
+
+    def why_not(self, request: type[Any]) -> str:
+        """Why a kind of request, or of action, cannot be served from here, in a sentence; "" where it can."""
+
+    def knows(self, word: str) -> bool:
+        """Whether figures of this word of `KNOWABLE` are known."""
+
+    @property
+    def facts(self) -> Facts:
+        """As of the last look."""
+
+    def close(self) -> None:
+        """Disconnect; a `look` that waits ends soon."""

@@ -1,0 +1,120 @@
+"""A session over a broker elsewhere: numbered, recorded, and true to what was seen, gaps included."""
+
+from __future__ import annotations
+
+import queue
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind
+from broker_core.observation.observed_session import ObservedSession
+from broker_core.observation.peer import Facts, Look
+from broker_core.recording.metadata import knows
+from broker_core.recording.reader import open_session
+from broker_core.snapshots import PartitionView, Snapshot, TopicView
+
+
+class MadeUpPeer:
+    """Its looks are put into `looks`, errors among them; `looks.join()` waits until all were taken."""
+
+    address = "made-up:1"
+    facts = Facts("made up", 1.0, 0.0)
+
+    def __init__(self) -> None:
+        self.looks: queue.Queue[Look | BrokerError | None] = queue.Queue()
+        self._looked = False
+
+    def open(self) -> Snapshot:
+        return state(0, 0)
+
+    def look(self) -> Look | None:
+        if self._looked:
+            self.looks.task_done()
+        found, self._looked = self.looks.get(timeout=60), True
+        if isinstance(found, BrokerError):
+            raise found
+        return found
+
+    def ask(self, request: Any) -> Any:
+        raise BrokerError(ErrorCode.CLOSED, "nobody answers")
+
+    def why_not(self, _request: type[Any]) -> str:
+        return "It is made up."
+
+    def knows(self, word: str) -> bool:
+        return word != "deliveries"
+
+    def close(self) -> None:
+        self.looks.put(None)
+
+
+def state(time_ns: int, published: int, events: int = 0) -> Snapshot:
+    topic = TopicView("orders", (PartitionView(0, 0, published, 10 * published),), published, 10 * published, None)
+    return Snapshot(time_ns, events, (topic,))
+
+
+def published(time_ns: int, offset: int, seq: int) -> Event:
+    return Event(seq, time_ns, EventKind.PUBLISHED, "orders", 0, offset, 1, 10, published_ns=time_ns)
+
+
+@pytest.fixture
+def peer(monkeypatch: pytest.MonkeyPatch) -> MadeUpPeer:
+    monkeypatch.setattr("broker_core.observation.observed_session.AGAIN_S", 0)
+    return MadeUpPeer()
+
+
+def observe(peer: MadeUpPeer, folder: Path | None, *looks: Look | BrokerError) -> tuple[list[Event], ObservedSession]:
+    """The events of a session that has seen `looks`, and is closed."""
+    events: list[Event] = []
+    session = ObservedSession(peer, folder=folder, sinks=[events.append])
+    for look in looks:
+        peer.looks.put(look)
+    peer.looks.join()
+    session.close()
+    return events, session
+
+
+def test_what_is_seen_is_a_session_that_opens(peer: MadeUpPeer, tmp_path: Path) -> None:
+    looks = [
+        Look([published(10, 0, 900), published(20, 1, 901)], state(25, 2)),
+        Look([published(2_000_000_000, 2, 902)], state(2_500_000_000, 3)),
+    ]
+    events, session = observe(peer, tmp_path / "s", *looks)
+    assert [event.seq for event in events] == [0, 1, 2]
+    assert session.latest == state(2_500_000_000, 3, events=3)
+    recorded = open_session(tmp_path / "s")
+    assert recorded.problems == []
+    assert list(recorded.events()) == events
+    assert (recorded.metadata.clock, recorded.metadata.scenario) == ("observed", "made-up:1")
+    assert not knows(recorded.metadata, "deliveries") and knows(recorded.metadata, "leases")
+    assert session.playback().after_event(1).topics[0].published == 2
+    assert session.playback().at(2_500_000_000) == session.latest
+
+
+def test_after_a_gap_the_state_is_that_of_the_source(peer: MadeUpPeer, tmp_path: Path) -> None:
+    looks: list[Look | BrokerError] = [
+        Look([published(10, 0, 0)], state(20, 1)),
+        BrokerError(ErrorCode.CONNECTION_LOST, "made-up:1"),
+        Look([published(90, 7, 7)], state(100, 8), gap="6 events are missing"),
+    ]
+    events, session = observe(peer, tmp_path / "s", *looks)
+    assert [(event.seq, event.kind) for event in events] == [(0, "published"), (1, "gap"), (2, "published")]
+    assert events[1].cause == "6 events are missing" and events[1].detail == {"from_ns": 20}
+    assert session.playback().at(100) == session.latest == state(100, 8, events=3)
+    assert session.playback().at(50).topics[0].published == 1
+
+
+def test_a_source_that_is_away_is_asked_again_and_its_age_is_told(peer: MadeUpPeer) -> None:
+    session = ObservedSession(peer, folder=None)
+    peer.looks.put(BrokerError(ErrorCode.CONNECTION_LOST, "made-up:1"))
+    peer.looks.join()
+    assert "made-up:1" in session.problem and session.age_s > 0
+    peer.looks.put(Look([], state(3_000_000_000, 0)))
+    peer.looks.join()
+    assert not session.problem
+    session.close()
+    session.close()
+    assert session.latest == session.playback().at(3_000_000_000) == state(3_000_000_000, 0)
