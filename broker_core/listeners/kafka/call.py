@@ -12,10 +12,10 @@ from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.connections import Connection
-from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.kafka.readers import Readers

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.kafka_names import KAFKA_ERRORS
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka import sasl
@@ -25,7 +26,6 @@ from broker_core.listeners.kafka.apis import TABLE, versions
 from broker_core.listeners.kafka.call import MOST_ELEMENTS, Answer, Call, Kept, Later, Waiting, failed
 from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
 from broker_core.listeners.kafka.codec import (
-    Body,
     Header,
     has_error_code,
     header_of,

@@ -17,8 +17,8 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Api, Call, Waiting, kafka_code
-from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
 from broker_core.listeners.kafka.readers import Fetched
 from broker_core.log.batch import parse_header

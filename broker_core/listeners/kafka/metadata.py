@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     CLUSTER_ID,
@@ -24,7 +25,6 @@ from broker_core.listeners.kafka.call import (
     kafka_code,
     sliced,
 )
-from broker_core.listeners.kafka.codec import Body
 from broker_core.names import check_name
 from broker_core.operations.rights import ResourceKind
 

@@ -5,6 +5,7 @@ from typing import Any
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     READ,
@@ -17,7 +18,6 @@ from broker_core.listeners.kafka.call import (
     kafka_code,
     sliced,
 )
-from broker_core.listeners.kafka.codec import Body
 
 
 def _offset_commit(call: Call, request: Any) -> Answer:

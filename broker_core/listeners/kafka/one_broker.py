@@ -10,6 +10,7 @@ from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     CLUSTER_ID,
@@ -27,7 +28,6 @@ from broker_core.listeners.kafka.call import (
     kafka_code,
     outcome,
 )
-from broker_core.listeners.kafka.codec import Body
 
 
 def _describe_cluster(call: Call, request: Any) -> Answer:

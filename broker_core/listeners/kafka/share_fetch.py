@@ -8,8 +8,8 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Waiting, kafka_code
-from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply

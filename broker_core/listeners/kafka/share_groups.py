@@ -5,6 +5,7 @@ from typing import Any
 
 from broker_core.broker.share_groups import JOINING
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     DONE,
@@ -19,7 +20,6 @@ from broker_core.listeners.kafka.call import (
     failed,
     sliced,
 )
-from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 from broker_core.replies import Reply
 

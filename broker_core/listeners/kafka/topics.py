@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import ADMIN, DONE, Answer, Api, Call, Later, failed, kafka_code, later
-from broker_core.listeners.kafka.codec import Body
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
 

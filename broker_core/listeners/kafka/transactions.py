@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
+from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import READ, WRITE, Answer, Api, Call, Waiting, given, kafka_code
-from broker_core.listeners.kafka.codec import Body
 from broker_core.log.batch import ProducerStamp
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.coordinator import NOBODY

@@ -12,6 +12,7 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_reader, entity_writer
 
 from broker_core import BrokerError, BrokerHost
+from broker_core.kafka_messages.making import maker
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.kafka import codec
 from broker_core.listeners.kafka.apis import TABLE
@@ -27,7 +28,7 @@ def frame_of(key: int, version: int, body: dict[str, Any]) -> bytes:
     schema = load_request_schema(key, version)
     flexible = schema.__header_schema__.__version__ > 1
     out = io.BytesIO()
-    entity_writer(schema)(out, codec._maker(schema)(body))
+    entity_writer(schema)(out, maker(schema)(body))
     return struct.pack(">hhi", key, version, 1) + CLIENT + (b"\0" if flexible else b"") + out.getvalue()
 
 

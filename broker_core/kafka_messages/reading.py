@@ -1,4 +1,4 @@
-"""Requests read by `kio`'s schemas, trusting no length in them.
+"""Requests and responses read by `kio`'s schemas, trusting no length in them.
 
 The library's own reader is compiled and takes memory for as many elements as an array announces before it looks for
 them; a frame of a few bytes ends the process. Here every length is held against what is left. Time spans and times come
@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from kio.index import load_request_schema
+from kio.index import load_request_schema, load_response_schema
 
 from broker_core.errors import BrokerError, ErrorCode
 
@@ -117,30 +117,43 @@ def client_id(cursor: Cursor, flexible: bool) -> str:
 
 
 @cache
-def reader(api_key: int, version: int) -> tuple[Read, bool]:
+def request_reader(api_key: int, version: int) -> tuple[Read, bool]:
     """Reads the body of a request, as a namespace; and whether the header before it has tagged fields."""
     schema = load_request_schema(api_key, version)
     return _entity(schema), schema.__header_schema__.__version__ > 1
 
 
+@cache
+def response_reader(api_key: int, version: int) -> tuple[Read, bool]:
+    """As `request_reader`, of a response."""
+    schema = load_response_schema(api_key, version)
+    return _entity(schema), schema.__header_schema__.__version__ > 0
+
+
 def _entity(schema: Any) -> Read:
     flexible: bool = schema.__flexible__
-    plain: list[tuple[str, Read]] = []
+    steps: list[tuple[tuple[str, ...], struct.Struct | Read]] = []
     tagged: dict[int, tuple[str, Read]] = {}
     defaults: dict[str, Any] = {}
     for each in fields(schema):
         read = _field(each, flexible)
         tag = each.metadata.get("tag")
-        if tag is None:
-            plain.append((each.name, read))
-        else:
+        number = None if types_in(each.type)[1:] else _NUMBERS.get(each.metadata.get("kafka_type", ""))
+        if tag is not None:
             tagged[tag] = (each.name, read)
             defaults[each.name] = None if each.default is MISSING else each.default
+        elif number is not None and steps and isinstance(before := steps[-1][1], struct.Struct):  # read in one go
+            steps[-1] = ((*steps[-1][0], each.name), struct.Struct(before.format + number.format[1:]))
+        else:
+            steps.append(((each.name,), read if number is None else number))
 
     def read_entity(cursor: Cursor) -> SimpleNamespace:
         values = dict(defaults)
-        for name, read in plain:
-            values[name] = read(cursor)
+        for names, step in steps:
+            if isinstance(step, struct.Struct):
+                values.update(zip(names, step.unpack(cursor.take(step.size)), strict=True))
+            else:
+                values[names[0]] = step(cursor)
         if flexible:
             cursor.tags(tagged, values)
         return SimpleNamespace(**values)
