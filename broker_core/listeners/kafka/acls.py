@@ -132,11 +132,8 @@ def must_still_rule(call: Call, changed: Iterable[Acl]) -> None:
 
 def _describe_acls(call: Call, request: Any) -> Answer:
     """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
-    try:
-        call.must(READ, "broker")
-        fits = matching(request)
-    except BrokerError as error:
-        return {**failed(error), "resources": ()}
+    call.must(READ, "broker")
+    fits = matching(request)
     bindings = dict.fromkeys((*bindings_of_file(call.shared.access), *map(binding_of, call.broker.acls.all)))
     resources: dict[tuple[int, str, int], list[Binding]] = {}
     for binding in filter(fits, bindings):
@@ -146,19 +143,11 @@ def _describe_acls(call: Call, request: Any) -> Answer:
             "resource_type": resource_type,
             "resource_name": name,
             "pattern_type": pattern_type,
-            "acls": [
-                {
-                    "principal": each.principal,
-                    "host": each.host,
-                    "operation": each.operation,
-                    "permission_type": each.permission_type,
-                }
-                for each in found
-            ],
+            "acls": [each._asdict() for each in found],
         }
         for (resource_type, name, pattern_type), found in resources.items()
     ]
-    return {**DONE, "resources": rows}
+    return {"resources": rows}
 
 
 def _create_acls(call: Call, request: Any) -> Answer:
@@ -197,7 +186,7 @@ def _delete_acls(call: Call, request: Any) -> Answer:
     try:
         call.must(ADMIN, "broker")
     except BrokerError as error:
-        return {"filter_results": [{**failed(error), "matching_acls": ()} for _ in request.filters]}
+        return {"filter_results": [failed(error) for _ in request.filters]}
     return later("filter_results", partial(_delete, call), request.filters)
 
 
@@ -215,8 +204,8 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
     try:
         call.shared.host.admin(delete)
     except BrokerError as error:
-        return {**failed(error), "matching_acls": ()}
-    return {**DONE, "matching_acls": [{**binding._asdict(), **outcome} for binding, outcome in found.items()]}
+        return failed(error)
+    return {"matching_acls": [{**binding._asdict(), **outcome} for binding, outcome in found.items()]}
 
 
 APIS = (

@@ -43,9 +43,7 @@ def versions(error: ErrorCode | None = None) -> dict[str, Any]:
             {"api_key": api.key, "min_version": _SAID_FROM.get(api.key, api.oldest), "max_version": api.newest}
             for api in APIS
         ],
-        "supported_features": [
-            {"name": name, "min_version": 0, "max_version": level} for name, level in FEATURES.items()
-        ],
+        "supported_features": [{"name": name, "max_version": level} for name, level in FEATURES.items()],
         "finalized_features": [
             {"name": name, "max_version_level": level, "min_version_level": level} for name, level in FEATURES.items()
         ],

@@ -162,7 +162,7 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def this_node(self) -> Mapping[str, Any]:
         """This broker, as responses name it."""
-        return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port, "rack": None}
+        return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port}
 
 
 class Api(NamedTuple):
@@ -229,6 +229,21 @@ def given(request: Any, name: str, default: Any = None) -> Any:
     """A field of a request that not every version has."""
     found = getattr(request, name, default)
     return default if found is None else found
+
+
+def named(topic: Any) -> Body:
+    """The topic that a row of a request means, in each of the words that responses have for it."""
+    name = getattr(topic, "name", None) or getattr(topic, "topic", None) or getattr(topic, "topic_name", None) or ""
+    return {"name": name, "topic": name, "topic_name": name, "topic_id": getattr(topic, "topic_id", None)}
+
+
+def by_partition(
+    topics: Iterable[Any], row: Callable[[str, Any], Body], of: str = "partitions", into: str = "partitions"
+) -> Iterator[Body]:
+    """For each of a request's topics, `row(name, partition)` of each of the partitions that it lists."""
+    for topic in topics:
+        said = named(topic)
+        yield {**said, into: [row(said["name"], each) for each in getattr(topic, of)]}
 
 
 def sliced(call: Call, field: str, rows: Iterable[Any], **rest: Any) -> Answer:

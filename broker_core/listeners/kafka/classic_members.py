@@ -70,12 +70,9 @@ def _cause(call: Call, reason: str) -> str:
 def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:
     return {
         "error_code": code,
-        "generation_id": -1,
         "protocol_type": None,
         "protocol_name": None if call.version >= _FIRST_WITHOUT_PROTOCOL else "",
-        "leader": "",
         "member_id": member_id,
-        "members": (),
     }
 
 
@@ -85,12 +82,10 @@ def _join_body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, 
         return _failed(call, kafka_code(reply.error), request.member_id)
     joined = reply.result()
     return {
-        "error_code": 0,
         "generation_id": joined.generation,
         "protocol_type": request.protocol_type,
         "protocol_name": joined.protocol,
         "leader": joined.leader,
-        "skip_assignment": False,
         "member_id": joined.member_id,
         "members": [
             {"member_id": member_id, "group_instance_id": instance_id or None, "metadata": metadata}
@@ -103,11 +98,7 @@ def _sync_group(call: Call, request: Any) -> Answer:
     """The leader sends all assignments, each member waits for its own. The response comes with the assignment, once
     the group is kept: its members go on after a crash of the broker.
     """
-    try:
-        call.must(READ, "group", request.group_id)
-    except BrokerError as error:
-        call.connection.failed(str(error))
-        return {"error_code": kafka_code(error), "assignment": b""}
+    call.must(READ, "group", request.group_id)
     assignments = {each.member_id: each.assignment for each in request.assignments}
     reply = call.broker.groups.sync(
         call.now_ns, request.group_id, request.member_id, request.generation_id, assignments
@@ -120,14 +111,8 @@ def _sync_body(call: Call, request: Any, reply: Reply[SyncResult]) -> Answer:
         call.connection.failed(str(reply.error))
         return {"error_code": kafka_code(reply.error), "assignment": b""}
     synced = reply.result()
-    return Kept(
-        {
-            "error_code": 0,
-            "protocol_type": getattr(request, "protocol_type", None),
-            "protocol_name": synced.protocol,
-            "assignment": synced.assignment,
-        }
-    )
+    kind = getattr(request, "protocol_type", None)
+    return Kept({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
 
 
 def _heartbeat(call: Call, request: Any) -> Answer:
@@ -137,17 +122,14 @@ def _heartbeat(call: Call, request: Any) -> Answer:
         call.broker.groups.heartbeat(call.now_ns, request.group_id, request.member_id, request.generation_id)
     except BrokerError as error:
         return {"error_code": kafka_code(error)}
-    return {"error_code": 0}
+    return {}
 
 
 def _leave_group(call: Call, request: Any) -> Answer:
     """A member goes, or, from v3 on, several, static ones by their instance id. Each member has an answer of its
     own. It comes once the departure is kept: a broker that dies right after it would wait for who has gone.
     """
-    try:
-        call.must(READ, "group", request.group_id)
-    except BrokerError as error:
-        return {"error_code": kafka_code(error), "members": ()}
+    call.must(READ, "group", request.group_id)
     if not hasattr(request, "members"):
         return Kept({"error_code": _leave(call, request.group_id, request.member_id, "", "")})
     members = [
@@ -160,7 +142,7 @@ def _leave_group(call: Call, request: Any) -> Answer:
         }
         for each in request.members
     ]
-    return Kept({"error_code": 0, "members": members})
+    return Kept({"members": members})
 
 
 def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str) -> int:

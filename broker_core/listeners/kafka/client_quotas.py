@@ -7,7 +7,7 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
-from broker_core.listeners.kafka.call import ADMIN, DONE, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Api, Call, failed, later, outcome
 from broker_core.listeners.served import ServedHost
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
@@ -37,11 +37,8 @@ _EXACT, _DEFAULT, _ANY = 0, 1, 2
 
 def _describe_client_quotas(call: Call, request: Any) -> Answer:
     """The quotas whose users and client ids a filter is for."""
-    try:
-        call.must(READ, "broker")
-        fits = [_matching(each) for each in request.components]
-    except BrokerError as error:
-        return {**failed(error), "entries": None}
+    call.must(READ, "broker")
+    fits = [_matching(each) for each in request.components]
     types = {each.entity_type for each in request.components}
     found: dict[QuotaEntity, list[dict[str, Any]]] = {}
     for quota in call.broker.client_quotas.all:
@@ -49,7 +46,7 @@ def _describe_client_quotas(call: Call, request: Any) -> Answer:
         if all(fit(named) for fit in fits) and (not request.strict or set(named) == types):
             found.setdefault(quota.entity, []).append({"key": quota.key, "value": quota.bytes_per_s})
     entries = [{"entity": _rows_of(entity), "values": values} for entity, values in found.items()]
-    return {**DONE, "entries": entries}
+    return {"entries": entries}
 
 
 def _names_of(entity: QuotaEntity) -> dict[str, str]:

@@ -9,7 +9,7 @@ import msgspec
 from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka import topic_configs
-from broker_core.listeners.kafka.call import ADMIN, DONE, NODE_ID, READ, Answer, Api, Call, failed, later, sliced
+from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Api, Call, failed, later, sliced
 from broker_core.listeners.kafka.one_broker import directory
 from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
 from broker_core.log.config import LogConfig
@@ -64,7 +64,6 @@ def _resource(call: Call, asked: Any, request: Any) -> dict[str, Any]:
     wanted = asked.configuration_keys
     return {
         **named,
-        **DONE,
         "configs": [row for row in rows if wanted is None or row["name"] in wanted],
     }
 
@@ -152,8 +151,6 @@ def _row(
         "read_only": source == _SOURCE_STATIC if can_change is None else not can_change,
         "config_source": source,
         "is_default": source == _SOURCE_DEFAULT,
-        "is_sensitive": False,
-        "synonyms": (),
         "config_type": kafka_type,
         "documentation": about,
     }
@@ -224,7 +221,7 @@ def altered(
         call.shared.host.admin(alter)
     except BrokerError as error:
         return {**named, **failed(error)}
-    return {**named, **DONE}
+    return named
 
 
 _NAMES = {
@@ -270,7 +267,6 @@ def _list_config_resources(call: Call, request: Any) -> Answer:
     if unknown:
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"there is no resource type {unknown[0]}")
     return {
-        "error_code": 0,
         "config_resources": [
             {"resource_name": name, "resource_type": kind} for kind in wanted or there for name in there[kind]
         ],

@@ -305,7 +305,7 @@ class KafkaConnection(asyncio.Protocol):
             self._principal = self._exchange.principal
             self._listener.known(self)
             self._seen.principal = self._principal.name
-        self._write(header, header.version, {"error_code": 0, "auth_bytes": answer})
+        self._write(header, header.version, {"auth_bytes": answer})
 
     def _handle(self, header: Header, client: str, request: Any, size_bytes: int) -> None:
         api, principal = TABLE[header.api_key], self._principal or ANYBODY  # a stranger may ask for versions only

@@ -55,7 +55,6 @@ def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
     # As in Kafka, a member that was told something is known after a crash, and who has left is not waited for.
     return Kept(
         {
-            "error_code": 0,
             "member_id": result.member_id,
             "member_epoch": result.member_epoch,
             "heartbeat_interval": result.heartbeat_interval_ms,

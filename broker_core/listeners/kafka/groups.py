@@ -9,7 +9,6 @@ from broker_core.groups.protocol import MemberSubscription, encode_assignment, e
 from broker_core.groups.states import GroupState
 from broker_core.listeners.kafka.call import (
     ADMIN,
-    DONE,
     READ,
     Answer,
     Api,
@@ -67,20 +66,19 @@ def _describe_groups(call: Call, request: Any) -> Answer:
 
 
 def _classic_group(call: Call, name: str) -> dict[str, Any]:
-    empty = {"group_id": name, "group_state": "Dead", "protocol_type": "", "protocol_data": "", "members": ()}
+    empty = {"group_id": name, "group_state": "Dead", "protocol_type": ""}
     try:
         call.must(READ, "group", name)
         view, hosts = call.broker.groups.view(call.now_ns, name), call.broker.groups.hosts(name)
     except BrokerError as error:
         missing = error.code is ErrorCode.GROUP_ID_NOT_FOUND
         if missing and call.version < _FIRST_TO_MISS:
-            return {**empty, **DONE}
+            return empty
         return {**empty, **failed(error)}
     named = {topic for member in view.members for topic in (*member.topics, *(each for each, _ in member.partitions))}
     readable = call.readable(named)
     return {
         "group_id": name,
-        **DONE,
         "group_state": state_of(view.state),
         "protocol_type": "consumer" if view.members else "",
         "protocol_data": view.assignor,
@@ -124,14 +122,9 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
             "group_id": name,
             **failed(error),
             "group_state": "Dead",
-            "group_epoch": 0,
-            "assignment_epoch": 0,
-            "assignor_name": "",
-            "members": (),
         }
     return {
         "group_id": name,
-        "error_code": 0,
         "group_state": state_of(view.state),
         "group_epoch": view.generation,
         "assignment_epoch": view.generation,

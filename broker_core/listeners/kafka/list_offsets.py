@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 from broker_core.clock import NS_PER_MS
@@ -12,6 +13,7 @@ from broker_core.listeners.kafka.call import (
     Answer,
     Api,
     Call,
+    by_partition,
     kafka_code,
     sliced,
 )
@@ -30,13 +32,7 @@ def _list_offsets(call: Call, request: Any) -> Answer:
     Of what is stored elsewhere (v9, v11) there is nothing: -1.
     """
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    rows = (
-        {
-            "name": topic.name,
-            "partitions": [_partition(call, topic.name, each, committed) for each in topic.partitions],
-        }
-        for topic in request.topics
-    )
+    rows = by_partition(request.topics, lambda name, each: _partition(call, name, each, committed))
     return sliced(call, "topics", rows)
 
 
@@ -46,10 +42,9 @@ def _partition(call: Call, name: str, asked: Any, committed: bool) -> dict[str, 
         call.must_topic(READ, name)
         offset, timestamp_ms = _offset(call, name, number, asked.timestamp, committed)
     except BrokerError as error:
-        return {"partition_index": number, "error_code": kafka_code(error), "offset": -1, "timestamp": -1}
+        return {"partition_index": number, "error_code": kafka_code(error)}
     return {
         "partition_index": number,
-        "error_code": 0,
         "offset": offset,
         "timestamp": timestamp_ms,
         "leader_epoch": LEADER_EPOCH,
@@ -116,12 +111,7 @@ def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
     """Where an epoch ended. The leader never changes, so the one epoch ends where the log does. The end of each
     partition, for the one epoch; nothing for another.
     """
-    return {
-        "topics": [
-            {"topic": topic.topic, "partitions": [_epoch_end(call, topic.topic, each) for each in topic.partitions]}
-            for topic in request.topics
-        ]
-    }
+    return {"topics": [*by_partition(request.topics, partial(_epoch_end, call))]}
 
 
 def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
@@ -130,10 +120,9 @@ def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
         call.must_topic(READ, name)
         end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
     except BrokerError as error:
-        return {"partition": asked.partition, "error_code": kafka_code(error), "leader_epoch": -1, "end_offset": -1}
+        return {"partition": asked.partition, "error_code": kafka_code(error), "leader_epoch": -1}
     return {
         "partition": asked.partition,
-        "error_code": 0,
         "leader_epoch": LEADER_EPOCH if known else -1,
         "end_offset": end_offset if known else -1,
     }

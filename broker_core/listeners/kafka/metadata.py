@@ -10,7 +10,6 @@ from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     CLUSTER_ID,
-    DONE,
     LEADER_EPOCH,
     NODE_ID,
     READ,
@@ -84,7 +83,7 @@ def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
         if name is None:
             name = call.topic_with(each.topic_id, queues=True)
             if name is None or not visible(call, name):
-                yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id, "partitions": []}
+                yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id}
                 continue
         try:
             if not visible(call, name):
@@ -94,28 +93,22 @@ def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
             yield topic_body(call, name)
         except BrokerError as error:
-            yield {"error_code": kafka_code(error), "name": name, "partitions": []}
+            yield {"error_code": kafka_code(error), "name": name}
 
 
 def topic_body(call: Call, name: str) -> dict[str, Any]:
     """One topic, as this API and DescribeTopicPartitions describe it."""
     return {
-        "error_code": 0,
         "name": name,
         "topic_id": call.topic_id(name),
-        "is_internal": False,
         "topic_authorized_operations": -(1 << 31),
         "partitions": [
             {
-                "error_code": 0,
                 "partition_index": number,
                 "leader_id": NODE_ID,
                 "leader_epoch": LEADER_EPOCH,
                 "replica_nodes": (NODE_ID,),
                 "isr_nodes": (NODE_ID,),
-                "offline_replicas": (),
-                "eligible_leader_replicas": None,
-                "last_known_elr": None,
             }
             for number in range(call.broker.logs.partition_count(name))
         ],
@@ -143,7 +136,7 @@ def _describe_topic_partitions(call: Call, request: Any) -> Answer:
                 call.must(READ, "topic", name)
             found = topic_body(call, name)
         except BrokerError as error:
-            topics.append({"error_code": kafka_code(error), "name": name, "partitions": []})
+            topics.append({"error_code": kafka_code(error), "name": name})
             continue
         start = first_partition if name == first_name else 0
         left = found["partitions"][start:]
@@ -154,7 +147,7 @@ def _describe_topic_partitions(call: Call, request: Any) -> Answer:
             return {"topics": topics, "next_cursor": cursor}
         room -= len(left)
         topics.append({**found, "partitions": left})
-    return {"topics": topics, "next_cursor": None}
+    return {"topics": topics}
 
 
 _KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
@@ -188,11 +181,10 @@ def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
         return {
             "key": key,
             "node_id": -1,
-            "host": "",
             "port": -1,
             **failed(error),
         }
-    return {"key": key, **call.this_node, **DONE}
+    return {"key": key, **call.this_node}
 
 
 def _group_of(key: str) -> str:

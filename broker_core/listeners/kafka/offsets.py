@@ -14,6 +14,7 @@ from broker_core.listeners.kafka.call import (
     Call,
     ForbiddenError,
     Kept,
+    by_partition,
     given,
     kafka_code,
     sliced,
@@ -47,17 +48,11 @@ def _offset_commit(call: Call, request: Any) -> Answer:
             )
     for place, value in offsets.items():
         errors[place] = _commit(call, request, {place: value})
-    topics = [
-        {
-            "name": topic.name,
-            "partitions": [
-                {"partition_index": each.partition_index, "error_code": errors[topic.name, each.partition_index]}
-                for each in topic.partitions
-            ],
-        }
-        for topic in request.topics
-    ]
-    return Kept({"topics": topics})
+
+    def row(name: str, asked: Any) -> Body:
+        return {"partition_index": asked.partition_index, "error_code": errors[name, asked.partition_index]}
+
+    return Kept({"topics": [*by_partition(request.topics, row)]})
 
 
 def _commit(call: Call, request: Any, offsets: dict[TopicPartition, OffsetAndMetadata]) -> int:
@@ -102,26 +97,14 @@ def refused_offset_fetch(call: Call, request: Any, code: int) -> Body:
 
 
 def _refused(call: Call, group: str, topics: Any, code: int) -> Body:
-    rows: list[dict[str, Any]] = []
+    rows: list[Body] = []
     if call.version < _FIRST_WITH_ERRORS_OF_GROUPS:
-        rows = [
-            {
-                "name": each.name,
-                "partitions": [_nothing(number, code) for number in each.partition_indexes],
-            }
-            for each in topics
-        ]
+        rows = [*by_partition(topics, lambda _topic, number: _nothing(number, code), of="partition_indexes")]
     return {"group_id": group, "topics": rows, "error_code": code}
 
 
 def _nothing(number: int, code: int) -> Body:
-    return {
-        "partition_index": number,
-        "committed_offset": -1,
-        "committed_leader_epoch": -1,
-        "metadata": "",
-        "error_code": code,
-    }
+    return {"partition_index": number, "committed_offset": -1, "metadata": "", "error_code": code}
 
 
 def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
@@ -158,7 +141,7 @@ def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
                 }
             )
         found.append({"name": name, "partitions": rows})
-    return {"group_id": group, "topics": found, "error_code": 0}
+    return {"group_id": group, "topics": found}
 
 
 _GROUP_SUBSCRIBED_TO_TOPIC = 86
@@ -166,23 +149,19 @@ _GROUP_SUBSCRIBED_TO_TOPIC = 86
 
 def _offset_delete(call: Call, request: Any) -> Answer:
     """Forget what a group has committed for partitions that none of its members reads."""
-    group = request.group_id
-    try:
-        call.must(ADMIN, "group", group)
-        if group not in call.broker.groups.groups():
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
-    except BrokerError as error:
-        return {"error_code": kafka_code(error), "topics": ()}
-    subscribed = set(call.broker.groups.view(call.now_ns, group).topics)
-    topics = []
-    for topic in request.topics:
-        code = _GROUP_SUBSCRIBED_TO_TOPIC if topic.name in subscribed else 0
-        for each in topic.partitions:
-            if not code:
-                call.broker.groups.offsets.delete(group, topic.name, each.partition_index)
-        rows = [{"partition_index": each.partition_index, "error_code": code} for each in topic.partitions]
-        topics.append({"name": topic.name, "partitions": rows})
-    return {"error_code": 0, "topics": topics}
+    group, groups = request.group_id, call.broker.groups
+    call.must(ADMIN, "group", group)
+    if group not in groups.groups():
+        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
+    subscribed = set(groups.view(call.now_ns, group).topics)
+
+    def row(topic: str, asked: Any) -> Body:
+        if topic in subscribed:
+            return {"partition_index": asked.partition_index, "error_code": _GROUP_SUBSCRIBED_TO_TOPIC}
+        groups.offsets.delete(group, topic, asked.partition_index)
+        return {"partition_index": asked.partition_index}
+
+    return {"topics": [*by_partition(request.topics, row)]}
 
 
 APIS = (

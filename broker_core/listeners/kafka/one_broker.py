@@ -23,17 +23,15 @@ from broker_core.listeners.kafka.call import (
     Call,
     KafkaOnlyError,
     Later,
+    by_partition,
     failed,
     gathered,
-    kafka_code,
     outcome,
 )
 
 
 def _describe_cluster(call: Call, request: Any) -> Answer:
     return {
-        **DONE,
-        "endpoint_type": 1,
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE_ID,
         "brokers": [call.this_node],
@@ -51,30 +49,20 @@ def _describe_quorum(call: Call, request: Any) -> Answer:
     """
     call.must(READ, "broker")
     return {
-        **DONE,
-        "topics": [
-            {
-                "topic_name": topic.topic_name,
-                "partitions": [_partition(call, topic.topic_name, each.partition_index) for each in topic.partitions],
-            }
-            for topic in request.topics
-        ],
-        "nodes": [
-            {"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]},
-        ],
+        "topics": [*by_partition(request.topics, lambda name, each: _partition(call, name, each.partition_index))],
+        "nodes": [{"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]}],
     }
 
 
 def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
     if (topic, partition) != _METADATA:
-        nothing = {"leader_id": -1, "leader_epoch": -1, "high_watermark": -1, "current_voters": (), "observers": ()}
+        nothing = {"leader_id": -1, "leader_epoch": -1, "high_watermark": -1}
         error = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{partition} is not a log of metadata")
         return {"partition_index": partition, **nothing, **failed(error)}
     logs = call.broker.logs
     now_ms = logs.epoch_ms + call.now_ns // NS_PER_MS
     return {
         "partition_index": partition,
-        **DONE,
         "leader_id": NODE_ID,
         "leader_epoch": LEADER_EPOCH,
         "high_watermark": logs.revision,
@@ -86,7 +74,6 @@ def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
                 "last_caught_up_timestamp": now_ms,
             }
         ],
-        "observers": (),
     }
 
 
@@ -131,18 +118,12 @@ def _elect_leaders(call: Call, request: Any) -> Answer:
     call.must(ADMIN, "broker")
     if getattr(request, "election_type", _PREFERRED) not in {_PREFERRED, _UNCLEAN}:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
-    return {
-        "error_code": 0,
-        "replica_election_results": [
-            {
-                "topic": each.topic,
-                "partition_result": [
-                    {"partition_id": number, **outcome(_elect, call, each.topic, number)} for number in each.partitions
-                ],
-            }
-            for each in request.topic_partitions or ()
-        ],
-    }
+
+    def row(topic: str, number: int) -> Body:
+        return {"partition_id": number, **outcome(_elect, call, topic, number)}
+
+    named = request.topic_partitions or ()
+    return {"replica_election_results": [*by_partition(named, row, into="partition_result")]}
 
 
 def _elect(call: Call, topic: str, partition: int) -> None:
@@ -153,23 +134,12 @@ def _elect(call: Call, topic: str, partition: int) -> None:
 def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
     """A reassignment to this broker is done already; another one is refused, and there is none to cancel."""
     call.must(ADMIN, "broker")
-    return {
-        **DONE,
-        "allow_replication_factor_change": getattr(request, "allow_replication_factor_change", True),
-        "responses": [
-            {
-                "name": topic.name,
-                "partitions": [
-                    {
-                        "partition_index": each.partition_index,
-                        **outcome(_reassign, call, topic.name, each),
-                    }
-                    for each in topic.partitions
-                ],
-            }
-            for topic in request.topics
-        ],
-    }
+
+    def row(topic: str, asked: Any) -> Body:
+        return {"partition_index": asked.partition_index, **outcome(_reassign, call, topic, asked)}
+
+    may_change = getattr(request, "allow_replication_factor_change", True)
+    return {"allow_replication_factor_change": may_change, "responses": [*by_partition(request.topics, row)]}
 
 
 def _reassign(call: Call, topic: str, asked: Any) -> None:
@@ -186,29 +156,20 @@ def _reassign(call: Call, topic: str, asked: Any) -> None:
 def _list_partition_reassignments(call: Call, request: Any) -> Answer:
     """None is ever under way."""
     call.must(READ, "broker")
-    return {**DONE, "topics": ()}
+    return {}
 
 
 def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
     """There is one log directory, in which every partition is already. Nothing moves; another directory is
     LOG_DIR_NOT_FOUND.
     """
-    return {
-        "results": [
-            {
-                "topic_name": topic.name,
-                "partitions": [
-                    {
-                        "partition_index": number,
-                        **outcome(_move, call, each.path, topic.name, number),
-                    }
-                    for number in topic.partitions
-                ],
-            }
-            for each in request.dirs
-            for topic in each.topics
-        ]
-    }
+
+    def rows(path: str, topics: Any) -> Iterator[Body]:
+        return by_partition(
+            topics, lambda topic, number: {"partition_index": number, **outcome(_move, call, path, topic, number)}
+        )
+
+    return {"results": [row for each in request.dirs for row in rows(each.path, each.topics)]}
 
 
 def _move(call: Call, path: str, topic: str, partition: int) -> None:
@@ -229,16 +190,13 @@ def _describe_log_dirs(call: Call, request: Any) -> Answer:
 
     The sizes of the partitions that are asked for, of all where none are.
     """
-    try:
-        call.must(READ, "broker")
-    except BrokerError as error:
-        return {"error_code": kafka_code(error), "results": ()}
+    call.must(READ, "broker")
     wanted = None if request.topics is None else {each.topic: set(each.partitions) for each in request.topics}
     names = call.broker.topics.names() if wanted is None else tuple(wanted)
 
     def work() -> Body:
         topics = gathered(call, _topics(call, names, wanted))
-        return {"error_code": 0, "results": [{"error_code": 0, **_disk(call), "topics": topics}]}
+        return {"results": [{**_disk(call), "topics": topics}]}
 
     return Later(work)
 
@@ -248,7 +206,7 @@ def _topics(call: Call, names: tuple[str, ...], wanted: dict[str, set[int]] | No
         if name not in call.broker.topics or not call.may(READ, "topic", name):
             continue
         rows = [
-            {"partition_index": number, "partition_size": log.size_bytes, "offset_lag": 0, "is_future_key": False}
+            {"partition_index": number, "partition_size": log.size_bytes}
             for number, log in enumerate(call.broker.logs.topic(name).log.partitions)
             if wanted is None or number in wanted[name]
         ]

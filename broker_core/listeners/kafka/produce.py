@@ -138,7 +138,6 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
                 "error_code": _code(call, error),
                 "error_message": str(error),
                 "base_offset": -1,
-                "log_start_offset": -1,
             }
         assert isinstance(outcome, Reply)
         published = outcome.result()
@@ -152,7 +151,6 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
                     append_time_ms = call.broker.logs.epoch_ms + appended_ns // NS_PER_MS
     return {
         "index": number,
-        "error_code": 0,
         "base_offset": offset,
         "log_append_time": append_time_ms,
         "log_start_offset": start_offset,

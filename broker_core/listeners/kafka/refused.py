@@ -13,7 +13,7 @@ from broker_core.faults.client_fault import ClientRequest
 from broker_core.groups.consumer_member import JOINING
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.apis import TABLE
-from broker_core.listeners.kafka.call import Call, given
+from broker_core.listeners.kafka.call import Call, by_partition, given
 from broker_core.listeners.kafka.codec import Header, has_error_code
 from broker_core.listeners.kafka.offsets import refused_offset_fetch
 
@@ -41,74 +41,36 @@ def refused(call: Call, api_key: int, request: Any, code: int) -> Body | None:
 
 
 def _produce(_call: Call, request: Any, code: int) -> Body:
-    return {
-        "responses": [
-            {
-                **_named(topic),
-                "partition_responses": [
-                    {"index": each.index, "error_code": code, "base_offset": -1} for each in topic.partition_data
-                ],
-            }
-            for topic in request.topic_data
-        ]
-    }
+    def row(_topic: str, asked: Any) -> Body:
+        return {"index": asked.index, "error_code": code, "base_offset": -1}
+
+    return {"responses": [*by_partition(request.topic_data, row, "partition_data", "partition_responses")]}
 
 
 def _fetch(_call: Call, request: Any, code: int) -> Body:
-    empty = {
-        "high_watermark": -1,
-        "last_stable_offset": -1,
-        "log_start_offset": -1,
-        "aborted_transactions": None,
-        "records": b"",
-    }
-    return {
-        "error_code": 0,
-        "session_id": 0,
-        "responses": [
-            {
-                **_named(topic),
-                "partitions": [
-                    {"partition_index": each.partition, "error_code": code, "preferred_read_replica": -1, **empty}
-                    for each in topic.partitions
-                ],
-            }
-            for topic in request.topics
-        ],
-    }
+    def row(_topic: str, asked: Any) -> Body:
+        return {"partition_index": asked.partition, "error_code": code, "high_watermark": -1, "records": b""}
+
+    return {"responses": [*by_partition(request.topics, row)]}
 
 
 def _by_partition(_call: Call, request: Any, code: int) -> Body:
-    nothing = {"timestamp": -1, "offset": -1, "leader_epoch": -1}
-    return {
-        "topics": [
-            {
-                **_named(topic),
-                "partitions": [
-                    {"partition_index": each.partition_index, "error_code": code, **nothing}
-                    for each in topic.partitions
-                ],
-            }
-            for topic in request.topics
-        ]
-    }
+    def row(_topic: str, asked: Any) -> Body:
+        return {"partition_index": asked.partition_index, "error_code": code, "leader_epoch": -1}
+
+    return {"topics": [*by_partition(request.topics, row)]}
 
 
 def _metadata(call: Call, request: Any, code: int) -> Body:
     asked = call.broker.topics.names() if request.topics is None else [each.name for each in request.topics]
     topics = [{"error_code": code, "name": name, "topic_id": call.topic_id(name)} for name in asked if name]
-    return {"brokers": [call.this_node], "cluster_id": None, "controller_id": -1, "topics": topics}
+    return {"brokers": [call.this_node], "cluster_id": None, "topics": topics}
 
 
 def _find_coordinator(_call: Call, request: Any, code: int) -> Body:
-    nobody = {"node_id": -1, "host": "", "port": -1, "error_code": code}
+    nobody = {"node_id": -1, "port": -1, "error_code": code}
     keys = given(request, "coordinator_keys", ()) or (given(request, "key", ""),)
     return {"coordinators": [{"key": key, **nobody} for key in keys], **nobody}
-
-
-def _named(topic: Any) -> Body:
-    name = getattr(topic, "name", None) or getattr(topic, "topic", None) or ""
-    return {"name": name, "topic": name, "topic_id": getattr(topic, "topic_id", None)}
 
 
 _SPECIAL: dict[str, Callable[[Call, Any, int], Body]] = {

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from broker_core.broker.scram_credentials import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import ADMIN, DONE, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Api, Call, failed, later, outcome
 from broker_core.listeners.kafka.sasl import MIN_ITERATIONS
 
 MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
@@ -18,24 +18,21 @@ def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
     """The users that AlterUserScramCredentials made, with their mechanisms and iterations. Without names, all
     users.
     """
-    try:
-        call.must(READ, "broker")
-    except BrokerError as error:
-        return {**failed(error), "results": ()}
+    call.must(READ, "broker")
     users: dict[str, list[ScramCredential]] = {}
     for credential in call.broker.scram_credentials.all:
         users.setdefault(credential.user, []).append(credential)
     asked = [each.name for each in request.users or ()] or list(users)
     rows = [_user(name, users.get(name, []), asked.count(name)) for name in dict.fromkeys(asked)]
-    return {**DONE, "results": rows}
+    return {"results": rows}
 
 
 def _user(name: str, credentials: list[ScramCredential], times: int) -> dict[str, Any]:
     if times > 1 or not credentials:
         code = ErrorCode.DUPLICATE_RESOURCE if times > 1 else ErrorCode.RESOURCE_NOT_FOUND
-        return {"user": name, **failed(BrokerError(code, name)), "credential_infos": ()}
+        return {"user": name, **failed(BrokerError(code, name))}
     rows = [{"mechanism": NUMBERS[each.mechanism], "iterations": each.iterations} for each in credentials]
-    return {"user": name, **DONE, "credential_infos": rows}
+    return {"user": name, "credential_infos": rows}
 
 
 _MAX_ITERATIONS = 16_384

@@ -154,10 +154,8 @@ def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
         topics.setdefault(place[0], []).append(_partition(call, place, by_place.get(place, []), wanted.errors))
     config = call.broker.share_groups.config(wanted.group)
     return {
-        "error_code": 0,
         "acquisition_lock_timeout": config.record_lock_duration_ms,
         "responses": [{"topic_id": call.topic_id(name), "partitions": rows} for name, rows in topics.items()],
-        "node_endpoints": (),
     }
 
 
@@ -172,7 +170,6 @@ def _partition(
     error = errors.get(place)
     return {
         "partition_index": place[1],
-        "error_code": 0,
         "acknowledge_error_code": kafka_code(error),
         "acknowledge_error_message": None if error is None else str(error),
         "current_leader": {"leader_id": 0, "leader_epoch": 0},
@@ -211,10 +208,8 @@ def _share_acknowledge(call: Call, request: Any) -> Answer:
     if request.share_session_epoch == CLOSING:
         session.release_all(call.broker, call.now_ns)
     return {
-        "error_code": 0,
         "acquisition_lock_timeout": call.broker.share_groups.config(group).record_lock_duration_ms,
         "responses": responses,
-        "node_endpoints": (),
     }
 
 

@@ -8,7 +8,6 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
-    DONE,
     LEADER_EPOCH,
     READ,
     Answer,
@@ -62,7 +61,6 @@ def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int)
     except BrokerError as error:
         return _refused(call, request, error)
     return {
-        "error_code": 0,
         "member_id": member_id,
         "member_epoch": told.epoch,
         "heartbeat_interval": call.broker.groups.config.consumer_heartbeat_interval_ms,
@@ -103,12 +101,9 @@ def _described(call: Call, name: str) -> dict[str, Any]:
             "group_id": name,
             **failed(error),
             "group_state": "Dead",
-            "assignor_name": "",
-            "members": (),
         }
     return {
         "group_id": name,
-        "error_code": 0,
         "group_state": view.state,
         "group_epoch": view.epoch,
         "assignment_epoch": view.epoch,
@@ -147,7 +142,7 @@ def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
         if group not in share_groups.names():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
     except BrokerError as error:
-        return {"group_id": group, "topics": (), **failed(error)}
+        return {"group_id": group, **failed(error)}
     if asked.topics is None:
         # A group that does not say which means all that it reads.
         topics = [
@@ -165,7 +160,7 @@ def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
         }
         for name, partitions in topics
     ]
-    return {"group_id": group, "topics": rows, **DONE}
+    return {"group_id": group, "topics": rows}
 
 
 def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any]:
@@ -175,11 +170,11 @@ def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any
         position = call.broker.share_groups.position(group, topic, number)
         if position is None:
             call.must_topic(READ, topic)
-            return {**nothing, **DONE}
+            return nothing
     except BrokerError as error:
         return {**nothing, **failed(error)}
     found = {"start_offset": position.start_offset, "lag": position.lag}
-    return {**nothing, **found, **DONE}
+    return {**nothing, **found}
 
 
 def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
@@ -189,16 +184,12 @@ def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
     delivery count. What the group has no subscription to, and a work queue, cannot be altered.
     """
     group = request.group_id
-    try:
-        call.must(ADMIN, "group", group)
-        call.broker.share_groups.must_be_empty(group)
-    except BrokerError as error:
-        return {**failed(error), "responses": ()}
+    call.must(ADMIN, "group", group)
+    call.broker.share_groups.must_be_empty(group)
     outcomes = [
         (topic, [_alter(call, group, topic.topic_name, each) for each in topic.partitions]) for topic in request.topics
     ]
     body = {
-        **DONE,
         "responses": [
             {
                 "topic_name": topic.topic_name,
@@ -212,7 +203,7 @@ def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
 
 
 def _alter(call: Call, group: str, topic: str, asked: Any) -> tuple[Reply[None], dict[str, Any]]:
-    row = {"partition_index": asked.partition_index, **DONE}
+    row = {"partition_index": asked.partition_index}
     try:
         call.must_topic(READ, topic)
         written = call.broker.share_groups.reset(
@@ -228,20 +219,17 @@ def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
 
     The subscriptions that hold it are deleted, with their dead letters; for a while the window can bring them back.
     """
-    try:
-        call.must(ADMIN, "group", request.group_id)
-        call.broker.share_groups.must_be_empty(request.group_id)
-    except BrokerError as error:
-        return {**failed(error), "responses": ()}
+    call.must(ADMIN, "group", request.group_id)
+    call.broker.share_groups.must_be_empty(request.group_id)
     return Later(lambda: _all(call, request.group_id, [each.topic_name for each in request.topics]))
 
 
 def _all(call: Call, group: str, topics: list[str]) -> Body:
-    return {**DONE, "responses": [_delete(call, group, topic) for topic in topics]}
+    return {"responses": [_delete(call, group, topic) for topic in topics]}
 
 
 def _delete(call: Call, group: str, topic: str) -> dict[str, Any]:
-    row = {"topic_name": topic, "topic_id": call.topic_id(topic), **DONE}
+    row = {"topic_name": topic, "topic_id": call.topic_id(topic)}
     try:
         call.must(READ, "topic", topic)
         call.shared.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))

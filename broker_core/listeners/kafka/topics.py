@@ -6,7 +6,7 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import ADMIN, DONE, Answer, Api, Call, Later, failed, kafka_code, later
+from broker_core.listeners.kafka.call import ADMIN, Answer, Api, Call, Later, by_partition, failed, kafka_code
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
 
@@ -60,24 +60,18 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     except BrokerError as error:
         return {
             "name": name,
-            "topic_config_error_code": 0,
-            "num_partitions": -1,
-            "replication_factor": -1,
             **failed(error),
         }
     return {
         "name": name,
         "topic_id": call.topic_id(name),
-        **DONE,
         "num_partitions": partitions,
         "replication_factor": 1,
         "configs": [
             {
                 "name": each.name,
                 "value": text_of(each, log),
-                "read_only": False,
                 "config_source": _SOURCE_TOPIC,
-                "is_sensitive": False,
             }
             for each in SETTINGS
         ],
@@ -103,7 +97,7 @@ def _add(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
         call.shared.host.admin(add)
     except BrokerError as error:
         return {"name": asked.name, **failed(error)}
-    return {"name": asked.name, **DONE}
+    return {"name": asked.name}
 
 
 def _delete_topics(call: Call, request: Any) -> Answer:
@@ -129,7 +123,7 @@ def _delete_topic(call: Call, name: str | None, given_id: Any = None) -> dict[st
         call.shared.host.admin(partial(_go, call, name))
     except BrokerError as error:
         return {"name": name or "", "topic_id": given_id, **failed(error)}
-    return {"name": name, "topic_id": topic_id, **DONE}
+    return {"name": name, "topic_id": topic_id}
 
 
 def _go(call: Call, name: str, now_ns: int) -> None:
@@ -141,14 +135,7 @@ def _go(call: Call, name: str, now_ns: int) -> None:
 
 def _delete_records(call: Call, request: Any) -> Answer:
     """The oldest messages of partitions go; -1 is the end."""
-    return later(
-        "topics",
-        lambda topic: {
-            "name": topic.name,
-            "partitions": [_delete_before(call, topic.name, each) for each in topic.partitions],
-        },
-        request.topics,
-    )
+    return Later(lambda: {"topics": [*by_partition(request.topics, partial(_delete_before, call))]})
 
 
 def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
@@ -164,7 +151,7 @@ def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
         start_offset = call.shared.host.admin(delete)
     except BrokerError as error:
         return {"partition_index": number, "low_watermark": -1, "error_code": kafka_code(error)}
-    return {"partition_index": number, "low_watermark": start_offset, "error_code": 0}
+    return {"partition_index": number, "low_watermark": start_offset}
 
 
 APIS = (

@@ -5,19 +5,14 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.reconciling import compiled
-from broker_core.listeners.kafka.call import DONE, READ, Answer, Api, Call, failed, given, kafka_code, sliced
+from broker_core.listeners.kafka.call import READ, Answer, Api, Call, failed, given, kafka_code, sliced
 from broker_core.transactions.transaction import TransactionState
 
 
 def _describe_producers(call: Call, request: Any) -> Answer:
     """The idempotent producers that a partition knows, and where their open transactions begin."""
-    rows = (
-        {
-            "name": topic.name,
-            "partitions": [_partition(call, topic.name, number) for number in dict.fromkeys(topic.partition_indexes)],
-        }
-        for topic in request.topics
-    )
+    wanted = {topic.name: dict.fromkeys(topic.partition_indexes) for topic in request.topics}
+    rows = ({"name": name, "partitions": [_partition(call, name, each) for each in wanted[name]]} for name in wanted)
     return sliced(call, "topics", rows)
 
 
@@ -30,14 +25,12 @@ def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
     opened = log.open_transactions
     return {
         "partition_index": number,
-        **DONE,
         "active_producers": [
             {
                 "producer_id": producer_id,
                 "producer_epoch": epoch,
                 "last_sequence": -1 if last is None else last.sequence + last.count - 1,
                 "last_timestamp": -1 if last is None else call.broker.logs.epoch_ms + last.published_ns // NS_PER_MS,
-                "coordinator_epoch": 0,
                 "current_txn_start_offset": opened.get(producer_id, -1),
             }
             for producer_id, epoch, last in log.producers
@@ -60,7 +53,6 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
         return {
             "error_code": kafka_code(error),
             "transactional_id": transactional_id,
-            "transaction_state": "",
             "transaction_start_time": 0,
             "producer_id": -1,
             "producer_epoch": -1,
@@ -70,7 +62,6 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
         topics.setdefault(topic, []).append(number)
     readable = call.readable(topics)
     return {
-        "error_code": 0,
         "transactional_id": transactional_id,
         "transaction_state": found.state.value,
         "transaction_timeout": found.timeout_ms,

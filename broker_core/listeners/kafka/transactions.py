@@ -8,7 +8,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, WRITE, Answer, Api, Call, Waiting, given, kafka_code
+from broker_core.listeners.kafka.call import READ, WRITE, Answer, Api, Call, Waiting, by_partition, given, kafka_code
 from broker_core.log.batch import ProducerStamp
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.coordinator import NOBODY
@@ -108,7 +108,7 @@ def _add_partitions_to_txn(call: Call, request: Any) -> Answer:
             {"transactional_id": each.transactional_id, "topic_results": _rows(call, each.topics, judged, outcome)}
             for each, judged, outcome in found
         ]
-        return {"error_code": 0, "results_by_transaction": rows}
+        return {"results_by_transaction": rows}
 
     return Waiting(all_done([_settled(outcome) for _, _, outcome in found]), many)
 
@@ -156,21 +156,13 @@ def _verify(call: Call, identity: Identity, place: Place) -> None:
         raise BrokerError(ErrorCode.TRANSACTION_ABORTABLE, error.about) from error
 
 
-def _rows(call: Call, topics: Any, judged: Mapping[Place, int], outcome: _Outcome) -> list[dict[str, Any]]:
+def _rows(call: Call, topics: Any, judged: Mapping[Place, int], outcome: _Outcome) -> list[Body]:
     failed = _code_of(call, outcome if isinstance(outcome, BrokerError) else outcome.error, _FENCED_FROM)
-    return [
-        {
-            "name": topic.name,
-            "results_by_partition": [
-                {
-                    "partition_index": number,
-                    "partition_error_code": failed or judged.get(Place(topic.name, number), 0),
-                }
-                for number in topic.partitions
-            ],
-        }
-        for topic in topics
-    ]
+
+    def row(topic: str, number: int) -> Body:
+        return {"partition_index": number, "partition_error_code": failed or judged.get(Place(topic, number), 0)}
+
+    return [*by_partition(topics, row, into="results_by_partition")]
 
 
 def _add_offsets_to_txn(call: Call, request: Any) -> Answer:
@@ -197,17 +189,10 @@ def _txn_offset_commit(call: Call, request: Any) -> Answer:
     """
 
     def body(error: int, _none: None) -> Body:
-        return {
-            "topics": [
-                {
-                    "name": topic.name,
-                    "partitions": [
-                        {"partition_index": each.partition_index, "error_code": error} for each in topic.partitions
-                    ],
-                }
-                for topic in request.topics
-            ]
-        }
+        rows = by_partition(
+            request.topics, lambda _, each: {"partition_index": each.partition_index, "error_code": error}
+        )
+        return {"topics": [*rows]}
 
     return _answered(call, lambda: _put(call, request), body, fenced_from=_NEVER)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -75,7 +76,7 @@ def requests(host: BrokerHost, admin: Admin, listener: KafkaListener) -> dict[st
 
 def test_a_request_for_one_topic_costs_the_same_beside_many(requests: dict[str, Callable[[], Any]], admin: Admin):
     for name, ask in requests.items():
-        assert "'error_code': 0" in str(ask()), name
+        assert not re.search("'error_code': [^0]", str(ask())), name  # left out is 0
     before = {name: steps(ask) for name, ask in requests.items()}
     for number in range(OTHERS):
         admin.create_topic(f"other-{number}")
