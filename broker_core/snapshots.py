@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import add, sub
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
+
+MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
+MAX_LETTERS: Final = 200
 
 
 class PartitionView(msgspec.Struct, frozen=True, gc=False):

@@ -16,6 +16,7 @@ from broker_core.broker.held_members import HeldMembers
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Publishing
 from broker_core.broker.queues import Queues
+from broker_core.broker.recent_events import RecentEvents
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
@@ -39,6 +40,7 @@ from broker_core.log.producer_ids import ProducerIds
 from broker_core.operations.audits import AuditAnswer
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
+from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot
 from broker_core.timers import Timers
 from broker_core.transactions.coordinator import TransactionCoordinator
 from broker_core.transactions.state_log import StateLog
@@ -62,6 +64,7 @@ class Broker:
     ) -> None:
         """`epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
         self._events = events
+        self.recent = RecentEvents(events)
         self.producer_ids = ProducerIds()
         self.client_faults = ClientFaults(events, timers)
         self.recently_deleted = RecentlyDeleted(timers)
@@ -124,6 +127,8 @@ class Broker:
         self.client_quotas = ClientQuotas()
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
+        #: Adds to a snapshot what only the owner of the broker knows, such as the clients that it runs.
+        self.complete: Callable[[Snapshot], Snapshot] = lambda snapshot: snapshot
         #: Answers AuditBroker at a time; None where events are not kept.
         self.auditor: Callable[[int], AuditAnswer] | None = None
         self.conditions = Conditions(self, events, timers)
@@ -131,6 +136,24 @@ class Broker:
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
         """The reply to an operation of the catalogue. Raises as the call behind it."""
         return handle(self, now_ns, request)
+
+    def snapshot(self, now_ns: int, *, max_leases: int = MAX_LEASES, max_dead_letters: int = MAX_LETTERS) -> Snapshot:
+        """The state, with at most so many leases and dead letters of each queue: by default as keyframes have it."""
+        topics, groups, queues = self.views.all(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
+        return self.complete(
+            Snapshot(
+                time_ns=now_ns,
+                events=self._events.count,
+                topics=topics,
+                groups=groups,
+                queues=queues,
+                actors=self.held.views(),
+                rebalances=tuple(self.groups.rebalances),
+                totals=self.views.totals(),
+                faults=tuple(self.client_faults.views().values()),
+                transactions=self.transactions.views(),
+            )
+        )
 
     def catalog(self) -> Catalog:
         """Everything that was created, for a restart."""

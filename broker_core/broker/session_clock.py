@@ -44,7 +44,7 @@ class SessionClock:
         self.movable: MovableClock | None = None
         self._timers = timers
         self._events = events
-        self._epoch_ms = epoch_ms
+        self.epoch_ms = epoch_ms
         self._heard_from_all = heard_from_all
         self._clean = clean
 
@@ -54,7 +54,7 @@ class SessionClock:
 
     def unix_ms(self, now_ns: int) -> int:
         """`now_ns` as Unix time."""
-        return self._epoch_ms + now_ns // NS_PER_MS
+        return self.epoch_ms + now_ns // NS_PER_MS
 
     def stop(self, now_ns: int, client: str) -> None:
         """Stop it. Raises INVALID_REQUEST where it is not movable."""

@@ -13,21 +13,26 @@ import msgspec
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.peer import KNOWABLE, Look, Peer
+from broker_core.observation.requests import kind_requested, requested, undone_by
 from broker_core.recording.keyframes import Cadence
-from broker_core.recording.metadata import KNOWS, OBSERVED, STOPPED
+from broker_core.recording.metadata import KNOWS, OBSERVED, STOPPED, utc
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.handlers import Performed
 from broker_core.snapshots import Snapshot
 
 AGAIN_S: Final = 1.0  # after a look that has failed
 _CLOSE_S: Final = 5.0
+HERE_ONLY: Final = "Only a session that runs in this window can do that; this one observes a broker elsewhere."
+FINAL: Final = "The broker runs elsewhere, and has no operation that takes it back."
 
 
 class ObservedSession:
     """Begins where `peer` stands now. `folder` is None where nothing is recorded.
 
     `latest` is the state last seen, `problem` the sentence of a look that has failed, "" after one that has not, and
-    `error` why nothing is observed any more. `epoch_ms` is the Unix time of session time 0.
+    `error` why nothing is observed any more.
     """
 
     def __init__(
@@ -49,7 +54,6 @@ class ObservedSession:
         self.recorder: Recorder | None = None
         self.problem = self.error = ""
         self.latest = peer.open()
-        self.epoch_ms = time.time_ns() // 1_000_000
         self._seen_s = time.monotonic()
         self._events = EventStream()
         self._count = self.latest.events
@@ -64,6 +68,7 @@ class ObservedSession:
                     folder,
                     scenario_name=peer.address,
                     clock=OBSERVED,
+                    started_at=utc(peer.epoch_ms / 1_000),
                     extra={**(extra or {}), KNOWS: knows, "address": peer.address},
                 )
             except BrokerError:
@@ -84,6 +89,16 @@ class ObservedSession:
     def playback(self) -> Playback:
         """Its earlier moments."""
         return self._memory if self.folder is None else FolderPlayback(self.folder, self.recorder)
+
+    def why_not(self, action: type[Any]) -> str:
+        """Why a kind of action cannot be done from here, in a sentence; "" where it can."""
+        request = kind_requested(action)
+        return HERE_ONLY if request is None else self.peer.why_not(request)
+
+    def perform(self, action: UserAction) -> Performed:
+        """Have the broker do it; waits for its answer. Raises its `BrokerError`."""
+        self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
+        return Performed(action, action.sentence, undone_by(action), FINAL)
 
     def close(self) -> None:
         """End the session and its recording, not the broker. Raises the `BrokerError` of a recording that failed.

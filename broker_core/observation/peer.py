@@ -39,6 +39,7 @@ class Peer(Protocol):
     """A broker elsewhere. `open` and `look` are called in the observer's thread, the others in any."""
 
     address: str
+    epoch_ms: int  # the Unix time of session time 0, by the broker's clock; known once it is open
 
     def open(self) -> Snapshot:
         """The state at time 0, before the first event. Raises `BrokerError` within 10 s."""
@@ -52,8 +53,8 @@ class Peer(Protocol):
     def ask(self, request: Request[T]) -> T:
         """The answer, with times as in `Look`. Raises `BrokerError`."""
 
-    def why_not(self, request: type[Any]) -> str:
-        """Why a kind of request, or of action, cannot be served from here, in a sentence; "" where it can."""
+    def why_not(self, request: type[Request[Any]]) -> str:
+        """Why a kind of request of the catalogue cannot be served from here, in a sentence; "" where it can."""
 
     def knows(self, word: str) -> bool:
         """Whether figures of this word of `KNOWABLE` are known."""

@@ -5,13 +5,13 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from broker_core.events import EventKind
+from broker_core.events import Event, EventKind
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Name, Number
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
 from broker_core.settings import about
-from broker_core.snapshots import ConnectionView, SlowReader, Totals
+from broker_core.snapshots import ConnectionView, SlowReader, Snapshot, Totals
 
 _KINDS = "|".join(EventKind)
 
@@ -55,8 +55,29 @@ class DamageAnswer(Result, frozen=True, kw_only=True):
     damage: list[str]
 
 
+class Observed(Result, frozen=True, kw_only=True):
+    """The state of the broker, and the events before it, of which `missed` more are not kept.
+
+    Times are nanoseconds since it was opened, which was at `epoch_ms` in Unix time.
+    """
+
+    epoch_ms: int
+    missed: int
+    events: list[Event]
+    snapshot: Snapshot
+
+
 class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):
     """The broker as it is now."""
+
+
+class ObserveBroker(Request[Observed], frozen=True, kw_only=True):
+    """What has happened after the first `seen` events, which an earlier answer calls `snapshot.events`.
+
+    The broker keeps its last events from the first such request on, which needs no `seen`.
+    """
+
+    seen: Number | None = None
 
 
 class ListConnections(Request[ConnectionsAnswer], frozen=True, kw_only=True):
@@ -90,6 +111,13 @@ ENTRIES = (
         "GET /v1/broker",
         "Describe the broker: uptime, durability and totals",
         served_by="listener",
+    ),
+    _look(
+        ObserveBroker,
+        "GET /v1/observe",
+        "The whole state, and all that has happened since an earlier one",
+        rights=(Right(ADMIN, "broker"),),
+        mode="slow",
     ),
     _look(ListConnections, "GET /v1/connections", "List the open connections of all listeners", served_by="listener"),
     _look(

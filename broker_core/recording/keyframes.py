@@ -27,8 +27,6 @@ from broker_core.files import private
 from broker_core.recording import schema
 from broker_core.snapshots import DeadLetterView, Snapshot
 
-MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
-MAX_LETTERS: Final = 200
 MAX_REBALANCES: Final = 50
 EVERY_NS: Final = NS_PER_S
 EVERY_EVENTS: Final = 10_000  # so that a seek never has to fold more than a few of these

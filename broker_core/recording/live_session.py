@@ -12,14 +12,14 @@ import msgspec
 
 from broker_core.events import Sink
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
-from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS, Cadence
+from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import FINISHED, STOPPED
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot
 
 
 class Cost:

@@ -115,6 +115,7 @@ class Simulation:
             epoch_ms=epoch_ms,
         )
         self.handlers = ActionHandlers(self.context)
+        self.broker.complete = self._complete
         self._cleaning = False
         self._waiting: list[Actor] = []
         self._databases: dict[str, sqlite3.Connection] = {}
@@ -332,29 +333,17 @@ class Simulation:
 
     def snapshot(self, *, max_leases: int = 1_000, max_dead_letters: int = 1_000) -> Snapshot:
         """The state at the loop's present time."""
-        now_ns = self.loop.now_ns
-        topics, groups, queues = self.broker.views.all(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
-        # In the order of the scenario; groups that came later follow.
+        return self.broker.snapshot(self.loop.now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
+
+    def _complete(self, snapshot: Snapshot) -> Snapshot:
+        # Groups in the order of the scenario; those that came later follow.
         places = {name: place for place, name in enumerate(self._groups)}
-        groups = tuple(sorted(groups, key=lambda group: places.get(group.name, len(places))))
-        return Snapshot(
-            time_ns=now_ns,
-            events=self.events.count,
-            topics=topics,
-            groups=groups,
-            queues=queues,
-            actors=tuple(
-                self._counts.counted(view)
-                for view in (*(actor.view() for actor in self.actors.values()), *self.broker.held.views())
-            ),
-            rebalances=tuple(self.broker.groups.rebalances),
-            totals=self.totals(),
-            faults=(
-                *self._faults.views(),
-                *self.context.rules.views(),
-                *self.broker.client_faults.views().values(),
-            ),
-            transactions=self.broker.transactions.views(),
+        actors = (*(actor.view() for actor in self.actors.values()), *snapshot.actors)
+        return msgspec.structs.replace(
+            snapshot,
+            groups=tuple(sorted(snapshot.groups, key=lambda group: places.get(group.name, len(places)))),
+            actors=tuple(map(self._counts.counted, actors)),
+            faults=(*self._faults.views(), *self.context.rules.views(), *snapshot.faults),
         )
 
     def flush(self) -> None:

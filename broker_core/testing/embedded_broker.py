@@ -143,7 +143,7 @@ class EmbeddedBroker(Closable):
                 self._started_s = time.time()
                 # What was in its directory is no event.
                 fresh = self.path is None or self._removed
-                self.events = EventRing(Snapshot(0, 0) if fresh else self.host.call(self._restored))
+                self.events = EventRing(Snapshot(0, 0) if fresh else self.host.call(self.host.broker.snapshot))
                 self.host.events.attach(self.events)
                 self._history = History()
                 self._waited_for: set[str] = set()  # in vain
@@ -375,12 +375,6 @@ class EmbeddedBroker(Closable):
         if now_ns is None or abs(s_from_ns(now_ns) - (time.time() - self._started_s)) > 1:
             return []
         return silent_clients(self.connections.views(), now_ns)
-
-    def _restored(self, now_ns: int) -> Snapshot:
-        from broker_core.recording.keyframes import MAX_LEASES, MAX_LETTERS  # loads pyarrow
-
-        topics, groups, queues = self.host.broker.views.all(now_ns, max_leases=MAX_LEASES, max_dead_letters=MAX_LETTERS)
-        return Snapshot(now_ns, self.host.events.count, topics, groups, queues, totals=self.host.broker.views.totals())
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
         """Write a session to `folder`, which must be empty or not there, for `brokerscope open` and `report`.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
 from broker_core.operations.audits import AuditAnswer, VerdictAnswer
-from broker_core.snapshots import Snapshot
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
@@ -66,11 +65,10 @@ class History:
 
         if self._why_not:
             raise BrokerError(ErrorCode.INVALID_REQUEST, self._why_not)
-        topics, groups, queues = broker.views.all(now_ns, max_leases=_MAX_LEASES, max_dead_letters=0)
         configs = {name: broker.queues.queue(name).config for name in broker.queues.names()}
         return Audit(
             tuple(self._events),
-            Snapshot(now_ns, len(self._events), topics, groups, queues, totals=broker.views.totals()),
+            broker.snapshot(now_ns, max_leases=_MAX_LEASES, max_dead_letters=0),
             max_attempts={name: config.max_attempts for name, config in configs.items() if config.max_attempts},
             compacted={topic.name for topic in broker.logs if topic.log.config.compacts},
             keys=_keys(broker),

@@ -23,6 +23,13 @@ def _list_damage(broker: Broker, _now_ns: int, _request: observe.ListDamage) -> 
     return observe.DamageAnswer(damage=list(broker.corruption.sentences))
 
 
+def _observe(broker: Broker, now_ns: int, request: observe.ObserveBroker) -> observe.Observed:
+    events, missed = broker.recent.since(request.seen)
+    return observe.Observed(
+        epoch_ms=broker.clock.epoch_ms, missed=missed, events=events, snapshot=broker.snapshot(now_ns)
+    )
+
+
 def _begin_fault(broker: Broker, now_ns: int, request: faults.BeginFault) -> faults.FaultAnswer:
     name = broker.client_faults.begin(now_ns, request).name
     return next(each for each in _answers(broker) if each.name == name)

@@ -21,6 +21,7 @@ class MadeUpPeer:
     """Its looks are put into `looks`, errors among them; `looks.join()` waits until all were taken."""
 
     address = "made-up:1"
+    epoch_ms = 1_700_000_000_000
     facts = Facts("made up", 1.0, 0.0)
 
     def __init__(self) -> None:

@@ -1,0 +1,98 @@
+"""What a person does in a session, as a request to the broker that the session observes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.catalogue import CATALOGUE
+from broker_core.operations.faults import BeginFault, EndFault
+from broker_core.operations.groups import HoldMember, ReleaseMember
+from broker_core.operations.messages import PublishBatch, PublishMessages, Record, SendMessages
+from broker_core.operations.request import Request
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, UndoPurgeDeadLetters, UndoRedrive
+from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
+from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
+from broker_core.simulation.actions.queues import PurgeQueue, UndoPurgeQueue
+from broker_core.simulation.actions.topics import Produce
+from broker_core.snapshots import Snapshot
+
+_CATALOGUE: Final = {entry.request for entry in CATALOGUE}
+
+
+def kind_requested(action: type[Any]) -> type[Request[Any]] | None:
+    """The kind of request that an action of this type is; None where only a session that runs here can do it."""
+    other = _OTHERS.get(action)
+    return other[0] if other is not None else next((each for each in action.__mro__ if each in _CATALOGUE), None)
+
+
+def requested(action: UserAction, latest: Snapshot, epoch_ms: int) -> Request[Any]:
+    """The request for it, where the session is as in `latest` and began at `epoch_ms`, in Unix time.
+
+    Raises INVALID_REQUEST for what cannot be requested.
+    """
+    kind = kind_requested(type(action))
+    if kind is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "only a session that runs in this window can do that")
+    other = _OTHERS.get(type(action))
+    if other is not None:
+        return other[1](action, latest)
+    fields = {name: getattr(action, name) for name in kind.__struct_fields__}
+    if isinstance(action, ResetOffsets) and action.form == "timestamp":
+        fields["timestamp_ms"] += epoch_ms
+    return kind(**fields)
+
+
+def undone_by(action: UserAction) -> UserAction | None:
+    """What undoes it; None where nothing does."""
+    found = _UNDO.get(type(action))
+    return None if found is None else found(queue=action.queue)  # type: ignore[union-attr]
+
+
+def _moved(action: MoveConsumer, latest: Snapshot) -> Request[None]:
+    if action.group:
+        return ReleaseMember(group=action.group, client=action.consumer)
+    of = {member.client: group.name for group in latest.groups for member in group.members}
+    return HoldMember(group=of.get(action.consumer, ""), client=action.consumer)
+
+
+def _sent(action: Produce, latest: Snapshot) -> Request[Any]:
+    if action.rate_per_s is not None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "only a session that runs in this window sends at a rate")
+    records = []
+    for number in range(action.count):
+        value = action.value
+        if value is not None and action.count > 1 and action.encoding == "utf-8":
+            value = value.replace("$number", str(number))
+        records.append(
+            Record(
+                value=value,
+                key=action.key,
+                headers=dict(action.headers) or None,
+                encoding="base64" if action.encoding == "base64" else "text",
+                partition=action.partition,
+                ttl_ms=action.ttl_ms,
+                priority=action.priority,
+            )
+        )
+    batch = PublishBatch(messages=records)
+    if any(queue.name == action.to for queue in latest.queues):
+        return SendMessages(queue=action.to, batch=batch)
+    return PublishMessages(topic=action.to, batch=batch)
+
+
+_OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot], Request[Any]]]]] = {
+    MoveConsumer: (HoldMember, _moved),
+    Produce: (PublishMessages, _sent),
+    BreakRequests: (BeginFault, lambda action, _latest: BeginFault(**msgspec.structs.asdict(action.fault))),
+    EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
+}
+_UNDO: Final[dict[type[Any], Callable[..., UserAction]]] = {
+    Redrive: UndoRedrive,
+    PurgeQueue: UndoPurgeQueue,
+    PurgeDeadLetters: UndoPurgeDeadLetters,
+}
