@@ -173,6 +173,9 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     """
     if factor is not None:
         _applied.scale = factor
+    sheet = style_sheet(theme, scale())
+    if theme is _applied.theme and app.styleSheet() == sheet:
+        return  # it takes a second where windows are open
     # Qt needs four times as long to replace a style sheet as to take it off and put another on.
     app.setStyleSheet("")
     if app.style().objectName().lower() != "fusion":
@@ -181,7 +184,7 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     app.setPalette(_palette(theme))
     # Before the style sheet, whose change makes widgets ask for the theme of now.
     _applied.theme = theme
-    app.setStyleSheet(style_sheet(theme, scale()))
+    app.setStyleSheet(sheet)
 
 
 @contextmanager
