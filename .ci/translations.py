@@ -18,8 +18,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 SOURCES = (
-    *("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/flow", "broker_core/operations"),
-    *("broker_core/queues", "broker_core/schemas"),
+    *("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/flow", "broker_core/log"),
+    *("broker_core/operations", "broker_core/queues", "broker_core/schemas"),
 )
 SCENARIOS = ROOT / "resources" / "scenarios"
 CONTEXT = "Brokerscope"

@@ -7,15 +7,12 @@ NS_PER_S = 1_000_000_000
 
 
 def ns_from_s(seconds: float) -> int:
-    """Seconds as nanoseconds, rounded."""
     return round(seconds * NS_PER_S)
 
 
 def s_from_ns(time_ns: int) -> float:
-    """Nanoseconds as seconds, for display."""
     return time_ns / NS_PER_S
 
 
 def ns_from_ms(milliseconds: float) -> int:
-    """Milliseconds as nanoseconds, rounded."""
     return round(milliseconds * NS_PER_MS)

@@ -181,7 +181,6 @@ class EventStream:
         self._of_kind.clear()
 
     def detach(self, sink: Sink) -> None:
-        """Stop passing events to `sink`, if it is attached."""
         if sink in self._sinks:
             self._sinks.remove(sink)
             self._of_kind.clear()
@@ -193,13 +192,11 @@ class EventStream:
         self.emit(time_ns, EventKind.USER_ACTION, detail=detail, **fields)
 
     def emit(self, time_ns: int, kind: EventKind, **fields: Any) -> None:
-        """Emit one event; `fields` are those of `Event`."""
         event = Event(self.count, time_ns, kind, **fields)
         self.count += 1
         self.pass_on(event)
 
     def pass_on(self, event: Event) -> None:
-        """Give the sinks an event that has its number already."""
         kind = event.kind
         sinks = self._of_kind.get(kind)
         if sinks is None:

@@ -24,7 +24,6 @@ class Range(msgspec.Struct, frozen=True):
     meaning: str = ""
 
     def holds(self, value: float) -> bool:
-        """Whether `value` is in the range; False for NaN."""
         return (self.least < value if self.above else self.least <= value) and value <= self.most
 
     def __str__(self) -> str:

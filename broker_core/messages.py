@@ -80,5 +80,4 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def end_offset(self) -> int:
-        """The offset after the last message."""
         return self.offset + self.count

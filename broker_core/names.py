@@ -61,5 +61,4 @@ class ByName(dict[str, T]):
         self._lower.discard(name.lower())
 
     def takes(self, name: str) -> bool:
-        """Whether the name is free, in any case."""
         return name.lower() not in self._lower

@@ -25,7 +25,6 @@ class Reply(Generic[T]):
 
     @classmethod
     def of(cls, value: T) -> Reply[T]:
-        """A settled reply."""
         reply: Reply[T] = cls()
         reply.resolve(value)
         return reply
@@ -74,7 +73,6 @@ class Reply(Generic[T]):
 
     @property
     def error(self) -> Exception | None:
-        """The error, None where it was settled with a value or is pending."""
         return self._error
 
     def result(self) -> T:

@@ -19,9 +19,9 @@ R = TypeVar("R")
 C = TypeVar("C")
 
 
-def about(text: str) -> Meta:
-    """What a field means, in a line: its help on the command line and in forms."""
-    return Meta(extra={"help": text})
+def about(text: str, kafka: str = "") -> Meta:
+    """What a field means, in a line: its help on the command line and in forms; and what Kafka calls it."""
+    return Meta(extra={"help": text, "kafka": kafka})
 
 
 _WEEK, _CENTURY = {"meaning": "a week"}, {"meaning": "a century"}

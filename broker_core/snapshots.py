@@ -77,7 +77,6 @@ class TopicView(msgspec.Struct, frozen=True):
 
     @property
     def messages_count(self) -> int:
-        """Messages that are stored now."""
         return sum(each.messages_count for each in self.partitions)
 
 

@@ -47,7 +47,6 @@ class Timers:
         return self.at(deadline_ns, action)
 
     def next_deadline_ns(self) -> int | None:
-        """The earliest pending deadline, or None."""
         heap = self._heap
         while heap and heap[0][3].action is None:
             heapq.heappop(heap)

@@ -51,7 +51,7 @@ def test_every_kind_has_its_recipe_and_touches_few_files():
         "A panel": 3,
         "A fault": 3,
         "An assignor": 2,
-        "A setting of topics": 7,
+        "A setting of topics": 5,
         "An event kind": 4,
         "A question that the report answers": 2,
     }

@@ -156,7 +156,6 @@ class Broker:
         )
 
     def catalog(self) -> Catalog:
-        """Everything that was created, for a restart."""
         return Catalog(
             topics=self.topics.entries(),
             queues=self.queues.entries(),
@@ -170,7 +169,6 @@ class Broker:
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
-        """Create what the catalog holds, in an empty broker."""
         self.schemas.restore(catalog.schemas)
         for topic in catalog.topics:
             self.topics.restore(now_ns, topic)

@@ -55,7 +55,6 @@ def _haystack(message: StoredMessage) -> str:
 
 
 def row_of(message: StoredMessage, schemas: SchemaRegistry) -> MessageRow:
-    """The row of a message."""
     value = message.value
     readable = None if value is None else schemas.readable(value)
     if readable is not None:

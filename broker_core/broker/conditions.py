@@ -115,7 +115,6 @@ class Conditions:
         return "; ".join([*told, f"and {len(rows) - _LINES} more"] if len(rows) > _LINES else told)
 
     def rows(self, now_ns: int) -> Iterator[Row]:
-        """Groups, queues and topics as filters see them."""
         broker = self._broker
         for view in broker.groups.views(now_ns):
             yield {
@@ -280,7 +279,6 @@ def _asks_of_events(condition: Filter) -> bool:
 
 
 def asked_things(condition: Filter) -> tuple[str, ...]:
-    """The groups and queues that a condition names."""
     return (*condition.values_of("group"), *(name for _, name in named_things(condition)))
 
 
@@ -295,7 +293,6 @@ def _name(row: Row) -> str:
 
 
 def words_of(row: Row) -> str:
-    """A group, queue or topic in words."""
     name = f"{row['kind'].replace('_', ' ')} {_name(row)}"
     if row["kind"] in {"group", "share_group"}:
         lag = "lag not known yet" if row["lag"] is None else f"lag {row['lag']}"

@@ -29,7 +29,6 @@ class CorruptionReport:
         self._events.emit(now_ns, EventKind.DAMAGE, topic=topic, partition=partition, cause=sentence)
 
     def update(self, now_ns: int) -> None:
-        """Report what logs and offset store have found since the last update."""
         of_offsets = self._of_offsets()
         if of_offsets != self._reported_of_offsets:
             self._reported_of_offsets = of_offsets

@@ -91,7 +91,6 @@ class Durability:
             self.syncs.note(logs())
 
     def close(self) -> None:
-        """Write what is pending and give back every file."""
         self.journal.close()
 
     def _forget(self, topic: Topic) -> None:

@@ -114,7 +114,6 @@ class GroupOffsets:
         self._store.abandon()
 
     def close(self) -> None:
-        """Write what is pending and give back the file."""
         self._store.flush()
         self._store.close()
 

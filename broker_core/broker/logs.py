@@ -115,7 +115,6 @@ class Logs:
         return name in self._topics
 
     def get(self, name: str) -> Topic | None:
-        """None where there is none."""
         return self._topics.get(name)
 
     def topic(self, name: str) -> Topic:
@@ -126,7 +125,6 @@ class Logs:
         return topic
 
     def with_id(self, wanted: bytes) -> Topic | None:
-        """None where there is none."""
         return self._by_id.get(wanted)
 
     def partition(self, topic: str, partition: int) -> PartitionLog:
@@ -279,17 +277,14 @@ class Logs:
         return topic
 
     def put_back(self, topics: Sequence[Topic]) -> None:
-        """Add again what was removed."""
         for topic in topics:
             self._put(topic)
 
     def make_room(self, now_ns: int) -> None:
-        """See `Topic.make_room`, for all."""
         for topic in self._topics.values():
             topic.make_room(now_ns)
 
     def close(self) -> None:
-        """Write what is pending and give back every file."""
         for topic in self._topics.values():
             topic.log.close()
 

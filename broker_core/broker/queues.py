@@ -59,7 +59,6 @@ class Queues:
     # -- look-ups
 
     def names(self) -> tuple[str, ...]:
-        """Queues and subscriptions."""
         return tuple(self._queues)
 
     def subscription_names(self) -> tuple[str, ...]:
@@ -76,7 +75,6 @@ class Queues:
         return queue
 
     def subscription(self, name: str) -> Subscription | None:
-        """None for a queue, and where there is none."""
         topic = self._subscriptions.get(name)
         return None if topic is None else topic.subscriptions[name]
 
@@ -253,7 +251,6 @@ class Queues:
         )
 
     def restore(self, now_ns: int, entry: QueueEntry) -> None:
-        """Create a queue from the catalog, without its schema."""
         kept_id = bytes.fromhex(entry.id)
         self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True, kept_id=kept_id)
 

@@ -75,7 +75,6 @@ class RecentlyDeleted:
                 self._remove(kept)
 
     def close(self) -> None:
-        """Remove everything that is kept."""
         for name in list(self._deleted):
             self._remove(name)
 

@@ -35,7 +35,6 @@ class Schemas:
         self._events = events
 
     def restore(self, state: RegistryState) -> None:
-        """Set the registry to what it was before a restart."""
         self.registry = SchemaRegistry.restore(state)
 
     # -- the registry
@@ -50,7 +49,6 @@ class Schemas:
         *,
         client: str = "user",
     ) -> SchemaVersion:
-        """See `SchemaRegistry.register`; a new version is an event."""
         revision = self.registry.revision
         found = self.registry.register(subject, text, kind, references)
         if self.registry.revision != revision:
@@ -65,7 +63,6 @@ class Schemas:
     def set_compatibility(
         self, now_ns: int, mode: Compatibility | None, subject: str = "", *, client: str = "user"
     ) -> None:
-        """See `SchemaRegistry.set_compatibility`; it is an event."""
         self.registry.set_compatibility(mode, subject)
         word = "the usual one" if mode is None else mode.value
         detail = {"subject": subject, "compatibility": None if mode is None else mode.name}
@@ -75,14 +72,12 @@ class Schemas:
     def delete_version(
         self, now_ns: int, subject: str, version: int, *, permanent: bool = False, client: str = "user"
     ) -> None:
-        """See `SchemaRegistry.delete_version`; it is an event."""
         self.registry.delete_version(subject, version, permanent=permanent)
         self._deleted(now_ns, subject, (version,), permanent, client)
 
     def delete_subject(
         self, now_ns: int, subject: str, *, permanent: bool = False, client: str = "user"
     ) -> tuple[int, ...]:
-        """See `SchemaRegistry.delete_subject`; it is an event."""
         versions = self.registry.delete_subject(subject, permanent=permanent)
         self._deleted(now_ns, subject, versions, permanent, client)
         return versions

@@ -27,14 +27,11 @@ class ScramCredentials:
         self.all: tuple[ScramCredential, ...] = ()
 
     def find(self, user: str, mechanism: str) -> ScramCredential | None:
-        """The credential of `user` for `mechanism`, None where there is none."""
         return next((each for each in self.all if (each.user, each.mechanism) == (user, mechanism)), None)
 
     def put(self, credential: ScramCredential) -> None:
-        """Add it, in place of the one for the same user and mechanism."""
         self.remove(credential.user, credential.mechanism)
         self.all = (*self.all, credential)
 
     def remove(self, user: str, mechanism: str) -> None:
-        """Delete it, where it is there."""
         self.all = tuple(each for each in self.all if (each.user, each.mechanism) != (user, mechanism))

@@ -53,7 +53,6 @@ class SessionClock:
         return self.movable is not None and self.movable.is_stopped
 
     def unix_ms(self, now_ns: int) -> int:
-        """`now_ns` as Unix time."""
         return self.epoch_ms + now_ns // NS_PER_MS
 
     def stop(self, now_ns: int, client: str) -> None:

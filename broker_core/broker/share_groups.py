@@ -62,7 +62,6 @@ class ShareGroups:
     # -- settings
 
     def config(self, group: str) -> ShareGroupConfig:
-        """The settings of a group, which need not have members."""
         return self._configs.get(group, ShareGroupConfig())
 
     def configure(self, group: str, config: ShareGroupConfig) -> None:
@@ -71,7 +70,6 @@ class ShareGroups:
         self._configs[group] = config
 
     def entries(self) -> tuple[ShareGroupEntry, ...]:
-        """What a restart needs, for the catalog."""
         return tuple(
             ShareGroupEntry(group, self._configs.get(group), self.subscribed(group))
             for group in {**self._configs, **self._subscribed}
@@ -79,7 +77,6 @@ class ShareGroups:
         )
 
     def restore(self, entry: ShareGroupEntry) -> None:
-        """Settings and subscriptions from the catalog."""
         if entry.config is not None:
             self._configs[entry.name] = entry.config
         for topic in entry.topics:

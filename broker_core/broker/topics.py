@@ -42,7 +42,6 @@ class Topics:
         self._events = events
 
     def names(self) -> tuple[str, ...]:
-        """All topics, dead-letter queues of topics included."""
         return tuple(topic.name for topic in self._logs if self._is_plain(topic))
 
     def __contains__(self, name: str) -> bool:

@@ -14,7 +14,6 @@ from broker_core.snapshots import GroupView, PartitionView, QueueView, Rebalance
 
 
 def topic_view(now_ns: int, topic: Topic) -> TopicView:
-    """A topic with its partitions, counts and limits."""
     partitions = tuple(
         PartitionView(
             number,
@@ -34,7 +33,6 @@ def topic_view(now_ns: int, topic: Topic) -> TopicView:
 
 
 def queue_view(now_ns: int, queue: Queue, topic: Topic, max_leases: int, max_dead_letters: int) -> QueueView:
-    """A queue, or a subscription to `topic`, with its limits."""
     view = queue.view(now_ns, max_leases, max_dead_letters)
     subscription, gate = topic.subscriptions.get(queue.name), topic.gate
     if subscription is not None:
@@ -98,7 +96,6 @@ class Views:
         return queue_view(now_ns, queue, self._queues.topic_of(name), max_leases, max_dead_letters)
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
-        """The last rebalances of all groups, oldest first."""
         return tuple(self._groups.rebalances)
 
     def slow_readers(self, now_ns: int, max_lag: int | None, max_lag_ns: int | None) -> tuple[SlowReader, ...]:

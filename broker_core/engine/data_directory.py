@@ -123,7 +123,6 @@ class DataDirectory:
         self.refill_reserve()
 
     def refill_reserve(self) -> None:
-        """Restore the reserved disk space, where it was released and there is space."""
         if isinstance(self.files, ReservedFiles):
             self.files.refill()
 
@@ -214,10 +213,8 @@ class DataDirectory:
         self.files.write_whole(f"{_STATES}/{queue}", checksum + data, durable=self._durable)
 
     def forget_queue(self, queue: str) -> None:
-        """Remove the state of a deleted queue."""
         self.files.remove(f"{_STATES}/{queue}")
 
     def close(self) -> None:
-        """Close the files and release the lock."""
         self.files.close()
         self._lock.release()

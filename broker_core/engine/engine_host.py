@@ -75,7 +75,6 @@ class EngineHost(HostLoop):
 
     @property
     def is_paused(self) -> bool:
-        """Whether session time is stopped."""
         return self._engine.is_paused
 
     @property

@@ -185,7 +185,6 @@ class BrokerHost(HostLoop, Closable):
             _log.warning("%s", sentence)
 
     def _say_lost(self, now_ns: int, queue: str, state: QueueState) -> None:
-        """Report messages that were handed out and are not in the log any more."""
         logs = self.broker.queues.topic_of(queue).log.partitions
         for log, table in zip(logs, state.tables, strict=False):
             if table.next_offset > log.end_offset:
@@ -260,7 +259,6 @@ class BrokerHost(HostLoop, Closable):
             self._close_lock.release()
 
     def threads_left(self) -> list[str]:
-        """The names of its threads that run; none once it is closed."""
         writer = [] if self._writer is None or not self._writer.thread.is_alive() else [self._writer.thread.name]
         return [*super().threads_left(), *writer]
 
@@ -320,7 +318,6 @@ def _of_stray(directory: str) -> str:
 
 
 def _refuse(_event: Event) -> None:
-    """Refuse every event, and thereby every change, of a read-only directory."""
     raise BrokerError(ErrorCode.READ_ONLY, _READ_ONLY)
 
 

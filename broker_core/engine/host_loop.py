@@ -54,16 +54,13 @@ class HostClock:
         return self._stopped_ns is not None
 
     def stop(self, now_ns: int) -> None:
-        """Stop it at `now_ns`, the present time; no effect on a stopped one."""
         self._stopped_ns = now_ns
 
     def start(self) -> None:
-        """Start a stopped one again, from its time."""
         self._start_ns, self._stopped_ns = time.monotonic_ns() - self.now_ns(), None
         self._moved()
 
     def advance(self, by_ns: int) -> None:
-        """Move it on, stopped or not."""
         self._start_ns -= by_ns
         if self._stopped_ns is not None:
             self._stopped_ns += by_ns
@@ -243,7 +240,6 @@ class HostLoop:
                 self._waiters.discard(event)
 
     def run(self, coroutine: Coroutine[Reply[Any], None, T], timeout_s: float | None = None) -> T:
-        """`start` and `wait`."""
         return self.wait(self.start(coroutine), timeout_s)
 
     def tell(self, callback: Callable[[], object]) -> None:
@@ -263,12 +259,10 @@ class HostLoop:
 
     @property
     def is_paused(self) -> bool:
-        """Whether session time is stopped; never on the wall clock."""
         return False
 
     @property
     def closing(self) -> bool:
-        """True once `close` was called."""
         return self._closing
 
     @checked
@@ -302,7 +296,6 @@ class HostLoop:
         return [thread for thread in (self._timer_thread, self._callback_thread) if thread is not None]
 
     def _stop(self) -> None:
-        """Wake all waiting calls, and end the threads."""
         with self._wake:
             self._closing = True
             self._wake.notify_all()
@@ -339,7 +332,6 @@ class HostLoop:
         """Called at the end of each call, under the lock."""
 
     def _fire(self, now_ns: int) -> None:
-        """Run everything that is due."""
         run_next = self.loop.run_next
         while True:
             try:

@@ -69,7 +69,6 @@ class Task:
         self.finished.resolve(None)
 
     def start(self) -> None:
-        """Run the task up to its next wait, unless it is cancelled."""
         if self._cancelled:
             return
         if self._held:
@@ -120,7 +119,6 @@ class Loop:
         return task
 
     def close(self) -> None:
-        """Close every task, and drop all ready actions."""
         self._ready.clear()
         for task in list(self._tasks):
             task.close()
@@ -131,13 +129,11 @@ class Loop:
         self.failures.append((task, error))
 
     def wait_ns(self, delay_ns: int) -> Reply[None]:
-        """A reply that is settled after `delay_ns`."""
         reply: Reply[None] = Reply()
         self.timers.at(self.now_ns + max(0, delay_ns), lambda _at: reply.resolve(None))
         return reply
 
     def sleep(self, seconds: float) -> Reply[None]:
-        """A reply that is settled after `seconds`."""
         return self.wait_ns(ns_from_s(seconds))
 
     def wait_until_ns(self, deadline_ns: int) -> Reply[None]:
@@ -152,7 +148,6 @@ class Loop:
         return deadline_ns is not None and deadline_ns <= time_ns
 
     def next_ns(self) -> int | None:
-        """The time of the next action or timer; None where there is none."""
         return self.now_ns if self._ready else self.timers.next_deadline_ns()
 
     def run_next(self, until_ns: int) -> bool:

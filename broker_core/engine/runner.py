@@ -257,7 +257,6 @@ class Engine:
         self.post(go_past_the_end)
 
     def refresh(self) -> None:
-        """Take a snapshot now, and wait for it."""
         self.post(self._take_snapshot).result()
 
     def close(self) -> None:
@@ -307,7 +306,6 @@ class Engine:
         return bool(self._budget_s > 0 or self._commands or self._closing or (not self._shared and self._idle_s() == 0))
 
     def _idle_s(self) -> float:
-        """How long an engine that is not shared may sleep."""
         if self._mode in {Mode.EXPRESS, Mode.BACKGROUND}:
             return 0.0
         next_ns = self._driven.loop.next_ns()
@@ -410,7 +408,6 @@ class Engine:
 
 
 def _pass_on(started: Future[None], future: Future[bool]) -> None:
-    """Pass the error of starting a background task to its future."""
     error = started.exception()
     if error is not None and not future.done():
         future.set_exception(error)

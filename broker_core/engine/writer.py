@@ -58,11 +58,9 @@ class Writer:
         self.thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
         self.thread.start()
 
     def wake(self) -> None:
-        """Wake the thread, because a caller waits."""
         if not self._event.is_set():
             self._event.set()
 
@@ -204,7 +202,6 @@ class Writer:
             self._host.locked(lambda _now: self._broker.durability.journal.forget_before(known_to))
 
     def _report_unwritable(self, name: str, error: Exception) -> None:
-        """Report it once, until it can be saved again."""
         if name in self._unwritable:
             return
         self._unwritable.add(name)

@@ -165,7 +165,6 @@ class ClientFault(Settings, frozen=True, kw_only=True):
         )
 
     def late_s(self, request_bytes: int) -> float:
-        """How long a request of that size waits before it is served."""
         if self.effect == "bandwidth":
             return request_bytes / self.bytes_per_s
         return self.delay_ms / 1_000 if self.effect == "delay" else 0

@@ -28,7 +28,6 @@ _ADVICE = {
 
 
 def storage_error(path: str, error: OSError) -> BrokerError:
-    """An OSError as a BrokerError (STORAGE_ERROR) about `path`."""
     reason = _ADVICE.get(error.errno or 0) or error.strerror or str(error)
     return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: {reason}")
 
@@ -141,7 +140,6 @@ class DiskFiles:
         return descriptor
 
     def forget(self, path: str) -> None:
-        """Close the file's descriptor where it has one."""
         descriptor = self._descriptors.pop(path, None)
         if descriptor is not None:
             os.close(descriptor)

@@ -25,7 +25,6 @@ def create(path: Path) -> Path:
 
 
 def make_directory(path: Path) -> None:
-    """Create the directory with mode 0700, and missing parents as the umask says."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
 

@@ -187,7 +187,6 @@ class ReservedFiles(WrappedFiles):
     """
 
     def refill(self) -> None:
-        """Restore the reserve, as far as there is space."""
         for size in _SIZES_BYTES:
             if self._reserved_bytes() >= size:
                 return

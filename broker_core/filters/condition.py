@@ -43,7 +43,6 @@ class Everything:
     """The empty filter."""
 
     def test(self, source: Source) -> Test:
-        """True."""
         return lambda _row: True
 
 
@@ -173,7 +172,6 @@ class Compares:
     value: Value
 
     def test(self, source: Source) -> Test:
-        """False where there is nothing to compare."""
         get, number, holds = source.getter(self.name), self.value.number, _ORDER[self.operator]
         wanted = self.value.text.casefold()
 
@@ -230,7 +228,6 @@ def _is_nothing(found: Any) -> bool:
 
 
 def _texts(found: Any, *, folded: bool = True) -> Iterable[str]:
-    """A value as texts, casefolded unless that is not wanted."""
     if found is None:
         return ()
     if isinstance(found, str):

@@ -30,7 +30,6 @@ class Sentence:
         return translate(self.text, **values)
 
     def __str__(self) -> str:
-        """In English."""
         return self.translated()
 
 
@@ -53,5 +52,4 @@ class FilterError(ValueError):
         return whole.translated(translate)
 
     def __str__(self) -> str:
-        """In English."""
         return self.translated()

@@ -34,7 +34,6 @@ class AdaptiveInterval:
         self._divide = on_success_divide
 
     def refused(self) -> float:
-        """Lengthen the interval. Returns it, in seconds."""
         self.interval_s *= self._times
         return self.interval_s
 

@@ -50,7 +50,6 @@ class ClientQuotas:
 
     @property
     def all(self) -> tuple[ClientQuota, ...]:
-        """In the order in which they were made."""
         return tuple(self._quotas.values())
 
     def put(self, quota: ClientQuota) -> None:
@@ -60,7 +59,6 @@ class ClientQuotas:
         self._quotas[quota.entity, quota.key] = quota
 
     def remove(self, entity: QuotaEntity, key: QuotaKey) -> None:
-        """Delete a quota, where it is there."""
         self._quotas.pop((entity, key), None)
         self._forget(entity, key)
 

@@ -102,7 +102,6 @@ class Gate:
 
     @property
     def waiting(self) -> int:
-        """The number of messages in waiting offers."""
         return sum(offer.count for offer in self._line.values())
 
     def offer(
@@ -197,7 +196,6 @@ class Gate:
             self._give_up(now_ns, next(iter(self._line.values())), ErrorCode.CLOSED, f"{self.target} is deleted")
 
     def view(self, now_ns: int) -> GateView:
-        """The gauges of the target, without those of its subscriptions."""
         messages, _, slowest = self._depth()
         view = GateView(
             target=self.target,

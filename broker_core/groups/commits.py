@@ -70,7 +70,6 @@ class Commits:
             self._offsets.commit(group, change.topic, change.partition, change.to_offset)
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The committed offset, which is the next to read, or None."""
         value = self._offsets.fetch(group, topic, partition)
         return None if value is None else value.offset
 

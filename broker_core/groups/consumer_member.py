@@ -82,7 +82,6 @@ class ConsumerMember(Member):
         self.is_classic = False
 
     def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Set the assignors of a classic member; other members have none."""
         self.protocols = dict(protocols)
 
     @property

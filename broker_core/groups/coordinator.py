@@ -336,7 +336,6 @@ class GroupCoordinator:
     # -- calls of administrators
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The committed offset, which is the next to read, or None."""
         return self.commits.committed(group, topic, partition)
 
     def reset(self, now_ns: int, group: str, changes: Sequence[Change], cause: str) -> None:
@@ -382,7 +381,6 @@ class GroupCoordinator:
         return GroupState.DEAD if found is None else found.state
 
     def groups(self) -> list[str]:
-        """Names, sorted."""
         return sorted(self._groups)
 
     def readers(self, topic: str) -> list[str]:
@@ -437,7 +435,6 @@ class GroupCoordinator:
         return view_of(now_ns, self._existing(group), self.offsets, self.commits, self._count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
-        """The views of all groups, by name."""
         return tuple(self.view(now_ns, group) for group in self.groups())
 
     # -- inside

@@ -228,7 +228,6 @@ class Fetches:
         self._by_hand.discard(reader)
 
     def readers(self, topic: str) -> list[str]:
-        """The groups that have read the topic, in the order of their first read."""
         return list(self._readers.get(topic, ()))
 
     def awaited(self, topic: str, partitions: int) -> bool:

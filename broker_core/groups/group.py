@@ -112,7 +112,6 @@ class Group:
         self.offer(member, protocols)
 
     def offer(self, member: Member, protocols: Mapping[str, bytes]) -> None:
-        """Set the assignors and metadata of a member."""
         self._support.subtract(member.protocols.keys())
         member.offer(self.protocol_type, protocols)
         self._support.update(member.protocols.keys())
@@ -209,7 +208,6 @@ class Group:
 
     @property
     def cooperative(self) -> bool:
-        """Whether the protocol is cooperative (KIP-429)."""
         return self.protocol in COOPERATIVE
 
     def owned(self) -> Owned:

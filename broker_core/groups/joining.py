@@ -185,7 +185,6 @@ class Joining:
     def say_joined(
         self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
     ) -> None:
-        """Emit MEMBER_JOINED; `replaces` is the former id of a static member."""
         self._events.emit(
             now_ns,
             EventKind.MEMBER_JOINED,

@@ -90,12 +90,10 @@ def _kept(member: Member) -> KeptMember:
 
 
 def kept_group(data: bytes) -> KeptGroup:
-    """What `kept_bytes` kept."""
     return _DECODER.decode(data)
 
 
 def member_of(kept: KeptMember, kind: GroupType, now_ns: int) -> Member:
-    """The member, without its partitions and its deadlines."""
     make = ConsumerMember if kind == "consumer" else Member
     member = make(kept.member_id, kept.client, kept.instance_id, now_ns)
     member.host, member.assignment = kept.host, kept.assignment

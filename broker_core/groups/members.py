@@ -119,12 +119,10 @@ class Member:
         return self.seen_ns if self.session is None else max(self.seen_ns, self.session.heard_ns)
 
     def heard(self, now_ns: int) -> None:
-        """Restart the session timeout."""
         if self.session is not None:
             self.session.heard_ns = now_ns
 
     def polled(self, now_ns: int) -> None:
-        """Restart the poll interval."""
         if self.poll is not None:
             self.poll.heard_ns = now_ns
 
@@ -166,7 +164,6 @@ class Member:
         self.session = self.poll = None
 
     def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
-        """Set its assignors and metadata."""
         self.protocols = dict(protocols)
         self.subscription = read_subscription(protocol_type, next(iter(protocols.values())), self.instance_id)
 

@@ -111,7 +111,6 @@ class OffsetStore:
         self._changed.add((group, topic, partition))
 
     def fetch(self, group: str, topic: str, partition: int) -> OffsetAndMetadata | None:
-        """The committed offset, or None."""
         committed = self._offsets.get(group)
         return None if committed is None else committed.get((topic, partition))
 
@@ -120,7 +119,6 @@ class OffsetStore:
         return MappingProxyType(self._offsets.get(group, {}))
 
     def groups(self) -> list[str]:
-        """Groups with committed offsets or with numbers, sorted."""
         return sorted(self._offsets.keys() | self._numbers.keys())
 
     def groups_of(self, topic: str) -> Collection[str]:
@@ -146,29 +144,24 @@ class OffsetStore:
     # -- numbers
 
     def numbers(self, group: str) -> GroupNumbers:
-        """The group's last generation and member number."""
         return self._numbers.get(group, GroupNumbers())
 
     def set_numbers(self, group: str, generation: int, members: int) -> None:
-        """Set the group's last generation and member number."""
         self._numbers[group] = GroupNumbers(generation, members)
         self._changed_groups.add(group)
 
     # -- members
 
     def note_members(self, group: str) -> None:
-        """Something of its members has changed."""
         self._changed_members.add(group)
 
     def members(self) -> Mapping[str, bytes]:
-        """What was kept of each group's members."""
         return dict(self._members)
 
     # -- the file
 
     @property
     def awaited(self) -> bool:
-        """Whether a reply waits for the next flush."""
         return bool(self._awaited_by)
 
     def flushed(self) -> Reply[None]:

@@ -126,7 +126,6 @@ class Rebalancer:
             group.set_timer(None)
 
     def note_members(self, group: Group) -> None:
-        """What is kept of the members over a restart has changed."""
         self._offsets.note_members(group.name)
 
     def move(self, group: Group, now_ns: int, state: GroupState) -> GroupState:

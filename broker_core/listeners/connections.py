@@ -134,7 +134,6 @@ class Connection:
         self._then = self._now = (opened_ns, _NOTHING)  # counts at two earlier moments, for the rates
 
     def failed(self, sentence: str) -> None:
-        """Count an error."""
         self.errors += 1
         self.last_error = sentence
 
@@ -247,7 +246,6 @@ class Connections:
             return tuple(self._requests.copy())
 
     def cut(self, number: int, reason: str = "cut by the user") -> bool:
-        """End the connection `number`; False where it has ended already."""
         with self._lock:
             connection = self._open.get(number)
         if connection is None:
@@ -257,12 +255,10 @@ class Connections:
         return True
 
     def count(self, listener: str = "") -> int:
-        """The number of open connections, of one listener or of all."""
         with self._lock:
             return sum(not listener or each.listener == listener for each in self._open.values())
 
     def views(self) -> tuple[ConnectionView, ...]:
-        """The open connections, the oldest first."""
         now_ns = self._now_ns()
         with self._lock:
             return tuple(each.view(now_ns) for each in self._open.values())

@@ -177,7 +177,6 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def end_offset(self) -> int:
-        """The offset after its last record."""
         return self.base_offset + self.last_offset_delta + 1
 
     @property
@@ -192,7 +191,6 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def stamp(self) -> ProducerStamp | None:
-        """The producer, None where it is not idempotent."""
         if self.producer_id == NO_PRODUCER_ID:
             return None
         return ProducerStamp(self.producer_id, self.producer_epoch, self.base_sequence, self.is_transactional)

@@ -65,7 +65,6 @@ class BatchIndex:
             self._in_time_order = False
 
     def base_offset(self, slot: int) -> int:
-        """The first offset of the batch in this slot."""
         return self._base_offset + self.offsets[slot]
 
     def end_offset(self, slot: int) -> int:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from broker_core.kinds import Range
-from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, MAX_TTL_MS, SEGMENT_BYTES
-from broker_core.settings import NotNegative, Positive, Settings
+from msgspec import Meta
+
+from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, SEGMENT_BYTES
+from broker_core.settings import NotNegative, Positive, Settings, TimeMsOrZero, about
 
 Durability = Literal["memory", "file", "fsync"]
 Cleanup = Literal["delete", "compact", "delete,compact", "none"]
@@ -14,7 +15,7 @@ CompressionType = Literal["producer", "uncompressed", "gzip", "snappy", "lz4", "
 MAX_SEGMENT_BYTES = 1 << 30  # positions up to twice this must fit into 4 bytes
 _DAY_MS = 86_400_000
 
-SegmentBytes = Annotated[int, Range(1, MAX_SEGMENT_BYTES)]
+SegmentBytes = Annotated[int, Meta(ge=1, le=MAX_SEGMENT_BYTES)]
 
 
 class LogConfig(Settings, frozen=True, kw_only=True):
@@ -28,20 +29,38 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     whose time messages have: the Kafka client's (CreateTime), or the broker's when it appends them (LogAppendTime).
     Messages of the broker's own clients have its time in both cases. `compression_type` is what batches are compressed
     by when they are stored; with `producer` they stay as they came.
+
+    A setting that says what it means can be chosen from outside; where it has a name in Kafka, by that, too.
     """
 
     durability: Durability = "memory"
-    segment_bytes: SegmentBytes = SEGMENT_BYTES
-    segment_ms: Positive | None = 7 * _DAY_MS
     index_interval_bytes: SegmentBytes = INDEX_INTERVAL_BYTES
-    max_message_bytes: SegmentBytes = MAX_MESSAGE_BYTES
-    cleanup: Cleanup = "delete"
-    retention_ms: NotNegative | None = None
-    retention_bytes: NotNegative | None = None
-    tombstone_ms: NotNegative = _DAY_MS
-    message_ttl_ms: Annotated[int, Range(0, MAX_TTL_MS)] | None = None
-    timestamp_type: TimestampType = "CreateTime"
-    compression_type: CompressionType = "producer"
+    cleanup: Annotated[
+        Cleanup,
+        about("delete old segments, or compact: keep the latest value of each key; both, or none", "cleanup.policy"),
+    ] = "delete"
+    retention_ms: Annotated[NotNegative | None, about("age after which messages are deleted", "retention.ms")] = None
+    retention_bytes: Annotated[
+        NotNegative | None, about("size of a partition above which its oldest messages are deleted", "retention.bytes")
+    ] = None
+    segment_bytes: Annotated[
+        SegmentBytes, about("size at which a segment file is closed; retention deletes whole segments", "segment.bytes")
+    ] = SEGMENT_BYTES
+    segment_ms: Annotated[Positive | None, about("age at which a segment file is closed", "segment.ms")] = 7 * _DAY_MS
+    max_message_bytes: Annotated[SegmentBytes, about("largest message", "max.message.bytes")] = MAX_MESSAGE_BYTES
+    timestamp_type: Annotated[
+        TimestampType,
+        about(
+            "whose time messages have: the producer's, or the broker's when it appends them", "message.timestamp.type"
+        ),
+    ] = "CreateTime"
+    compression_type: Annotated[
+        CompressionType, about("what stored batches are compressed by (producer: as they come)", "compression.type")
+    ] = "producer"
+    tombstone_ms: Annotated[
+        NotNegative, about("how long compaction keeps the deletion of a key", "delete.retention.ms")
+    ] = _DAY_MS
+    message_ttl_ms: Annotated[TimeMsOrZero | None, about("age after which messages are not delivered")] = None
 
     @property
     def deletes(self) -> bool:

@@ -26,7 +26,6 @@ class Corruption:
         self.ranges: list[LostRange] = []
 
     def add(self, start_offset: int, end_offset: int, cause: str) -> bool:
-        """Add a range; False where it is empty or known."""
         known = self.range_of(start_offset)
         if start_offset >= end_offset or (known is not None and known.end_offset >= end_offset):
             return False

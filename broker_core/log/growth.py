@@ -42,6 +42,5 @@ class Growth:
             self.appended(*place)
 
     def appended(self, topic: str, partition: int) -> None:
-        """Settle the replies that wait for the partition."""
         for reply in list(self._waiting.get((topic, partition), ())):
             reply.resolve(None)

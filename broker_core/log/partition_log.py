@@ -465,7 +465,6 @@ class PartitionLog(PartitionReader):
             self._segments.close()
 
     def abandon(self) -> None:
-        """Close without saving, before the files are deleted."""
         if not self._closed:
             self._closed = True
             self._segments.close()

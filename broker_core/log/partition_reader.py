@@ -70,7 +70,6 @@ class DecodedBatches:
         return batch
 
     def clear(self) -> None:
-        """Clear the cache, after batches were replaced."""
         self._kept.clear()
 
 
@@ -106,7 +105,6 @@ class PartitionReader:
         return self._segments.messages_count - max(0, self.messages_between(first, self.start_offset))
 
     def markers_between(self, offset: int, end_offset: int) -> int:
-        """The number of markers between the two offsets; they are not messages."""
         return self._segments.markers_between(offset, end_offset)
 
     def markers(self, offset: int, end_offset: int) -> Sequence[int]:
@@ -166,7 +164,6 @@ class PartitionReader:
         return found
 
     def segments(self) -> list[SegmentView]:
-        """The segments, oldest first."""
         return [segment.view() for segment in self._segments]
 
     def _check_offset(self, offset: int) -> None:

@@ -45,7 +45,6 @@ class Partitioner:
         self._keyless = first_turn * sticky_messages
 
     def choose(self, key: bytes | None, partitions: int) -> int:
-        """The partition, 0 to `partitions` - 1, for a message with this key."""
         if key is not None:
             return self._of_key(key, partitions)
         turn = self._keyless // self._sticky_messages

@@ -26,7 +26,6 @@ class RememberedBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def end_offset(self) -> int:
-        """The offset after its last message."""
         return self.base_offset + self.count
 
 

@@ -43,7 +43,6 @@ class _Window:
         self._bytes = memoryview(b"")
 
     def view(self, position: int, length: int) -> memoryview:
-        """`length` bytes from `position` on, fewer at the end."""
         length = min(length, self.end - position)
         if position < self._start or position + length > self._start + len(self._bytes):
             self._bytes = memoryview(self._read(position, max(length, _WINDOW_BYTES)))

@@ -94,7 +94,6 @@ class Segment:
 
     @property
     def epoch_ms(self) -> int:
-        """The Unix time of session time 0."""
         return self._context.epoch_ms
 
     @property
@@ -112,7 +111,6 @@ class Segment:
 
     @property
     def max_published_ns(self) -> int | None:
-        """The latest publishing time of its batches; None for an empty segment."""
         latest_ns = self.warm.max_published_ns
         if self.cold is None or self.cold.latest_ms is None:
             return latest_ns

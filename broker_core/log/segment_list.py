@@ -88,7 +88,6 @@ class SegmentList:
         return gone
 
     def replace(self, old: Segment, new: Segment | None, freed_bytes: int) -> None:
-        """Replace the sealed segment `old` by `new`; None removes it."""
         at = self._segments.index(old)
         self._sealed_bytes -= freed_bytes
         self._sealed_messages += (0 if new is None else new.messages_count) - old.messages_count
@@ -99,12 +98,10 @@ class SegmentList:
             self._segments[at] = new
 
     def note_count(self, segment: Segment, messages_count: int) -> None:
-        """Set the number of messages of a sealed segment."""
         self._sealed_messages += messages_count - segment.messages_count
         segment.removed += segment.messages_count - messages_count
 
     def indexes(self, offset: int) -> Iterable[tuple[Segment, BatchIndex]]:
-        """(segment, index) of the batches from `offset` on."""
         active = self.active
         if offset >= active.warm_from:  # nearly always
             return ((active, active.warm),)

@@ -53,7 +53,6 @@ class SegmentTransactions:
         return max(0, bisect_left(self.markers, end_offset) - bisect_left(self.markers, offset))
 
     def stored(self) -> StoredTransactions:
-        """The form for the index file."""
         markers = struct.pack(f"<{len(self.markers)}q", *self.markers)
         return StoredTransactions(markers, tuple(self.aborted), tuple(self.open.items()))
 

@@ -135,7 +135,6 @@ class RefusedLetter(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, refused: Refused) -> RefusedLetter:
-        """Made from the broker's result."""
         return cls(offset=refused.offset, error=refused.error.code.name, message=str(refused.error))
 
 
@@ -151,7 +150,6 @@ class Redriven(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, paced: PacedRedrive) -> Redriven:
-        """The progress of a redrive at a rate."""
         if paced.reply.done:
             return cls.done_with(paced.reply.result(), paced.total)
         return cls(applied=True, running=True, total=paced.total, done=paced.done, redriven=[], refused=[])

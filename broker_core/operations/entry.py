@@ -48,7 +48,6 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def verb(self) -> str:
-        """HTTP's method."""
         return self.route.partition(" ")[0]
 
     @property
@@ -62,7 +61,6 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def result(self) -> Any:
-        """The type of its result; None where there is none."""
         return result_type(self.request)
 
     @property
@@ -72,7 +70,6 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def help(self) -> str:
-        """Title and details, as sentences."""
         return f"{self.title}. {self.details}".rstrip()
 
     def only_asks(self, request: Request[Any]) -> bool:
@@ -85,5 +82,4 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a client may repeat it on its own."""
         return self.repeatable or self.verb == "GET"

@@ -12,7 +12,7 @@ from msgspec import Meta, UnsetType
 
 class FieldInfo(NamedTuple):
     """`base` is str, int, float, bool or a struct. `above` says that `least` itself is not allowed; `default` is None
-    where there is none; `about` is a line of help, "" for none.
+    where there is none; `about` is a line of help and `kafka` its name there, "" for none.
     """
 
     base: Any = str
@@ -22,12 +22,12 @@ class FieldInfo(NamedTuple):
     above: bool = False
     nullable: bool = False
     about: str = ""
+    kafka: str = ""
     default: Any = None
     required: bool = False
 
 
 def field_info(request: type[msgspec.Struct], name: str) -> FieldInfo:
-    """The field `name`; KeyError where there is none."""
     return _infos(request)[name]
 
 
@@ -54,11 +54,13 @@ def _of(annotation: Any) -> FieldInfo:
                     above=meta.gt is not None or found.above,
                     most=found.most if meta.le is None else meta.le,
                     about=(meta.extra or {}).get("help", found.about),
+                    kafka=(meta.extra or {}).get("kafka", found.kafka),
                 )
         return found
     if origin is Literal:
         return FieldInfo(choices=get_args(annotation))
     if origin in {Union, UnionType}:
         inner = [each for each in get_args(annotation) if each not in {NoneType, UnsetType}]
-        return _of(inner[0])._replace(nullable=NoneType in get_args(annotation))
+        found = _of(inner[0])
+        return found._replace(nullable=found.nullable or NoneType in get_args(annotation))
     return FieldInfo(annotation)

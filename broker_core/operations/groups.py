@@ -107,7 +107,6 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
         )
 
     def target(self) -> Target:
-        """The same, as the core's type."""
         return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
 

@@ -106,5 +106,4 @@ def _text(value: Any) -> str:
 
 @cache
 def form_of(entry: Entry) -> HttpForm:
-    """The form of an entry, made once."""
     return HttpForm(entry)

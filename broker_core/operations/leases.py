@@ -32,7 +32,6 @@ class Delivery(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, lease: Lease, now_ns: int, wanted: Encoding) -> Self:
-        """`lease` as it is at `now_ns`."""
         stored = lease.message
         value, key, encoding = shown_pair(stored, wanted)
         return cls(

@@ -1,23 +1,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.flow.config import FlowConfig
-from broker_core.log.config import Cleanup, CompressionType, Durability, LogConfig, TimestampType
+from broker_core.log.config import Durability, LogConfig, SegmentBytes
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.entry import Entry
+from broker_core.operations.field_info import field_info
 from broker_core.operations.fields import (
-    Limit,
     Name,
     NewName,
     Offset,
     PartitionCount,
-    Positive,
-    SegmentBytes,
 )
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
@@ -27,46 +25,28 @@ from broker_core.snapshots import GateView, TopicView
 
 
 class LogSettings(Input, frozen=True, kw_only=True):
-    """Settings of a log; a setting that is left out stays as it is, null is "no limit". Times in milliseconds.
+    """The fields of `LogConfig` that say what they mean; one that is left out stays as it is, null is "no limit"."""
 
-    `retention_bytes`, for each partition, and `retention_ms` delete whole segments; `message_ttl_ms` is the age after
-    which messages are not delivered.
-    """
+    __annotations__ = {
+        each.name: each.type | UnsetType
+        for each in msgspec.structs.fields(LogConfig)
+        if field_info(LogConfig, each.name).about
+    }
+    vars().update(dict.fromkeys(__annotations__, UNSET))
+    if TYPE_CHECKING:
 
-    segment_bytes: Annotated[
-        SegmentBytes | UnsetType, about("size at which a segment file is closed; retention deletes whole segments")
-    ] = UNSET
-    segment_ms: Annotated[Positive | UnsetType | None, about("age at which a segment file is closed")] = UNSET
-    max_message_bytes: Annotated[SegmentBytes | UnsetType, about("largest message")] = UNSET
-    cleanup: Annotated[
-        Cleanup | UnsetType,
-        about("delete old segments, or compact: keep the latest value of each key; both, or none"),
-    ] = UNSET
-    retention_ms: Annotated[Limit | UnsetType | None, about("age after which messages are deleted")] = UNSET
-    retention_bytes: Annotated[
-        Limit | UnsetType | None, about("size of a partition above which its oldest messages are deleted")
-    ] = UNSET
-    tombstone_ms: Annotated[Limit | UnsetType, about("how long compaction keeps the deletion of a key")] = UNSET
-    message_ttl_ms: Annotated[Limit | UnsetType | None, about("age after which messages are not delivered")] = UNSET
-    timestamp_type: Annotated[
-        TimestampType | UnsetType,
-        about("whose time messages have: the producer's, or the broker's when it appends them"),
-    ] = UNSET
-    compression_type: Annotated[
-        CompressionType | UnsetType, about("what stored batches are compressed by (producer: as they come)")
-    ] = UNSET
+        def __init__(self, **given: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     def on(self, base: LogConfig) -> LogConfig:
         """`base` with these. Raises INVALID_CONFIG."""
-        given = {name: getattr(self, name) for name in self.__struct_fields__}
-        return msgspec.structs.replace(base, **{name: value for name, value in given.items() if value is not UNSET})
+        given = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not UNSET}
+        return msgspec.structs.replace(base, **given)
 
     @staticmethod
     def of(config: LogConfig | None) -> LogSettings:
         """All settings of `config`; none for None."""
-        if config is None:
-            return LogSettings()
-        return AllLogSettings(**{name: getattr(config, name) for name in config.__struct_fields__})
+        return LogSettings() if config is None else AllLogSettings(**msgspec.structs.asdict(config))
 
 
 class AllLogSettings(LogSettings, frozen=True, kw_only=True):

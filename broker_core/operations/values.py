@@ -111,5 +111,4 @@ def shown_headers(headers: Headers) -> dict[str, str]:
 
 
 def base64_of(data: bytes | None) -> str | None:
-    """`data` as Base64."""
     return None if data is None else base64.b64encode(data).decode("ascii")

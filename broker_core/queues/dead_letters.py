@@ -32,7 +32,6 @@ class DeadLetterFilter(CallArguments, frozen=True):
     until_ns: Whole | None = None
 
     def accepts(self, dead_letter: DeadLetterView) -> bool:
-        """Whether `dead_letter` matches."""
         wanted = self.text.encode()
         return (
             (not self.queue or dead_letter.queue == self.queue)
@@ -99,7 +98,6 @@ class LiveDeadLetters:
             self.remove(offset)
 
     def runs(self) -> tuple[tuple[int, int], ...]:
-        """All offsets, as (offset, count) runs."""
         runs: list[tuple[int, int]] = []
         for offset in self._owners:
             if runs and sum(runs[-1]) == offset:
@@ -109,15 +107,12 @@ class LiveDeadLetters:
         return tuple(runs)
 
     def newest(self, queue: str) -> Iterator[int]:
-        """The offsets of `queue`, the newest first."""
         return (offset for offset, owner in reversed(self._owners.items()) if owner[0] == queue)
 
     def count(self, queue: str) -> int:
-        """The number of dead letters of `queue`, "" for all."""
         return sum(count for (owner, _), count in self._counts.items() if not queue or owner == queue)
 
     def by_cause(self, queue: str) -> dict[str, int]:
-        """Dead letters by cause, the most frequent first."""
         causes: Counter[str] = Counter()
         for (owner, cause), count in self._counts.items():
             if not queue or owner == queue:
@@ -221,19 +216,15 @@ class DeadLetters:
     # -- queries
 
     def count(self, queue: str = "") -> int:
-        """The number of dead letters of `queue`, or of all queues."""
         return self._live.count(queue)
 
     def redriven(self, queue: str = "") -> int:
-        """The number of redriven messages of `queue`, or of all queues."""
         return self._redriven[queue] if queue else self._redriven.total()
 
     def by_cause(self, queue: str = "") -> dict[str, int]:
-        """Dead letters by cause, the most frequent first."""
         return self._live.by_cause(queue)
 
     def holds(self, offset: int) -> bool:
-        """Whether the message at `offset` is still a dead letter."""
         return offset in self._live
 
     def get(self, offset: int) -> DeadLetterView:
@@ -260,12 +251,10 @@ class DeadLetters:
         )
 
     def offsets(self, queue: str) -> Sequence[int]:
-        """The offsets of the dead letters of `queue`, the oldest first."""
         self._trim()
         return [*self._live.newest(queue)][::-1]
 
     def newest(self, queue: str, limit: int) -> tuple[DeadLetterView, ...]:
-        """The last `limit` dead letters of `queue`, the oldest of them first."""
         self._trim()
         return tuple([*islice(self._decoded(self._live.newest(queue)), limit)][::-1])
 
@@ -417,7 +406,6 @@ class DeadLetters:
     # -- restart
 
     def state(self) -> DeadLettersState:
-        """The state to save besides the log."""
         live = self._live.runs()
         return DeadLettersState(self._log.end_offset, live, dict(self._redriven), self.purged, self.restored)
 

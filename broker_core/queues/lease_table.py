@@ -79,11 +79,9 @@ class ReadySpans:
         self._serial = 0
 
     def __len__(self) -> int:
-        """The number of priorities."""
         return len(self._heaps)
 
     def __iter__(self) -> Iterator[Span]:
-        """All spans in the order of delivery."""
         return (span for heap in self._heaps for _, _, span in sorted(heap) if span.open)
 
     def push(self, span: Span) -> None:
@@ -91,18 +89,15 @@ class ReadySpans:
         heapq.heappush(self._heaps[span.priority], (span.offset, self._serial, span))
 
     def first(self, priority: int) -> Span | None:
-        """The span of `priority` with the lowest offset."""
         heap = self._heaps[priority]
         while heap and not heap[0][2].open:
             heapq.heappop(heap)
         return heap[0][2] if heap else None
 
     def pop(self, priority: int) -> None:
-        """Remove the first span of `priority`."""
         heapq.heappop(self._heaps[priority])
 
     def filled(self) -> list[int]:
-        """The priorities that have spans, the most urgent first."""
         return [priority for priority in range(len(self._heaps)) if self.first(priority) is not None]
 
 
@@ -143,7 +138,6 @@ class LeaseTable:
 
     @property
     def delayed(self) -> int:
-        """Messages that wait for their next attempt."""
         return self._counts[LeaseState.DELAYED]
 
     @property
@@ -152,12 +146,10 @@ class LeaseTable:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of keys and values of all messages that are not finished."""
         return self._fresh_bytes + sum(self._bytes)
 
     @property
     def ready_bytes(self) -> int:
-        """Bytes of keys and values of the messages that can be taken now."""
         return self._fresh_bytes + self._bytes[LeaseState.AVAILABLE]
 
     @property
@@ -167,11 +159,9 @@ class LeaseTable:
         return self.next_offset if first is None else min(first, self.next_offset)
 
     def held_by(self, holder: str) -> list[Span]:
-        """The spans that `holder` holds, the oldest first."""
         return list(self._held.get(holder, ()))
 
     def next_due(self) -> Place | None:
-        """The end of the earliest lease or retry delay."""
         span = self._due.first()
         return None if span is None else (span.deadline_ns, span.ticket)
 
@@ -331,12 +321,10 @@ class LeaseTable:
         return removed
 
     def remove_delayed(self) -> list[Span]:
-        """Remove all messages that wait for their next attempt; they are finished."""
         delayed = [part for part in self.index.runs() if part[2].state is LeaseState.DELAYED]
         return [self.finish(span, first, end, LeaseAction.REMOVE) for first, end, span in delayed]
 
     def withdraw(self, offset: int) -> Span | None:
-        """Remove one message; None where it is leased or finished."""
         self._sort()
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
@@ -374,7 +362,6 @@ class LeaseTable:
         return span.open
 
     def remove_below(self, offset: int) -> list[Span]:
-        """Remove all messages below `offset`, leased or not; they are finished."""
         removed = []
         while self.next_offset < min(offset, self.end_offset):
             piece = self._pop_fresh(min(offset, self.end_offset) - self.next_offset)

@@ -55,7 +55,6 @@ class Levels:
 
     @property
     def delayed(self) -> int:
-        """Messages that wait for their next attempt."""
         return sum([table.delayed for table in self.tables])
 
     @property
@@ -64,7 +63,6 @@ class Levels:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of keys and values of all messages that are not finished."""
         return sum([table.size_bytes for table in self.tables])
 
     def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
@@ -82,7 +80,6 @@ class Levels:
         return (min(heads)[2], None, False) if heads else None
 
     def next_due(self) -> Place | None:
-        """The end of the earliest lease or retry delay."""
         return min([due for table in self.tables if (due := table.next_due()) is not None], default=None)
 
     def evict(self, messages: int, size_bytes: int, than: int | None) -> list[tuple[int, Span]]:

@@ -76,12 +76,10 @@ class PacedRedrive:
 
     @property
     def total(self) -> int:
-        """The number of dead letters to redrive."""
         return len(self._offsets)
 
     @property
     def done(self) -> int:
-        """The number of dead letters tried so far."""
         return len(self._redriven) + len(self._refused)
 
     def start(self, now_ns: int) -> None:

@@ -29,7 +29,6 @@ class PurgeLog:
         self._purges: list[_Purge] = []  # oldest first
 
     def purge(self, now_ns: int, client: str) -> int:
-        """Remove all messages that are not leased. Returns their number."""
         removed = []
         for level, table in enumerate(self._levels.tables):
             for span in table.remove_ready(table.ready) + table.remove_delayed():
@@ -89,7 +88,6 @@ class PurgeLog:
         return now_ns - purge.time_ns <= self._undo_window_ns
 
     def withdraw(self, now_ns: int, level: int, offset: int, client: str) -> bool:
-        """Remove one message; False where it is leased or finished."""
         span = self._levels.table(level).withdraw(offset)
         if span is None:
             return False

@@ -158,7 +158,6 @@ class Queue:
 
     @property
     def delayed(self) -> int:
-        """Messages that wait for their next attempt."""
         return self.levels.delayed
 
     @property
@@ -167,7 +166,6 @@ class Queue:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of keys and values of all messages that are not finished."""
         return self.levels.size_bytes
 
     @property
@@ -176,7 +174,6 @@ class Queue:
 
     @property
     def wanted(self) -> int:
-        """The number of messages that waiting acquires accept."""
         return self._waiting_acquires.wanted
 
     # -- taking
@@ -426,7 +423,6 @@ class Queue:
         return self.levels.table(partition).first_open_offset
 
     def trimmed(self, now_ns: int) -> int:
-        """Finish messages that the log has deleted, leased or not. Returns their number."""
         gone = sum(table.trim() for table in self.levels.tables)
         self._finished(now_ns)
         return gone
@@ -516,7 +512,6 @@ class Queue:
         return queue_view(self, max_leases, max_dead_letters)
 
     def state(self, now_ns: int) -> QueueState:
-        """The state to save, as a plain value."""
         self._journal.write(now_ns)
         return saved(now_ns, self.levels.tables, self.counts)
 
@@ -526,7 +521,6 @@ class Queue:
         self._due.arm(self.levels.next_due())
 
     def begin(self, now_ns: int) -> None:
-        """Mark the queue as new in the journal."""
         self._journal.begin(now_ns)
 
     def replay(self, now_ns: int, entries: Sequence[Entry]) -> None:

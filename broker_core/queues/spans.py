@@ -40,11 +40,9 @@ class Span(msgspec.Struct, eq=False, gc=False):
     priority: int = 0  # within a table that delivers by priorities
 
     def size_bytes(self, first: int, end: int) -> int:
-        """Bytes of the messages from `first` up to `end`."""
         return sum(self.sizes_of(first, end))
 
     def sizes_of(self, first: int, end: int) -> tuple[int, ...]:
-        """The size of each message from `first` up to `end`."""
         return self.sizes[first - self.base : end - self.base]
 
 
@@ -88,7 +86,6 @@ class SpanIndex:
         return None if page is None else page[offset & _MASK]
 
     def put(self, first: int, end: int, span: Span) -> None:
-        """Map the offsets from `first` up to `end` to `span`."""
         for number, start, stop in _slots(first, end):
             page = self._pages.get(number)
             if page is None:
@@ -98,7 +95,6 @@ class SpanIndex:
             page[start:stop] = [span] * (stop - start)
 
     def clear(self, first: int, end: int) -> None:
-        """Remove the offsets from `first` up to `end`; each must be in the index."""
         for number, start, stop in _slots(first, end):
             used = self._used[number] - (stop - start)
             if used:
@@ -136,7 +132,6 @@ class SpanIndex:
             yield first, end
 
     def first_offset(self) -> int | None:
-        """The lowest offset in the index."""
         if not self._pages:
             return None
         number = min(self._pages)
@@ -144,7 +139,6 @@ class SpanIndex:
         return number * _PAGE + next(slot for slot in range(_PAGE) if slots[slot] is not None)
 
     def newest(self, is_wanted: Callable[[Span], bool]) -> int | None:
-        """The highest offset whose span satisfies `is_wanted`."""
         for number in sorted(self._pages, reverse=True):
             slots = self._pages[number]
             for slot in range(_MASK, -1, -1):

@@ -33,7 +33,6 @@ class WaitingAcquires:
 
     @property
     def wanted(self) -> int:
-        """The number of messages that all together accept."""
         return sum([acquire.most for acquire in self._line.values()])
 
     def join(self, acquire: WaitingAcquire) -> None:

@@ -111,7 +111,6 @@ class _Read:
         self.deleted_to = 0
 
     def take(self, first: int, end: int) -> None:
-        """Messages were handed out."""
         self.first = min(self.first, first)
         self.given.add(first, end)
         self.end = max(self.end, end)
@@ -151,7 +150,6 @@ class Accounts:
         self._again: dict[tuple[str, int], list[int]] = {}
 
     def __call__(self, event: Event) -> None:
-        """Take one event, the next in the session's order."""
         if event.kind is EventKind.PUBLISHED:
             self._published[event.topic] += event.count
         elif event.kind is EventKind.REDRIVEN and event.to_partition is not None and event.to_offset is not None:

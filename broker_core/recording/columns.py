@@ -18,7 +18,6 @@ _encoder = msgspec.json.Encoder(enc_hook=str)
 
 
 def is_message(event: Event) -> bool:
-    """True where the event belongs into the messages folder, False for control."""
     return event.kind._value_ in _MESSAGE_KINDS  # hash of an enum member is slow, of its value fast
 
 

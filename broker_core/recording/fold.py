@@ -109,7 +109,6 @@ class Fold:
         return self._events
 
     def add(self, event: Event) -> None:
-        """Take one event, the next in the session's order."""
         self._events = event.seq + 1
         self._time_ns = event.time_ns
         self._count(event)

@@ -37,7 +37,6 @@ class FoldedBroker:
                 self._handlers.setdefault(kind, []).append(handler)
 
     def add(self, event: Event) -> None:
-        """Take one event, the next in the session's order."""
         kind = event.kind
         if kind is EventKind.PUBLISHED:
             self.topics.published(event)

@@ -141,7 +141,6 @@ class FoldedGroup:
         self._older_markers[place] = self._markers.older(place, event.offset or 0)
 
     def delivered(self, event: Event) -> None:
-        """The owner has got messages."""
         assert event.partition is not None
         assert event.offset is not None
         place = (event.topic, event.partition)
@@ -152,7 +151,6 @@ class FoldedGroup:
         self._held[place] = (first, max(known_end, end), older)
 
     def acknowledged(self, event: Event) -> None:
-        """Offsets were committed."""
         assert event.partition is not None
         assert event.offset is not None
         place, end = (event.topic, event.partition), event.offset + event.count
@@ -190,7 +188,6 @@ class FoldedGroup:
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
     def reset(self, event: Event) -> None:
-        """Committed offsets were set by an administrator."""
         for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
             place = (str(topic), int(partition))
             self._committed[place] = int(new)
@@ -352,7 +349,6 @@ class FoldedGroups:
         end_offset: EndOffset,
         published_ns: PublishedNs,
     ) -> tuple[GroupView, ...]:
-        """All groups as they stand."""
         return tuple(group.view(time_ns, partition_count, end_offset, published_ns) for group in self._groups.values())
 
     def rebalances(self) -> tuple[RebalanceView, ...]:

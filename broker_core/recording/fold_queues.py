@@ -61,7 +61,6 @@ class FoldedQueue:
         self._waiting += count
 
     def delivered(self, event: Event) -> None:
-        """Messages were handed out."""
         self._waiting -= event.count
         self._in_flight += event.count
         if (event.attempt or 1) > 1:
@@ -84,7 +83,6 @@ class FoldedQueue:
             )
 
     def ended(self, event: Event) -> None:
-        """Leases are over: acknowledged, or waiting again."""
         self._in_flight -= event.count
         if event.kind is EventKind.ACKNOWLEDGED:
             self._counts["acknowledged"] += event.count
@@ -111,14 +109,12 @@ class FoldedQueue:
                 self._leases[place] = msgspec.structs.replace(lease, deadline_ns=deadline_ns)
 
     def taken_out(self, event: Event) -> None:
-        """Messages without a lease were removed."""
         self._waiting -= event.count
         self._forget(event)
         if event.kind is EventKind.EVICTED:
             self._evicted += event.count
 
     def brought_back(self, count: int) -> None:
-        """A purge was undone."""
         self._waiting += count
 
     def dead_lettered(self, event: Event) -> None:
@@ -234,7 +230,6 @@ class FoldedQueues:
         return self._queues.get(name)
 
     def items(self) -> list[tuple[str, FoldedQueue]]:
-        """All of them, by name."""
         return list(self._queues.items())
 
     def published(self, topic: str, count: int) -> None:
@@ -305,5 +300,4 @@ class FoldedQueues:
             self._queues[event.group].brought_back(event.count)
 
     def views(self, time_ns: int, gates: FoldedGates) -> tuple[QueueView, ...]:
-        """All queues as they stand."""
         return tuple(queue.view(time_ns, gates, self._find) for queue in self._queues.values())

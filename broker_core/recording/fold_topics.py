@@ -166,17 +166,14 @@ class FoldedTopics:
             topic.ends[event.to_partition] = event.to_offset + 1
 
     def partition_count(self, topic: str) -> int:
-        """0 where the topic is not known."""
         found = self._topics.get(topic)
         return 0 if found is None else len(found.ends)
 
     def end_offset(self, topic: str, partition: int) -> int:
-        """0 where the partition is not known."""
         found = self._topics.get(topic)
         return found.ends[partition] if found is not None and partition < len(found.ends) else 0
 
     def views(self, time_ns: int, deepest: Deepest) -> tuple[TopicView, ...]:
-        """All topics as they stand."""
         return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self._topics.items())
 
     def _view(self, name: str, topic: _Topic, time_ns: int, deepest: Deepest) -> TopicView:

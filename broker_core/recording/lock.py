@@ -51,7 +51,6 @@ class SessionLock:
 
 
 def is_recording(folder: Path) -> bool:
-    """True while some process records into `folder`."""
     try:
         descriptor = os.open(folder / schema.UNSEALED / LOCK_FILE, os.O_RDWR)
     except OSError:

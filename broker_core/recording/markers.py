@@ -41,7 +41,6 @@ class Markers:
         return part.markers if part is not None and start < part.end_offset else 0
 
     def add(self, event: Event) -> None:
-        """Take a `transaction_ended`."""
         for place, offset in markers_of(event):
             self._offsets.setdefault(place, []).append(offset)
         for place, first, end in aborted_by(event):

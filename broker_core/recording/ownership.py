@@ -372,7 +372,6 @@ class Ownership:
         return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
 
     def places(self, group: str) -> list[Place]:
-        """The partitions that the group ever owned, in order."""
         return sorted(place for place in tuple(self._spans) if place[0] == group)
 
     def gaps(self, group: str, started_ns: int) -> tuple[Gap, ...]:
@@ -380,11 +379,9 @@ class Ownership:
         return tuple(self._gaps.get((group, started_ns), {}).values())
 
     def all_gaps(self) -> Iterator[tuple[Rebalance, Gap]]:
-        """Those of all rebalances and returns that are kept."""
         return ((rebalance, gap) for rebalance, gaps in self._gaps.items() for gap in gaps.values())
 
     def owned(self) -> Iterator[tuple[Place, _OwnedSpan]]:
-        """Each time that somebody had a partition."""
         return ((place, span) for place, spans in self._spans.items() for span in spans)
 
 

@@ -62,12 +62,10 @@ class FolderPlayback:
         return self._go(keyframe, self._shown_ns <= time_ns, time_ns=time_ns)
 
     def end(self) -> Snapshot:
-        """The state right after the last event that was recorded."""
         self._catch_up()
         return self._go(self._keyframes.before_event(1 << 62), self._fold is not None)
 
     def after_event(self, seq: int) -> Snapshot:
-        """The state right after event `seq`."""
         self._catch_up()
         keyframe = self._keyframes.before_event(seq + 1)
         return self._go(keyframe, self._fold is not None and self._fold.events <= seq + 1, to_seq=seq)

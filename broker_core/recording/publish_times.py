@@ -57,7 +57,6 @@ class PublishTimes:
         return times_ns[at] if at < len(times_ns) else later_ns
 
     def first_ns(self, place: Place) -> int | None:
-        """When the first known message was published."""
         times_ns = self._times_ns.get(place)
         return times_ns[0] if times_ns else None
 

@@ -106,7 +106,6 @@ class Recorder:
         meta.write_metadata(self.folder, self._metadata)
 
     def __call__(self, event: Event) -> None:
-        """Take one event. Waits only while the writer is far behind."""
         if self._refusing:
             self.missed += 1
             return
@@ -136,7 +135,6 @@ class Recorder:
 
     @property
     def session_id(self) -> str:
-        """Of the session, for those that refer to it."""
         return self._metadata.session_id
 
     def note(self, **extra: Any) -> None:

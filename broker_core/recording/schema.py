@@ -92,7 +92,6 @@ def part_name(number: int) -> str:
 
 
 def part_number(path: Path) -> int:
-    """The number in the file name of a sealed segment or of a tail stream."""
     return int(path.stem.rpartition("-")[2])
 
 

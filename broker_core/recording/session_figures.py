@@ -65,7 +65,6 @@ class SessionFigures:
         }
 
     def control(self, event: Event) -> None:
-        """Take one event that is not about messages."""
         self.counts["events"] += 1
         handler = self._handlers.get(event.kind)
         if handler is not None:

@@ -46,7 +46,6 @@ def shortest(events: Sequence[Event], last: Event | None, topic: str, offset: in
 
 
 def life_of(events: Iterable[Event], topic: str, partition: int, offset: int) -> list[Event]:
-    """The events of one message, in order."""
     return [
         event
         for event in events

@@ -38,7 +38,6 @@ class AvroType:
 
     @property
     def short_name(self) -> str:
-        """The name without its namespace."""
         return self.name.rpartition(".")[2]
 
     def __str__(self) -> str:

@@ -132,7 +132,6 @@ class Facts:
         return product(*choices)
 
     def cannot_have(self, name: str) -> bool:
-        """Whether the property `name` is never present."""
         return False in self.of_property(name)
 
     # -- items

@@ -43,11 +43,9 @@ class Pattern:
         return 1 + len(text) * self._program_size // _WORK_PER_STEP
 
     def found_in(self, text: str) -> bool:
-        """Whether the pattern matches anywhere in `text`."""
         return self._compiled.search(text) is not None
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern matches the whole `text`."""
         return self._compiled.fullmatch(text) is not None
 
 

@@ -61,7 +61,6 @@ def pointer_to(*path: object) -> str:
 
 
 def shown(value: object) -> str:
-    """`value` as quoted in a message, shortened."""
     if isinstance(value, str):
         return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}..."'
     if isinstance(value, dict | list):
@@ -70,12 +69,10 @@ def shown(value: object) -> str:
 
 
 def shortened(message: str) -> str:
-    """`message`, truncated to 300 characters."""
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 3]}..."
 
 
 def summary(problems: Sequence[object]) -> str:
-    """One line: the first problem and the number of others."""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"
 

@@ -336,7 +336,6 @@ class SchemaRegistry:
     # -- restart
 
     def state(self) -> RegistryState:
-        """The state to save, for `restore`."""
         return RegistryState(
             self.compatibility,
             tuple((kind, schema.text) for kind, schema in zip(self._kinds, self._schemas, strict=True)),

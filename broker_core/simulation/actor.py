@@ -72,7 +72,6 @@ class Actor:
         raise TypeError(f"{type(self).__name__} has no run method.")
 
     def sleep(self, seconds: float) -> Reply[None]:
-        """Wait for `seconds` of session time."""
         return self.loop.wait_ns(ns_from_s(seconds))
 
     def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
@@ -87,7 +86,6 @@ class Actor:
         await self.loop.wait_ns(round(processing.draw_ns(self.numbers) * self.slowness))
 
     def enter(self, state: ActorState) -> None:
-        """Say what it is doing from now on."""
         if state != self.state:
             self.state = state
             self.since_ns = self.loop.now_ns
@@ -98,7 +96,6 @@ class Actor:
     # -- life and faults
 
     def start(self) -> None:
-        """Begin to work at the loop's present time."""
         self._task = self.loop.spawn(self._live(), self.name)
 
     async def _live(self) -> None:
@@ -153,7 +150,6 @@ class Actor:
 
     @property
     def crashed(self) -> bool:
-        """True between a crash and the restart."""
         return self.state == "crashed"
 
     @property
@@ -198,7 +194,6 @@ class Actor:
         return ()
 
     def view(self) -> ActorView:
-        """As it is now, but for what events count."""
         return ActorView(
             name=self.name,
             role=self.role,

@@ -46,7 +46,6 @@ class ConsumerActor(Actor):
         return self._group.topics if self._group else ()
 
     def join(self, group: GroupSpec) -> None:
-        """Become a member of `group`, leaving the one before."""
         self.leave()
         self.last_group = group.name
         self._group = group

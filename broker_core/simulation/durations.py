@@ -27,7 +27,6 @@ class Duration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ValueError("sigma must lie between 0 and 3")
 
     def draw_ns(self, numbers: random.Random) -> int:
-        """One processing time in nanoseconds."""
         match self.kind:
             case "constant":
                 drawn_ms = self.mean_ms

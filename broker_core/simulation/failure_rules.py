@@ -115,7 +115,6 @@ class FailureRules:
         )
 
     def views(self) -> tuple[FaultView, ...]:
-        """What lasts, in the order in which it began."""
         return tuple(
             FaultView(each.rule.at, f"rule {name}", each.rule.what, each.since_ns, each.until_ns)
             for name, each in self._rules.items()

@@ -181,7 +181,6 @@ class FaultInjector:
             raise BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full; end that first")
 
     def views(self) -> tuple[FaultView, ...]:
-        """What lasts, in the order in which it began."""
         return tuple(
             FaultView(client, fault, each.what, each.since_ns, each.until_ns)
             for (client, fault), each in self._lasting.items()

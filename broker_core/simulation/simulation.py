@@ -328,11 +328,9 @@ class Simulation:
         return self._epoch_ms + (self.loop.now_ns + ns_from_s(self._faults.clock_jump_s)) // 1_000_000
 
     def totals(self) -> Totals:
-        """The broker's own counters."""
         return self.broker.views.totals()
 
     def snapshot(self, *, max_leases: int = 1_000, max_dead_letters: int = 1_000) -> Snapshot:
-        """The state at the loop's present time."""
         return self.broker.snapshot(self.loop.now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
 
     def _complete(self, snapshot: Snapshot) -> Snapshot:
@@ -358,7 +356,6 @@ class Simulation:
         self.events.emit(self.loop.now_ns, EventKind.SESSION_ENDED)
 
     def close(self) -> None:
-        """Give back files, the offset store and the databases of groups."""
         self.loop.close()
         for database in self._databases.values():
             database.close()

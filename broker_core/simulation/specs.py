@@ -51,7 +51,6 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     value: Scalar
 
     def met_by(self, payload: bytes | None) -> bool:
-        """True where `payload` matches."""
         if payload is None:
             return False
         if not self.field:
@@ -337,7 +336,6 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
 
     @property
     def subscriptions(self) -> dict[str, str]:
-        """The name of its subscription to each topic."""
         return {topic: f"{self.name}.{topic}" for topic in self.topics}
 
 
@@ -358,6 +356,5 @@ class Scheduled(Strict, frozen=True, kw_only=True):
 
 
 def numbered(spec: ConsumerSpec | WorkerSpec) -> list[str]:
-    """The names of the actors that `spec` stands for."""
     first = spec.first if isinstance(spec, ConsumerSpec) else 1
     return [f"{spec.name}-{number}" for number in range(first, first + spec.count)]

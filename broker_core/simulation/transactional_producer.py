@@ -81,7 +81,6 @@ class TransactionalProducerActor(ProducerActor):
         return accepted
 
     async def _join(self, partition: int) -> None:
-        """The partition takes part in the transaction from now on."""
         while True:
             now_ns, place = self.loop.now_ns, Place(self.spec.to, partition)
             try:

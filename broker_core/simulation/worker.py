@@ -47,7 +47,6 @@ class Lessee(Actor):
 
     @property
     def leased_from(self) -> tuple[str, ...]:
-        """The queues and subscriptions that it takes from."""
         return ()
 
     async def _handle(self, lease: Lease) -> None:

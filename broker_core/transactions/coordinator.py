@@ -251,7 +251,6 @@ class TransactionCoordinator:
     # -- queries
 
     def views(self) -> tuple[TransactionView, ...]:
-        """The unfinished transactions, the oldest first."""
         found = [
             TransactionView(
                 each.transactional_id, each.producer_id, each.epoch, each.client, each.started_ns, each.timeout_ms
@@ -281,7 +280,6 @@ class TransactionCoordinator:
     # -- restart
 
     def restore(self) -> None:
-        """Read the log of states."""
         for each in self.states.read().values():
             self._keep(each)
             if each.is_unfinished:

@@ -40,7 +40,6 @@ class StateLog:
 
     @property
     def logs(self) -> tuple[PartitionLog, ...]:
-        """Its log, () before the first write."""
         return () if self._log is None else (self._log,)
 
     def _opened(self) -> PartitionLog:

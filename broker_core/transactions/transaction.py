@@ -137,7 +137,6 @@ class Transaction:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether there is a transaction that has not ended."""
         return self.state in UNFINISHED
 
     def move(self, state: TransactionState) -> None:
@@ -155,7 +154,6 @@ class Transaction:
         self.markers.clear()
 
     def stored(self) -> StoredTransaction:
-        """The form for the state log."""
         return StoredTransaction(
             self.producer_id,
             self.epoch,

@@ -53,7 +53,6 @@ def _release_member(broker: Broker, now_ns: int, request: groups.ReleaseMember) 
 
 
 def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int]]:
-    """The partitions of the request, or all that the group has committed for."""
     if request.partitions is None:
         if request.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, request.group)

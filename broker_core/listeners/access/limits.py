@@ -38,7 +38,6 @@ class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def too_large(size_bytes: int, limit_bytes: int) -> BrokerError:
-    """The error for a request of `size_bytes` or more."""
     return BrokerError(ErrorCode.REQUEST_TOO_LARGE, f"{size_bytes} bytes, where {limit_bytes} are the most")
 
 
@@ -69,7 +68,6 @@ class Budget:
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether more bytes are held than may be."""
         return self.bytes > self._limits.max_buffered_bytes
 
     @property

@@ -28,7 +28,6 @@ _ENCODE = msgspec.json.Encoder().encode
 
 
 def served(route: Route) -> routing.Route:
-    """The route as Starlette serves it."""
     found = routing.Route(route.path, _endpoint(route), methods=[route.method], name=route.name)
     found.methods = {route.method}  # Starlette adds HEAD to GET
     return found

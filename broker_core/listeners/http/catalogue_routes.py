@@ -68,7 +68,6 @@ BY_HAND: ByHand = {
 
 
 def catalogue_routes() -> list[Route]:
-    """A route for each entry, in the order of the catalogue."""
     return [_route(entry) for entry in CATALOGUE]
 
 

@@ -71,7 +71,6 @@ class Registered:
 
     @property
     def positions(self) -> dict[int, int]:
-        """The next offset of each partition."""
         return {number: offset for (_topic, number), offset in sorted(self._polled.positions().items())}
 
     def begin(self) -> None:
@@ -79,7 +78,6 @@ class Registered:
         self.commit_offsets(self.positions)
 
     def close(self) -> None:
-        """Stop reading; committed offsets stay."""
         if not self._host.closing:
             self._host.call(lambda _now: self._polled.core.close(tell=False))
 

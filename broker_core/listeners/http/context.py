@@ -66,7 +66,6 @@ class HttpContext:
             self._streams -= 1
 
     def close(self) -> None:
-        """Let members leave and consumers stop."""
         self.members.close()
         self.consumers.close()
         self.metrics.close()

@@ -54,7 +54,6 @@ class GroupMember:
 
     @property
     def positions(self) -> dict[TopicPartition, int]:
-        """The next offset of each partition that it owns."""
         return self._polled.positions()
 
     def close(self, cause: str = "") -> None:
@@ -108,7 +107,6 @@ class Members:
         del self._found[group, name]
 
     def expire(self) -> None:
-        """Let members leave whose last request is too long ago."""
         for (group, name), member in list(self._found.items()):
             if member.expired:
                 member.close(f"{member.core.client_id} was not heard of for {member.expires_s:g} s")

@@ -84,7 +84,6 @@ class Metrics(Collector):
         return min(60.0, (1 - gate.tokens) / gate.rate_limit_per_s)
 
     def text(self) -> bytes:
-        """The exposition, in Prometheus' text format 0.0.4."""
         return generate_latest(self.registry)
 
     # -- collected when asked

@@ -26,7 +26,6 @@ _WHAT = {
 
 
 def document(routes: Sequence[Route], access: Access, info: dict[str, str]) -> dict[str, Any]:
-    """The whole document; `info` are its title, version and description."""
     kinds: list[Any] = [Problem]
     for each in routes:
         kinds += [kind for kind in (*_answers(each), each.body) if kind is not None]

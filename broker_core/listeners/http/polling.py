@@ -57,7 +57,6 @@ class Polled:
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
 
     def positions(self) -> dict[TopicPartition, int]:
-        """The next offset that a request gets, of each partition that it owns."""
         found = dict(self.core.positions)
         for message in reversed(self._buffer):
             place = (message.topic, message.partition)

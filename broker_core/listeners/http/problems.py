@@ -71,7 +71,6 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Answer:
-    """The response for an error of the broker; 500 for a code without a status."""
     status = STATUSES.get(error.code, 500)
     headers: Headers = {}
     if status == 401:

@@ -102,7 +102,6 @@ class GuardedProtocol(H11Protocol):
         self._enter(Phase.HEAD)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the deadlines, and forget the connection."""
         for timer in (self._deadline, self._writing):
             if timer is not None:
                 timer.cancel()
@@ -166,7 +165,6 @@ class GuardedProtocol(H11Protocol):
         self._update_phase()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
         if self._connection is not None:
             self._connection.failed(msg)
         if self.cycle is None or self.cycle.response_complete:

@@ -112,7 +112,6 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def broker(self) -> Broker:
-        """The broker; the host's lock is held."""
         return self.shared.host.broker
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
@@ -156,12 +155,10 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def client_host(self) -> str:
-        """The address of the client, as Kafka writes it."""
         return f"/{self.connection.peer.rpartition(':')[0]}"
 
     @property
     def this_node(self) -> Mapping[str, Any]:
-        """This broker, as responses name it."""
         return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port}
 
 
@@ -207,12 +204,10 @@ def kafka_code(error: Exception | None) -> int:
 
 
 def failed(error: BrokerError) -> dict[str, Any]:
-    """The fields of a response that say what went wrong."""
     return {"error_code": kafka_code(error), "error_message": str(error)}
 
 
 def outcome(action: Callable[..., object], *arguments: object) -> dict[str, Any]:
-    """The fields of a response that say how `action(*arguments)` went."""
     try:
         action(*arguments)
     except BrokerError as error:

@@ -36,7 +36,6 @@ _EXACT, _DEFAULT, _ANY = 0, 1, 2
 
 
 def _describe_client_quotas(call: Call, request: Any) -> Answer:
-    """The quotas whose users and client ids a filter is for."""
     call.must(READ, "broker")
     fits = [_matching(each) for each in request.components]
     types = {each.entity_type for each in request.components}

@@ -59,7 +59,6 @@ def nearest_version(header: Header) -> int | None:
 
 
 def has_error_code(header: Header) -> bool:
-    """Whether the response has one for the whole request."""
     return "error_code" in {field.name for field in fields(load_response_schema(header.api_key, header.version))}
 
 

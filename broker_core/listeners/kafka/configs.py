@@ -92,7 +92,7 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
         source = _SOURCE_TOPIC
         if value == text_of(each, brokers):
             source = _SOURCE_DEFAULT if value == text_of(each, usual_log) else _SOURCE_STATIC
-        yield _row(each.name, value, each.kafka_type, source, each.about if documented else None, can_change=True)
+        yield _row(each.name, value, each.kafka_type, source, each.info.about if documented else None, can_change=True)
     kept = call.broker.logs.topic(name).kafka_settings
     for known, default in KEPT.items():
         source = _SOURCE_TOPIC if kept.get(known, default) != default else _SOURCE_DEFAULT

@@ -157,7 +157,6 @@ class KafkaConnection(asyncio.Protocol):
 
     @property
     def is_known(self) -> bool:
-        """Whether it has shown who it is, or need not."""
         return self._principal is not None
 
     @property
@@ -473,7 +472,6 @@ class KafkaConnection(asyncio.Protocol):
         )
 
     def _note(self, reply_bytes: int) -> None:
-        """List the request with its outcome."""
         served, self._served = self._served, None
         if served is not None:
             self._listener.connections.answered(

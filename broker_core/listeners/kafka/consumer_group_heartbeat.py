@@ -15,7 +15,6 @@ from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, fail
 
 
 def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
-    """Note what the member says, and tell it what it has."""
     group, member_id = request.group_id, request.member_id
     pending, clients = call.shared.pending, call.broker.groups.clients(group)
     try:

@@ -73,7 +73,6 @@ class FetchSessions:
         return found
 
     def end(self, number: int, principal: str) -> None:
-        """Forget a session; nothing happens where there is none."""
         found = self._sessions.get(number)
         if found is not None and found.principal == principal:
             del self._sessions[number]

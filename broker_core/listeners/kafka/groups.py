@@ -61,7 +61,6 @@ def state_of(state: str) -> str:
 
 
 def _describe_groups(call: Call, request: Any) -> Answer:
-    """State, assignor and members with their assignments."""
     return sliced(call, "groups", (_classic_group(call, name) for name in dict.fromkeys(request.groups)))
 
 

@@ -28,7 +28,6 @@ class PendingMembers:
         self._given_names: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def new(self, client: str) -> str:
-        """An id that cannot be guessed."""
         return f"{client[:100] or 'member'}-{secrets.token_hex(16)}"
 
     def give(self, now_ns: int, group: str, client: str) -> str:

@@ -90,7 +90,6 @@ def _offset_fetch(call: Call, request: Any) -> Answer:
 
 
 def refused_offset_fetch(call: Call, request: Any, code: int) -> Body:
-    """The answer to a request that is not served."""
     if call.version >= _FIRST_WITH_GROUPS:
         return {"groups": [_refused(call, each.group_id, each.topics, code) for each in request.groups]}
     return _refused(call, request.group_id, request.topics, code)

@@ -27,7 +27,6 @@ _SECRET = secrets.token_bytes(32)
 
 
 def handshake(request: Any) -> dict[str, Any]:
-    """The mechanisms there are, and whether the client's is one."""
     known = request.mechanism.upper() in MECHANISMS
     return {"error_code": 0 if known else ErrorCode.UNSUPPORTED_SASL_MECHANISM.code, "mechanisms": MECHANISMS}
 

@@ -9,6 +9,7 @@ import msgspec
 
 from broker_core.errors import ConfigError
 from broker_core.log.config import LogConfig
+from broker_core.operations.field_info import FieldInfo, field_info
 
 APPEND, SUBTRACT = 2, 3  # Kafka's numbers of operations
 _UNLIMITED = "-1"
@@ -16,32 +17,21 @@ _INT, _LONG, _LIST, _STRING = 3, 5, 7, 2  # Kafka's numbers of configuration typ
 
 
 class TopicSetting(NamedTuple):
-    """A setting by Kafka's `name` and by our `field`; `nullable` where -1 is "no limit"."""
+    """A setting of a topic by Kafka's `name`; a field of `LogConfig`."""
 
     name: str
     field: str
-    kafka_type: int
-    nullable: bool
-    about: str
+    info: FieldInfo
+
+    @property
+    def kafka_type(self) -> int:
+        if self.info.choices:
+            return _LIST if self.field == "cleanup" else _STRING
+        return _INT if self.field.endswith("_bytes") and not self.info.nullable else _LONG
 
 
-SETTINGS = (
-    TopicSetting("cleanup.policy", "cleanup", _LIST, False, "delete what is old, or compact: keep the latest by key"),
-    TopicSetting("retention.ms", "retention_ms", _LONG, True, "how old a message gets before it may be deleted"),
-    TopicSetting("retention.bytes", "retention_bytes", _LONG, True, "how large a partition gets before the oldest go"),
-    TopicSetting("segment.bytes", "segment_bytes", _INT, False, "how large a segment file gets"),
-    TopicSetting("segment.ms", "segment_ms", _LONG, True, "how old a segment gets before the next begins"),
-    TopicSetting("max.message.bytes", "max_message_bytes", _INT, False, "the largest batch that is taken"),
-    TopicSetting(
-        "message.timestamp.type",
-        "timestamp_type",
-        _STRING,
-        False,
-        "whose time it is: CreateTime or LogAppendTime",
-    ),
-    TopicSetting("compression.type", "compression_type", _STRING, False, "what stored batches are compressed by"),
-    TopicSetting("delete.retention.ms", "tombstone_ms", _LONG, False, "how long compaction keeps tombstones"),
-)
+_INFOS = {field: field_info(LogConfig, field) for field in LogConfig.__struct_fields__}
+SETTINGS = tuple(TopicSetting(info.kafka, field, info) for field, info in _INFOS.items() if info.kafka)
 _BY_NAME = {each.name: each for each in SETTINGS}
 # What other brokers let one choose and this one has one way of: the one value that is taken.
 FIXED = {
@@ -84,7 +74,6 @@ def with_kept(base: Mapping[str, str], given: Iterable[tuple[str, str | None]]) 
 
 
 def _like(name: str, text: str, usual: str) -> str:
-    """`text`, where it is of the kind of the default."""
     try:
         if usual in {"true", "false"}:
             good = text in {"true", "false"}
@@ -131,7 +120,7 @@ def _value(setting: TopicSetting, text: str | None) -> Any:
         return _cleanup(text)
     if setting.kafka_type == _STRING:
         return text
-    if setting.nullable and text == _UNLIMITED:
+    if setting.info.nullable and text == _UNLIMITED:
         return None
     if not text.lstrip("-").isdigit():
         raise ConfigError(f"{setting.name} is {text[:60]!r}, which is not a whole number")
@@ -146,7 +135,6 @@ def _cleanup(text: str) -> str:
 
 
 def text_of(setting: TopicSetting, config: LogConfig) -> str:
-    """The setting's value as Kafka writes it."""
     value = getattr(config, setting.field)
     if setting.kafka_type == _LIST and value == "none":
         return ""

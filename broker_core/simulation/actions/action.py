@@ -21,7 +21,6 @@ class Action(msgspec.Struct, frozen=True, tag_field="action", forbid_unknown_fie
 
     @property
     def sentence(self) -> str:
-        """For the timeline and the status bar."""
         return self.says.format_map(_Fields(self))
 
 
@@ -77,7 +76,6 @@ def encoded(
 
 
 def decoded(text: str | None, encoding: Encoding) -> bytes | None:
-    """The bytes that a field of an action stands for."""
     if text is None:
         return None
     return text.encode() if encoding == "utf-8" else base64.b64decode(text, validate=True)

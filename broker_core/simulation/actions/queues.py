@@ -50,7 +50,6 @@ class _OnLease(Action, frozen=True):
 
     @property
     def place(self) -> str:
-        """Which message, and whose."""
         return f"{self.queue}/{self.partition} @{self.offset}, held by {self.holder}"
 
 
