@@ -101,9 +101,10 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     Times are nanoseconds since the session began. Fields that do not apply to the kind are None or "". `group` is the
     consumer group or the queue. `attempt` counts deliveries to that group from 1; it is None of what was only
-    FETCHED_AGAIN. `to_*` is the position at which a dead letter or a redriven message was appended. `detail` is set on
-    control events only. `member` is who of a consumer group was given messages or acknowledged them: a member id, or a
-    `reader_by_hand`. `client` is the name to show, which several members may have had.
+    FETCHED_AGAIN. A run that was seen from outside was published from `published_ns` on, up to its time. `to_*` is the
+    position at which a dead letter or a redriven message was appended. `detail` is set on control events only. `member`
+    is who of a consumer group was given messages or acknowledged them: a member id, or a `reader_by_hand`. `client` is
+    the name to show, which several members may have had.
     """
 
     seq: int

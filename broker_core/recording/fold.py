@@ -26,7 +26,8 @@ NOT_IN_EVENTS: Final = {
     "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
     "GateView.tokens": "as in the keyframe",
     "GateView.depth": "of a compacted topic that nobody reads: what was removed counts, too",
-    "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed",
+    "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed; of what was there before a cluster was "
+    "observed: None until a keyframe has it",
     "OffsetView.position": "from assignment to first delivery: the committed offset",
     "OffsetView.lag": "of a group that began in the middle of a partition, or was reset to it, since the keyframe: "
     "without all older markers of transactions",

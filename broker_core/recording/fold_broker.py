@@ -69,6 +69,8 @@ class FoldedBroker:
     def _topic_deleted(self, event: Event) -> None:
         if not self.queues.remove(event.group or event.topic):
             self.topics.remove(event.topic)
+            for _, group in self.groups.items():
+                group.forget(event.topic)
 
     def _user_action(self, event: Event) -> None:
         detail = event.detail or {}

@@ -193,6 +193,12 @@ class FoldedGroup:
             self._committed[place] = int(new)
             self._older_markers[place] = self._markers.older(place, int(new))
 
+    def forget(self, topic: str) -> None:
+        """The topic is deleted, and what was committed for it."""
+        for kept in (self._committed, self._positions, self._starts, self._held, self._oldest, self._older_markers):
+            for place in [place for place in kept if place[0] == topic]:
+                del kept[place]
+
     def reads(self, topic: str) -> bool:
         """False where it never read it, or reads it no longer."""
         if not any(place[0] == topic for place in (*self._committed, *self._starts)):

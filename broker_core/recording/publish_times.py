@@ -19,7 +19,14 @@ Place = tuple[str, int]  # topic, partition
 Part = RowGroup | Written
 
 PARTS_KEPT: Final = 128
-_COLUMNS: Final = ["kind", "topic", "partition", "offset", "count", "time_ns"]
+_COLUMNS: Final = ["kind", "topic", "partition", "offset", "count", "time_ns", "published_ns"]
+
+
+def spread(since_ns: int, until_ns: int, number: int, count: int) -> int:
+    """The time of message `number` of `count` that came evenly in between."""
+    return (
+        since_ns + (until_ns - since_ns) * (2 * number + 1) // (2 * max(1, count)) if until_ns > since_ns else until_ns
+    )
 
 
 class PublishTimes:
@@ -32,16 +39,19 @@ class PublishTimes:
         self._firsts: dict[Place, list[int]] = {}
         self._ends: dict[Place, list[int]] = {}
         self._times_ns: dict[Place, list[int]] = {}
+        self._since_ns: dict[Place, list[int]] = {}
 
     def published(self, event: Event) -> None:
         if event.partition is not None and event.offset is not None:
-            self.add((event.topic, event.partition), event.offset, event.count, event.time_ns)
+            place = (event.topic, event.partition)
+            self.add(place, event.offset, event.count, event.time_ns, event.published_ns)
 
-    def add(self, place: Place, first: int, count: int, time_ns: int) -> None:
-        """`count` messages from offset `first` on were published at `time_ns`."""
+    def add(self, place: Place, first: int, count: int, time_ns: int, since_ns: int | None = None) -> None:
+        """`count` messages from offset `first` on were published at `time_ns`, or evenly from `since_ns` up to it."""
         self._firsts.setdefault(place, []).append(first)
         self._ends.setdefault(place, []).append(first + count)
         self._times_ns.setdefault(place, []).append(time_ns)
+        self._since_ns.setdefault(place, []).append(time_ns if since_ns is None else since_ns)
 
     def of(self, place: Place, offset: int, later_ns: int | None = None) -> int | None:
         """When the message at `offset`, or the first one behind it, was published.
@@ -54,7 +64,10 @@ class PublishTimes:
         if offset >= self._ends[place][at]:
             at += 1
         times_ns = self._times_ns[place]
-        return times_ns[at] if at < len(times_ns) else later_ns
+        if at >= len(times_ns):
+            return later_ns
+        first = self._firsts[place][at]
+        return spread(self._since_ns[place][at], times_ns[at], max(0, offset - first), self._ends[place][at] - first)
 
     def first_ns(self, place: Place) -> int | None:
         times_ns = self._times_ns.get(place)
@@ -102,6 +115,6 @@ def _published(batches: Iterable[pa.RecordBatch]) -> PublishTimes:
     for batch in batches:
         rows = batch.filter(pc.equal(batch.column("kind"), EventKind.PUBLISHED.value))
         columns = (rows.column(name).to_pylist() for name in _COLUMNS[1:])
-        for topic, partition, offset, count, time_ns in zip(*columns, strict=True):
-            times.add((topic, partition), offset, count, time_ns)
+        for topic, partition, offset, count, time_ns, since_ns in zip(*columns, strict=True):
+            times.add((topic, partition), offset, count, time_ns, since_ns)
     return times

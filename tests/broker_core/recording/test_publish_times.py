@@ -31,7 +31,7 @@ class _Part:
     def load(self, columns: list[str]) -> pa.Table:
         rows = [
             {"kind": EventKind.PUBLISHED.value, "topic": "orders", "partition": 0}
-            | {"offset": offset, "count": count, "time_ns": time_ns}
+            | {"offset": offset, "count": count, "time_ns": time_ns, "published_ns": None}
             for offset, count, time_ns in self._rows
         ]
         return pa.Table.from_pylist(rows).select(columns)

@@ -1,0 +1,1 @@
+"""A Kafka cluster, observed through read-only requests."""

@@ -1,0 +1,262 @@
+"""A connection to one broker of a cluster. It sends requests that change nothing, and no other."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import scramp
+from kio.index import load_request_schema
+from kio.schema.index import api_key_map, schema_name_map
+from kio.serial import entity_writer
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.making import Body, maker
+from broker_core.kafka_messages.reading import Cursor, response_reader
+from broker_core.observation.kafka.config import ConnectionConfig
+from broker_core.version import program_version
+
+CLIENT_ID: Final = "brokerscope-observer"
+_MOST_FRAME_BYTES: Final = 256 * 1_048_576
+_HEADER, _LENGTH = struct.Struct(">hhi"), struct.Struct(">i")
+_UNSUPPORTED_VERSION: Final = 35
+
+
+class Api(NamedTuple):
+    """An API of Kafka and the newest version of it that is sent."""
+
+    key: int
+    newest: int
+
+
+#: All that is ever sent. Each of them reads; none makes, changes, deletes or joins anything.
+ALLOWED: Final = {
+    "Fetch": Api(1, 12),
+    "ListOffsets": Api(2, 8),
+    "Metadata": Api(3, 12),
+    "OffsetFetch": Api(9, 8),
+    "FindCoordinator": Api(10, 4),
+    "DescribeGroups": Api(15, 5),
+    "ListGroups": Api(16, 5),
+    "SaslHandshake": Api(17, 1),
+    "ApiVersions": Api(18, 3),
+    "DescribeConfigs": Api(32, 4),
+    "SaslAuthenticate": Api(36, 2),
+    "ConsumerGroupDescribe": Api(69, 1),
+    "ShareGroupDescribe": Api(77, 1),
+    "DescribeShareGroupOffsets": Api(90, 1),
+}
+
+
+class BrokerConnection:
+    """Connected to `host`:`port` and authenticated. Raises CONNECTION_LOST, REQUEST_TIMED_OUT, UNAUTHORIZED, and
+    UNSUPPORTED_SASL_MECHANISM, each with a sentence that says what to do.
+
+    `not_before_s` is the monotonic time until which the broker has asked to wait.
+    """
+
+    def __init__(self, config: ConnectionConfig, host: str, port: int) -> None:
+        self.where = f"{host}:{port}"
+        self.not_before_s = 0.0
+        self.requests = self.bytes = 0
+        self._config = config
+        self._correlation = 0
+        self._versions: dict[int, tuple[int, int]] = {}
+        self._socket = self._connected(host, port)
+        try:
+            self._negotiate()
+        except BaseException:
+            self.close()
+            raise
+
+    def version(self, api: str) -> int | None:
+        """The newest version that both sides have; None where the broker has none."""
+        key, newest = ALLOWED[api]
+        least, most = self._versions.get(key, (0, -1))
+        there = [each for each in schema_name_map[api_key_map[key]] if least <= each <= min(newest, most)]
+        return max(there, default=None)
+
+    def ask(self, api: str, body: Body) -> Any:
+        """The response, by the field names of its schema. Raises UNSUPPORTED_VERSION for an API that it has not."""
+        return self.send(api, body)()
+
+    def send(self, api: str, body: Body) -> Callable[[], Any]:
+        """As `ask`; the function that comes back waits for the response. One at a time."""
+        version = self.version(api)
+        if version is None:
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{self.where} has no {api}")
+        return self._sent(api, version, body)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.close()
+
+    # -- bytes
+
+    def _sent(self, api: str, version: int, body: Body) -> Callable[[], Any]:
+        key = ALLOWED[api].key
+        make, write, flexible = _request(key, version)
+        self._correlation = (self._correlation + 1) & 0x7FFF_FFFF
+        out = io.BytesIO()
+        out.write(b"\0\0\0\0" + _HEADER.pack(key, version, self._correlation))
+        out.write(struct.pack(">h", len(CLIENT_ID)) + CLIENT_ID.encode() + (b"\0" if flexible else b""))
+        write(out, make(body))
+        frame = out.getbuffer()
+        _LENGTH.pack_into(frame, 0, len(frame) - _LENGTH.size)
+        with self._telling(api):
+            self._socket.sendall(frame)
+        self.requests += 1
+        expected = self._correlation
+        return lambda: self._received(api, version, expected)
+
+    def _received(self, api: str, version: int, correlation: int) -> Any:
+        with self._telling(api):
+            (size,) = _LENGTH.unpack(self._bytes(_LENGTH.size))
+            if not _LENGTH.size <= size <= _MOST_FRAME_BYTES:
+                tls = _LENGTH.pack(size)[:2] == b"\x15\x03"
+                hint = "TLS: set security.protocol to SSL or SASL_SSL" if tls else "not Kafka's protocol"
+                raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} speaks {hint}")
+            data = self._bytes(size)
+        self.bytes += size
+        read, flexible = response_reader(ALLOWED[api].key, version)
+        if _LENGTH.unpack_from(data)[0] != correlation:
+            raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} speaks not Kafka's protocol")
+        cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES)
+        try:
+            if flexible:
+                cursor.tags({}, {})
+            found = read(cursor)
+        except BrokerError as error:
+            raise BrokerError(
+                ErrorCode.CONNECTION_LOST, f"{self.where} answered {api} in an unknown form ({error.about})"
+            ) from error
+        throttled_ms = getattr(found, "throttle_time", 0)
+        if throttled_ms > 0:
+            self.not_before_s = time.monotonic() + min(throttled_ms / 1_000, 60)
+        return found
+
+    def _bytes(self, size: int) -> bytes:
+        parts, left = [], size
+        while left:
+            part = self._socket.recv(min(left, 1 << 20))
+            if not part:
+                raise ConnectionResetError(0, "closed")
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+    @contextlib.contextmanager
+    def _telling(self, api: str) -> Any:
+        try:
+            yield
+        except TimeoutError:
+            raise BrokerError(
+                ErrorCode.REQUEST_TIMED_OUT, f"{self.where} did not answer {api} in {self._config.timeout_s:g} s"
+            ) from None
+        except OSError as error:
+            hint = ""
+            if not self._versions:
+                hint = "; it is not Kafka, or it expects TLS" if not self._config.tls else "; it is not Kafka"
+            elif not self._config.mechanism and api == "Metadata":
+                hint = "; it may expect SASL, which --config says"
+            reason = "" if isinstance(error, ConnectionError) else f" ({error.strerror or error})"
+            about = f"{self.where} closed the connection at {api}{reason}{hint}"
+            raise BrokerError(ErrorCode.CONNECTION_LOST, about) from error
+
+    # -- how a connection begins
+
+    def _connected(self, host: str, port: int) -> socket.socket:
+        config = self._config
+        try:
+            plain = socket.create_connection((host, port), config.timeout_s)
+        except socket.gaierror:
+            raise BrokerError(ErrorCode.CONNECTION_LOST, f"there is no host named {host}") from None
+        except TimeoutError:
+            about = f"{self.where} did not accept a connection in {config.timeout_s:g} s"
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about) from None
+        except OSError as error:
+            refused = isinstance(error, ConnectionRefusedError)
+            about = f"nothing listens at {self.where}" if refused else f"{self.where}: {error.strerror or error}"
+            raise BrokerError(ErrorCode.CONNECTION_LOST, about) from None
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not config.tls:
+            return plain
+        try:
+            return _tls(config).wrap_socket(plain, server_hostname=host)
+        except ssl.SSLCertVerificationError as error:
+            plain.close()
+            about = (
+                f"the certificate of {self.where} is not trusted ({error.verify_message}); ssl.ca.location names a CA"
+            )
+            raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
+        except (OSError, ValueError) as error:
+            plain.close()
+            about = f"{self.where} does not speak TLS ({getattr(error, 'reason', None) or error}); is it PLAINTEXT?"
+            raise BrokerError(ErrorCode.CONNECTION_LOST, about) from None
+
+    def _negotiate(self) -> None:
+        newest = ALLOWED["ApiVersions"].newest
+        names = {"client_software_name": "brokerscope", "client_software_version": program_version()}
+        try:
+            found = self._sent("ApiVersions", newest, names)()
+            refused = found.error_code == _UNSUPPORTED_VERSION
+        except BrokerError as error:
+            if "unknown form" not in error.about:  # an older broker answers as version 0
+                raise
+            refused = True
+        if refused:
+            found = self._sent("ApiVersions", 0, {})()
+        self._versions = {each.api_key: (each.min_version, each.max_version) for each in found.api_keys}
+        if self._config.mechanism:
+            self._authenticate()
+
+    def _authenticate(self) -> None:
+        config = self._config
+        offered = self.ask("SaslHandshake", {"mechanism": config.mechanism})
+        if offered.error_code:
+            about = f"{self.where} has not {config.mechanism}, but {', '.join(offered.mechanisms)}; see sasl.mechanism"
+            raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, about)
+        if config.mechanism == "PLAIN":
+            self._step(f"\0{config.user}\0{config.password}".encode())
+            return
+        try:
+            scram = scramp.ScramClient([config.mechanism], config.user, config.password)
+            scram.set_server_first(self._step(scram.get_client_first().encode()).decode())
+            scram.set_server_final(self._step(scram.get_client_final().encode()).decode())
+        except (scramp.ScramException, UnicodeDecodeError):
+            about = f"{self.where} and {config.user} did not agree by {config.mechanism}; check the password"
+            raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
+
+    def _step(self, data: bytes) -> bytes:
+        found = self.ask("SaslAuthenticate", {"auth_bytes": data})
+        if found.error_code:
+            about = f"{self.where} refused the user {self._config.user} or the password"
+            raise BrokerError(ErrorCode.UNAUTHORIZED, about)
+        return bytes(found.auth_bytes or b"")
+
+
+@cache
+def _request(key: int, version: int) -> tuple[Callable[[Body], Any], Any, bool]:
+    schema = load_request_schema(key, version)
+    return maker(schema), entity_writer(schema), schema.__header_schema__.__version__ > 1
+
+
+def _tls(config: ConnectionConfig) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=config.ca_file or None)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.check_hostname = config.checks_host
+        if config.cert_file:
+            context.load_cert_chain(config.cert_file, config.key_file or None, lambda: config.key_password)
+    except (OSError, ssl.SSLError) as error:
+        names = " or ".join(name for name in (config.ca_file, config.cert_file) if name)
+        about = f"the certificates in {names} cannot be used: {error.strerror or error}"
+        raise BrokerError(ErrorCode.INVALID_CONFIG, about) from None
+    return context

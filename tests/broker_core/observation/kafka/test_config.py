@@ -1,0 +1,81 @@
+"""What an observer reads of a client.properties, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from broker_core.errors import ConfigError
+from broker_core.observation.kafka.config import ConnectionConfig, addresses, connection_config
+
+
+def read(tmp_path: Path, text: str, bootstrap: str = "kafka") -> ConnectionConfig:
+    file = tmp_path / "client.properties"
+    file.write_text(text)
+    return connection_config(bootstrap, file)
+
+
+def test_addresses():
+    assert addresses("one, two:9093,[::1]:9094") == (("one", 9092), ("two", 9093), ("::1", 9094))
+
+
+@pytest.mark.parametrize("text", ["", ",", "a:b", "a:0", "a:65536", "http://a:1", "a b"])
+def test_what_is_no_address(text: str):
+    with pytest.raises(ConfigError):
+        addresses(text)
+
+
+def test_a_password_in_an_address_is_refused():
+    with pytest.raises(ConfigError, match="--config"):
+        addresses("shop:secret@kafka:9092")
+
+
+def test_a_file_as_java_reads_it(tmp_path: Path):
+    found = read(
+        tmp_path,
+        "# the shop's\n! too\n\nbootstrap.servers: one:1,two:2\nsecurity.protocol = SASL_SSL\n"
+        "sasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule \\\n"
+        '    required username="shop" \\\n    password="a=b;c";\n'
+        "ssl.ca.location=/etc/ca.pem\nssl.endpoint.identification.algorithm=\nrequest.timeout.ms=2500\n"
+        "group.id=mine\nkey.deserializer=org.example.Any\n",
+        "",
+    )
+    assert found == ConnectionConfig(
+        (("one", 1), ("two", 2)),
+        tls=True,
+        mechanism="SCRAM-SHA-512",
+        user="shop",
+        password="a=b;c",
+        ca_file="/etc/ca.pem",
+        checks_host=False,
+        timeout_s=2.5,
+    )
+    assert "a=b;c" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\nsecurity.protocl=SSL", "client.properties:2: 'security.protocl'"),
+        ("sasl.mechanism=OAUTHBEARER", "client.properties:1: sasl.mechanism: OAUTHBEARER cannot be served"),
+        ("sasl.mechanism=GSSAPI", "GSSAPI cannot be served"),
+        ("sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required;", "can be served"),
+        ("ssl.truststore.location=/a.jks", "PEM"),
+        ("ssl.truststore.type=JKS", "JKS cannot be served"),
+        ("security.protocol=SASL_PLAINTEXT", "needs a user and a password"),
+        ("request.timeout.ms=soon", "milliseconds"),
+        ("nonsense", "no property that is known"),
+    ],
+)
+def test_what_cannot_be_served_is_named(tmp_path: Path, text: str, said: str):
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, text)
+    assert said in str(refused.value)
+
+
+def test_no_broker_and_no_file(tmp_path: Path):
+    with pytest.raises(ConfigError, match="no broker is named"):
+        connection_config()
+    with pytest.raises(ConfigError, match="cannot be read"):
+        connection_config("kafka", tmp_path / "missing")

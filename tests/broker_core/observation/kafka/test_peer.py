@@ -1,0 +1,431 @@
+"""What an observer of a cluster tells is what happened in the broker, as far as Kafka's protocol knows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
+from broker_core.log.config import LogConfig
+from broker_core.observation.kafka.changes import NOT_KNOWN, SEEN_LATE
+from broker_core.observation.kafka.sweep import Reader
+from broker_core.observation.observed_session import ObservedSession
+from broker_core.operations.groups import DescribeGroup, ListGroups
+from broker_core.operations.topics import DeleteTopic, ListTopics
+from broker_core.recording.fold import fold
+from broker_core.recording.metadata import knows, read_metadata
+from broker_core.recording.reader import open_session
+from broker_core.snapshots import GroupView, Snapshot
+from broker_core.testing import EmbeddedBroker
+from tests.broker_core.observation.kafka.conftest import Observer
+from tests.broker_core.recording.test_fold import differences, times_of, told
+
+Observe = Callable[..., Observer]
+PATIENCE_S = 30.0
+
+
+def published(broker: EmbeddedBroker, topic: str, count: int, partition: int = 0) -> None:
+    for number in range(count):
+        broker.publish(topic, {"number": number}, key=b"k", partition=partition)
+
+
+def commit(broker: EmbeddedBroker, group: str, topic: str, offset: int, partition: int = 0) -> None:
+    """By a reader that is in no group."""
+    reader = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group, "log_level": 0})
+    reader.commit(offsets=[TopicPartition(topic, partition, offset)], asynchronous=False)
+    reader.close()
+
+
+@pytest.fixture
+def member(broker: EmbeddedBroker) -> Iterator[Callable[..., Consumer]]:
+    """Makes members of the group "billing" that read "orders"; each is polled until it has its partitions."""
+    made: list[Consumer] = []
+
+    def make(client: str, **more: Any) -> Consumer:
+        usual = {"client.id": client, "group.id": "billing", "auto.offset.reset": "earliest", "log_level": 0}
+        quick = {"session.timeout.ms": 6_000, "heartbeat.interval.ms": 200}
+        classic = {} if more else quick
+        joins = Consumer({"bootstrap.servers": broker.bootstrap_servers, **usual, **classic, **more})
+        made.append(joins)
+        joins.subscribe(["orders"])
+        deadline_s = time.monotonic() + PATIENCE_S
+        while not all(each.assignment() for each in made):
+            for each in made:
+                each.poll(0.05)
+            assert time.monotonic() < deadline_s
+        return joins
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def group_of(snapshot: Snapshot, name: str = "billing") -> GroupView:
+    return next(group for group in snapshot.groups if group.name == name)
+
+
+def kinds(look: Any) -> list[EventKind]:
+    return [event.kind for event in look.events]
+
+
+def assert_true(broker: EmbeddedBroker, shown: Snapshot) -> None:
+    """Ends and committed offsets are the broker's own, to the message."""
+    for topic in shown.topics:
+        real = broker.admin.describe_topic(topic.name)
+        assert [(each.start_offset, each.end_offset) for each in topic.partitions] == [
+            (each.start_offset, each.end_offset) for each in real.partitions
+        ]
+    assert {group.name for group in shown.groups} == set(broker.admin.groups())
+    for group in shown.groups:
+        found = {(at.topic, at.partition): (at.committed, at.lag) for at in group.offsets}
+        assert found == {(at.topic, at.partition): (at.committed, at.lag) for at in broker.admin.lag(group.name)}
+
+
+def test_offsets_are_true_to_the_message_at_each_look(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders", partitions=2)
+    published(broker, "orders", 5)
+    commit(broker, "billing", "orders", 2)
+    seen = observe()
+    assert_true(broker, seen.first)
+    assert seen.first.totals.published == 0, "no backlog counts as published"
+    for step in range(1, 6):
+        published(broker, "orders", step)
+        published(broker, "orders", 1, partition=1)
+        commit(broker, "billing", "orders", 2 + step)
+        if step == 3:
+            commit(broker, "audit", "orders", 4)
+        look = seen.look()
+        assert_true(broker, look.snapshot)
+    assert seen.looks[-1].snapshot.totals.published == 5 + sum(range(1, 6))
+    assert seen.looks[-1].snapshot.totals.acknowledged == 5
+    assert kinds(seen.look()) == [], "nothing has happened, and nothing is told"
+
+
+def test_a_commit_that_goes_back_and_the_first_of_a_group_are_resets(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    published(broker, "orders", 9)
+    commit(broker, "billing", "orders", 6)
+    seen = observe()
+    commit(broker, "billing", "orders", 1)
+    commit(broker, "audit", "orders", 8)
+    look = seen.look()
+    changes = [(event.detail or {})["changes"] for event in look.events if event.kind is EventKind.OFFSETS_RESET]
+    assert sorted(changes, key=str) == [[["orders", 0, 6, 1]], [["orders", 0, None, 8]]]
+    assert look.snapshot.totals.acknowledged == 0
+    assert_true(broker, look.snapshot)
+
+
+def test_topics_that_come_grow_go_and_are_made_anew(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    broker.create_topic("old")
+    published(broker, "orders", 5)
+    commit(broker, "billing", "orders", 5)
+    seen = observe()
+    broker.admin.delete_topic("orders")
+    broker.create_topic("orders")
+    published(broker, "orders", 7)
+    broker.admin.delete_topic("old")
+    broker.admin.create_topic("squeezed", log=LogConfig(cleanup="compact"))
+    look = seen.look()
+    found = [(event.kind, event.topic, event.count) for event in look.events if event.topic]
+    assert found == [
+        (EventKind.TOPIC_DELETED, "old", 0),
+        (EventKind.TOPIC_DELETED, "orders", 0),
+        (EventKind.TOPIC_CREATED, "orders", 1),
+        (EventKind.TOPIC_CREATED, "squeezed", 1),
+        (EventKind.PUBLISHED, "orders", 7),
+    ]
+    assert look.snapshot.compacted == {"squeezed"}
+    assert_true(broker, look.snapshot)
+    broker.admin.create_partitions("squeezed", 3)
+    published(broker, "squeezed", 2, partition=2)
+    look = seen.look()
+    assert kinds(look) == [EventKind.PARTITIONS_ADDED, EventKind.PUBLISHED]
+    assert_true(broker, look.snapshot)
+
+
+def test_records_that_are_deleted(broker: EmbeddedBroker, observe: Observe, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("broker_core.observation.kafka.sweep._SELDOM_S", 0.0)
+    broker.create_topic("orders")
+    published(broker, "orders", 9)
+    seen = observe()
+    broker.admin.delete_records("orders", {0: 4})
+    look = seen.look()
+    assert [(event.kind, event.offset, event.count) for event in look.events] == [(EventKind.RECORDS_DELETED, 0, 4)]
+    assert_true(broker, look.snapshot)
+
+
+def test_a_group_that_goes_is_dead(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    commit(broker, "billing", "orders", 0)
+    seen = observe()
+    broker.admin.delete_group("billing")
+    look = seen.look()
+    assert [(event.kind, event.cause) for event in look.events] == [(EventKind.GROUP_STATE, "Dead")]
+    assert look.snapshot.groups == ()
+
+
+@pytest.mark.parametrize("protocol", [{}, {"group.protocol": "consumer"}], ids=["classic", "KIP-848"])
+def test_members_their_partitions_and_a_rebalance_seen_late(
+    broker: EmbeddedBroker, observe: Observe, member: Callable[..., Consumer], protocol: dict[str, str]
+):
+    broker.create_topic("orders", partitions=4)
+    member("one", **protocol)
+    seen = observe()
+    before = group_of(seen.first)
+    assert before.state == "Stable"
+    assert [(each.client, len(each.partitions), each.topics) for each in before.members] == [("one", 4, ("orders",))]
+    assert (before.generation == NOT_KNOWN) is (not protocol), "no API tells that of a classic group"
+    member("two", **protocol)
+    look = seen.look()
+    while group_of(look.snapshot).state != "Stable" or len(group_of(look.snapshot).members) < 2:
+        look = seen.look()
+    real = {each.client: each.partitions for each in broker.admin.describe_group("billing").members}
+    assert {each.client: each.partitions for each in group_of(look.snapshot).members} == real
+    (card,) = look.snapshot.rebalances
+    assert card.ended_ns is not None
+    assert {client for _, _, client in card.before} == {"one"}
+    assert {client for _, _, client in card.after} == {"one", "two"}
+    assert "two joined" in card.cause
+    assert look.snapshot.totals.rebalances == 1
+
+
+def test_a_rebalance_between_two_looks_is_told_to_be_seen_late(
+    broker: EmbeddedBroker, observe: Observe, member: Callable[..., Consumer]
+):
+    broker.create_topic("orders", partitions=2)
+    member("one")
+    seen = observe()
+    member("two")
+    look = seen.look()
+    (card,) = look.snapshot.rebalances
+    assert card.cause.startswith(SEEN_LATE)
+    assert seen.first.time_ns < card.started_ns < (card.ended_ns or 0)
+    assert [event.time_ns for event in look.events] == sorted(event.time_ns for event in look.events)
+
+
+def test_commits_of_a_member_are_its_own(broker: EmbeddedBroker, observe: Observe, member: Callable[..., Consumer]):
+    broker.create_topic("orders")
+    one = member("one")
+    one.commit(offsets=[TopicPartition("orders", 0, 0)], asynchronous=False)
+    seen = observe()
+    seen.look()
+    published(broker, "orders", 3)
+    one.commit(offsets=[TopicPartition("orders", 0, 3)], asynchronous=False)
+    done = [event for event in seen.look().events if event.kind is EventKind.ACKNOWLEDGED]
+    assert [(event.offset, event.count, event.client) for event in done] == [(0, 3, "one")]
+    assert done[0].member == group_of(seen.looks[-1].snapshot).members[0].member_id
+
+
+def test_lag_in_seconds_of_what_was_there_before(broker: EmbeddedBroker, observe: Observe):
+    """Dated by its timestamps, which nobody has read."""
+    broker.create_topic("orders", partitions=2)
+    now_ms = time.time_ns() // 1_000_000
+    for age_s in (900, 600, 300, 60):
+        broker.publish("orders", {"age": age_s}, partition=0)
+    commit(broker, "billing", "orders", 1)
+    ages = {0: 900, 1: 600, 2: 300, 3: 60}
+
+    def by_time(self: Reader, wanted: Any, failures: Any = None) -> Any:
+        found = {}
+        for place, at_ms in wanted:
+            if at_ms < 0:
+                found.update(real(self, [(place, at_ms)], failures))
+                continue
+            times = [(offset, now_ms - age * 1_000) for offset, age in ages.items()]
+            found[place] = next(((o, t) for o, t in times if t >= at_ms), (-1, -1))
+        return found
+
+    real = Reader.offsets
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Reader, "offsets", by_time)
+        seen = observe()
+        lag_ns = group_of(seen.first).offsets[0].lag_ns
+        assert lag_ns == pytest.approx(600 * NS_PER_S, rel=0.02)
+        commit(broker, "billing", "orders", 2)
+        lag_ns = group_of(seen.look().snapshot).offsets[0].lag_ns
+        assert lag_ns == pytest.approx(300 * NS_PER_S, rel=0.1)
+
+
+def test_lag_in_seconds_is_between_the_looks(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    commit(broker, "billing", "orders", 0)
+    seen = observe()
+    published(broker, "orders", 10)
+    look = seen.look()
+    at = group_of(look.snapshot).offsets[0]
+    (run,) = [event for event in look.events if event.kind is EventKind.PUBLISHED]
+    assert run.published_ns is not None
+    assert at.lag == 10
+    assert at.lag_ns == look.snapshot.time_ns - (run.published_ns + (run.time_ns - run.published_ns) // 20)
+
+
+def test_what_fails_keeps_its_last_value_and_is_named_once(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    published(broker, "orders", 3)
+    commit(broker, "billing", "orders", 1)
+    seen = observe()
+    with broker.faults.error("OffsetFetch", "GROUP_AUTHORIZATION_FAILED"):
+        commit(broker, "billing", "orders", 3)
+        published(broker, "orders", 1)
+        for _ in range(3):
+            look = seen.look()
+    named = [event.cause for event in seen.events if event.kind is EventKind.GAP]
+    assert len(named) == 1
+    assert "billing" in named[0]
+    assert "denied" in named[0]
+    at = group_of(look.snapshot).offsets[0]
+    assert (at.committed, at.end_offset) == (1, 4)
+
+
+def test_an_api_whose_connection_is_cut_costs_nothing_else(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    commit(broker, "billing", "orders", 0)
+    seen = observe()
+    with broker.faults.drop("ListGroups"):
+        published(broker, "orders", 2)
+        look = seen.look()
+        assert look.snapshot.totals.published == 2
+        assert [group.name for group in look.snapshot.groups] == ["billing"], "not listed is not deleted"
+        assert any(event.kind is EventKind.GAP for event in seen.look().events)
+    commit(broker, "billing", "orders", 2)
+    assert_true(broker, seen.look().snapshot)
+
+
+def test_a_cluster_that_is_away_is_a_gap(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    seen = observe()
+    with broker.faults.drop("Metadata"):
+        with pytest.raises(BrokerError) as failed:
+            seen.look()
+        assert failed.value.code is ErrorCode.CONNECTION_LOST
+    published(broker, "orders", 2)
+    look = seen.look()
+    assert "answered" in look.gap
+    assert_true(broker, look.snapshot)
+
+
+def test_it_waits_where_the_cluster_throttles(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    seen = observe()
+    with broker.faults.throttle("ListOffsets", 300):
+        seen.look()
+    waits: list[float] = []
+    seen.peer._cluster._wait = lambda pause_s: waits.append(pause_s) or False  # type: ignore[func-returns-value]
+    seen.look()
+    assert waits
+    assert 0 < waits[0] <= 0.3
+
+
+def test_only_what_was_chosen_is_seen(broker: EmbeddedBroker, observe: Observe):
+    for name in ("orders", "orders-eu", "other"):
+        broker.create_topic(name)
+        commit(broker, f"{name}-readers", name, 0)
+    seen = observe(topics=["orders*"], groups=["*-eu-readers", "other*"])
+    assert [topic.name for topic in seen.first.topics] == ["orders", "orders-eu"]
+    assert [group.name for group in seen.first.groups] == ["orders-eu-readers", "other-readers"]
+    assert group_of(seen.first, "other-readers").offsets == ()
+
+
+def test_questions_are_answered_from_what_was_seen_and_nothing_is_changed(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    commit(broker, "billing", "orders", 0)
+    peer = observe().peer
+    assert [topic.name for topic in peer.ask(ListTopics()).topics] == ["orders"]
+    assert [group.name for group in peer.ask(ListGroups()).groups] == ["billing"]
+    with pytest.raises(BrokerError) as missing:
+        peer.ask(DescribeGroup(group="nobody"))
+    assert missing.value.code is ErrorCode.GROUP_ID_NOT_FOUND
+    with pytest.raises(BrokerError) as refused:
+        peer.ask(DeleteTopic(topic="orders"))
+    assert refused.value.code is ErrorCode.READ_ONLY
+    assert peer.why_not(DeleteTopic)
+    assert not peer.why_not(ListTopics)
+    assert not any(peer.knows(word) for word in ("deliveries", "leases", "backpressure"))
+
+
+def test_the_requests_of_a_sweep_are_few(broker: EmbeddedBroker, observe: Observe):
+    """However many topics and groups there are: 12 requests a broker are allowed."""
+    for number in range(40):
+        broker.create_topic(f"topic-{number}", partitions=5)
+    for number in range(30):
+        commit(broker, f"group-{number}", f"topic-{number}", 0)
+    seen = observe()
+    before, _ = seen.peer.cost
+    seen.look()
+    assert seen.peer.cost[0] - before <= 6
+
+
+def test_a_recording_folds_without_a_difference(
+    broker: EmbeddedBroker, tmp_path: Path, observe: Observe, member: Callable[..., Consumer]
+):
+    """Each keyframe folded through the recorded events is the next one, and the recording says what is not known."""
+    broker.create_topic("orders", partitions=3)
+    published(broker, "orders", 4)
+    commit(broker, "audit", "orders", 0)
+    seen = observe()
+    member("one")
+    for step in range(4):
+        published(broker, "orders", 3, partition=step % 3)
+        commit(broker, "audit", "orders", step * 2)
+        if step == 1:
+            broker.create_topic("new")
+        if step == 2:
+            member("two")
+        seen.look()
+
+    class Again:
+        """The same looks once more, for a session that records."""
+
+        address, facts, epoch_ms = "made-up:9092", seen.peer.facts, seen.peer.epoch_ms
+        knows, why_not, ask = seen.peer.knows, seen.peer.why_not, seen.peer.ask
+
+        def __init__(self) -> None:
+            self.left = list(seen.looks)
+
+        def open(self) -> Snapshot:
+            return seen.first
+
+        def look(self) -> Any:
+            return self.left.pop(0) if self.left else time.sleep(0.01)
+
+        def close(self) -> None:
+            pass
+
+    frames: list[Snapshot] = []
+    again = Again()
+    session = ObservedSession(again, folder=tmp_path / "seen", on_keyframe=frames.append)
+    while session.latest.time_ns < seen.looks[-1].snapshot.time_ns:
+        time.sleep(0.01)
+    session.close()
+    stored = open_session(tmp_path / "seen")
+    events = list(stored.events())
+    states = [seen.first, *(look.snapshot for look in seen.looks)]
+    counts = [0]
+    for look in seen.looks:
+        counts.append(counts[-1] + len(look.events))
+    for (before, first), (after, last) in pairwise(zip(states, counts, strict=True)):
+        folded = fold(before, events[first:last], time_ns=after.time_ns, published_before=times_of(events))
+        # Of what was there before the first look, only keyframes know how old it is.
+        assert differences(_younger(told(folded)), _younger(told(after))) == []
+    metadata = read_metadata(tmp_path / "seen")
+    assert not knows(metadata, "deliveries")
+    assert metadata.totals is not None
+    assert metadata.totals["published"] == 12
+
+
+def _younger(plain: dict[str, Any]) -> dict[str, Any]:
+    del plain["events"]  # numbered by the session
+    for group in plain["groups"]:
+        for offset in group["offsets"]:
+            if offset["lag_ns"] is None or offset["lag_ns"] > plain["time_ns"]:
+                offset["lag_ns"] = None
+    return plain
