@@ -236,7 +236,7 @@ class Toolbar(QToolBar):
         set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))
 
     def set_badge(self, mode: str, text: str, tip: str = "") -> None:
-        """What the window shows: mode live, replay, branch, warning or failure, the words, and what they mean."""
+        """What is shown: mode live, attached, replay, branch, warning or failure, the words, and what they mean."""
         set_plain_tip(self.badge, tip)
         if self.badge.text() != text:
             self.badge.setText(text)
@@ -247,7 +247,7 @@ class Toolbar(QToolBar):
             self.badge.style().polish(self.badge)
 
     def set_tint(self, mode: str) -> None:
-        """live, replay or branch: outside live the bar has another ground."""
+        """live, attached, replay or branch: outside live the bar has another ground."""
         if self.property("mode") != mode:
             self.setProperty("mode", mode)
             for widget in (self, self.badge):

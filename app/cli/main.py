@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from app.cli import commands
-from app.cli.errors import CommandError
+from app.cli.errors import CommandError, with_hint
 from app.cli.folders import folder
 from app.cli.numbers import above_zero, integer, or_word, seconds
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import exit_of_interrupt
+from app.cli.target import add_access, token_of, url_of
 from app.environment import exits
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit, exit_of
@@ -164,6 +165,7 @@ def _window_command() -> Command:
         epilog="other commands, each with --help:\n"
         "  run           a scenario without a window\n"
         "  open          a recorded session in the window\n"
+        "  attach        a broker that runs elsewhere in the window\n"
         "  report        the report of recorded sessions\n"
         "  shot          a picture of the window\n" + commands.summary() + "\n\n" + exits.summary(),
     )
@@ -203,6 +205,39 @@ def _open_command() -> Command:
             lambda open_window: open_window(
                 find_scenario(FIRST_SCENARIO), theme=options.theme, session=options.session, at_s=options.at
             ),
+        )
+
+    return parser, run
+
+
+def _attach_command() -> Command:
+    parser = Parser(
+        prog="brokerscope attach",
+        description="Open the workbench on a broker that runs elsewhere, as brokerscope serve opens it. It goes on "
+        "when the window is closed.",
+        **with_exits(),
+    )
+    parser.add_argument(
+        "broker", type=url_of, metavar="URL", help="HTTP listener of a running broker, such as http://127.0.0.1:8080"
+    )
+    add_access(parser)
+    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+
+    def run(options: argparse.Namespace) -> int:
+        token = token_of(options)
+
+        def attach() -> Any:
+            from app.sessions.observed import attached
+
+            try:
+                return attached(options.broker, token=token, ca_file=options.tls_ca, folder=options.session)
+            except BrokerError as error:
+                raise CommandError(with_hint(error), exit_of(error)) from error
+
+        return _open_window(
+            f"brokerscope metrics --broker {options.broker}",
+            lambda open_window: open_window(find_scenario(FIRST_SCENARIO), theme=options.theme, attach=attach),
         )
 
     return parser, run
@@ -353,6 +388,7 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "run": _run_command,
     "report": _report_command,
     "open": _open_command,
+    "attach": _attach_command,
     "shot": _shot_command,
     **commands.COMMANDS,
 }

@@ -31,6 +31,8 @@ class AuditHandlers(Handlers):
     def _why_not(self) -> str:
         if self._controller.scenario is None:
             return tr("No session is open.")
+        if not self._controller.knows("beginning"):
+            return tr("This session began in the middle: what was published before it is not known.")
         if self._controller.folder is None and self._controller.events.first_seq > 0:
             return tr("This session is not recorded, and its first events are not in memory any more.")
         return ""
@@ -50,10 +52,9 @@ class AuditHandlers(Handlers):
 
     def _events(self, count: int) -> Callable[[Work], Iterable[Event]]:
         """The first `count` events of the session, read in the job's thread."""
-        folder, ring, running = self._controller.folder, self._controller.events, self._controller.running
+        folder, ring, recorder = self._controller.folder, self._controller.events, self._controller.recorder
         if folder is None:
             return lambda _work: ring.between(0, count)
-        recorder = None if running is None else running.recorder
 
         def read(_work: Work) -> Iterable[Event]:
             if recorder is not None:

@@ -97,7 +97,4 @@ class CompareHandlers(Handlers):
 
     def _recorder_of(self, folder: Path) -> Recorder | None:
         """Of the session that is being recorded here and now."""
-        running = self._controller.running
-        if running is None or self._controller.stopped or running.folder != folder:
-            return None
-        return running.recorder
+        return self._controller.recorder if self._controller.folder == folder else None

@@ -63,7 +63,7 @@ class CommandContext:
 
     def perform(self, action: UserAction) -> None:
         """Do `action` in the session, or say why it cannot be done now."""
-        if why := self.why_ended():
+        if why := self.why_ended() or self.controller.why_not(type(action)):
             self.show_message(why)
         else:
             self.controller.perform(action)

@@ -19,7 +19,7 @@ from widgets.panels.events import EventsPanel
 
 class EventHandlers(Handlers):
     COMMANDS = (
-        Command("my_actions", "My actions", "View", "Ctrl+Shift+A", "command", "My actions, in their order."),
+        Command("my_actions", "My actions", "View", "Ctrl+Shift+M", "command", "My actions, in their order."),
         Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.commands.alerts import AlertHandlers
 from app.commands.appearance import AppearanceHandlers
+from app.commands.attach import AttachHandlers
 from app.commands.audit import AuditHandlers
 from app.commands.client_faults import ClientFaultHandlers
 from app.commands.clients import ClientHandlers
@@ -36,6 +37,7 @@ from app.commands.view import FilterHandlers, ViewHandlers
 
 FAMILIES = (
     SessionHandlers,
+    AttachHandlers,
     UndoHandlers,
     UntilHandlers,
     AlertHandlers,

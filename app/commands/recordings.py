@@ -16,7 +16,6 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
 from app.commands.registry import Command
 from app.environment.paths import drafts_folder
-from app.sessions.branching import why_no_branch
 from app.sessions.cleaning import Cleaned, Limits, clean, keep
 from app.sessions.export import Run, save_scenario, save_test
 from app.sessions.library import Entry, Library
@@ -200,8 +199,7 @@ class RecordingHandlers(Handlers):
         """Copy the session's folder, as a job; a session that is being recorded is copied as far as it is written."""
         folder = self._controller.folder
         assert folder is not None
-        running = self._controller.running
-        recorder = None if running is None or self._controller.stopped else running.recorder
+        recorder = self._controller.recorder
         keep(folder)
 
         def copy(work: Work) -> Path:
@@ -219,7 +217,7 @@ class RecordingHandlers(Handlers):
     def _why_no_export(self) -> str:
         if self._controller.scenario is None or self._controller.path is None:
             return tr("No session is open.")
-        return why_no_branch(self._controller.stored, self._controller.running)
+        return self._controller.why_no_branch()
 
     def _ask_scenario(self) -> None:
         drafts_folder().mkdir(parents=True, exist_ok=True)
@@ -267,11 +265,9 @@ class RecordingHandlers(Handlers):
     def _run(self) -> Run:
         controller = self._controller
         assert controller.path is not None
-        stored, live = controller.stored, controller.running
-        if stored is not None:
-            return Run(stored.text, stored.seed, tuple(stored.actions()), stored.end_ns, controller.path)
-        assert live is not None
-        return Run(live.text, live.simulation.seed, tuple(live.actions), controller.end_ns, controller.path)
+        assert controller.source is not None
+        inputs = controller.source.inputs()
+        return Run(inputs.text, inputs.seed, inputs.actions, controller.end_ns, controller.path)
 
     def _toggle_record(self) -> None:
         controller = self._controller

@@ -69,6 +69,8 @@ class ActionRegistry(QObject):
         self._commands = {command.id: command for command in commands}
         self._handlers: dict[str, Handler] = {}
         self._reasons: dict[str, Reason] = {}
+        #: Why a command is not possible in what is shown at all; asked before its own reason.
+        self.why_never: Callable[[str], str] = lambda _command: ""
         self._actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
         self._window: QWidget | None = None
 
@@ -99,7 +101,7 @@ class ActionRegistry(QObject):
     def refresh(self, *command_ids: str) -> None:
         """Ask the reasons again, of all commands where none is named. Cheap: nothing is touched that stays the same."""
         for command_id in command_ids or tuple(self._handlers):
-            why = self._reasons[command_id]()
+            why = self.reason(command_id)
             action = self._actions[command_id]
             if action.isEnabled() != (not why) or action.data() != why:
                 action.setData(why)
@@ -127,7 +129,7 @@ class ActionRegistry(QObject):
         """Why a command cannot run now; "" where it can."""
         if command_id not in self._handlers:
             return tr("This command is not available.")
-        return self._reasons[command_id]()
+        return self.why_never(command_id) or self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:
         action = self._actions[command_id]
@@ -151,7 +153,7 @@ class ActionRegistry(QObject):
 
     def _run(self, command_id: str) -> None:
         # Things change faster than actions are disabled: a key may be pressed twice between two frames.
-        if why := self._reasons[command_id]():
+        if why := self.reason(command_id):
             self.refresh(command_id)
             self.refused.emit(why)
             return

@@ -52,10 +52,10 @@ class UntilHandlers(Handlers):
             lambda: self._controller.restart(new_seed=beginning == NEW_SEED)
         ):
             return
-        live = self._controller.running
-        if live is None:
+        source = self._controller.simulated
+        if source is None:
             return
-        task = RunUntil(live.simulation, condition, ns_from_s(live.simulation.scenario.until_s))
+        task = RunUntil(source.session.simulation, condition, ns_from_s(source.scenario.until_s))
         self._controller.run_background(task.go_on, task.summary)
         message = tr("Running until {words}; Space stops it.", words=text)
         absent = not_there(self._controller.snapshot, condition)  # it may come yet

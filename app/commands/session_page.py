@@ -86,8 +86,7 @@ class SessionPageHandlers(Handlers):
         """Write the page, as a job; of a session that is being recorded, as far as it has come."""
         folder = self._controller.folder
         assert folder is not None
-        running = self._controller.running
-        recorder = None if running is None or self._controller.stopped else running.recorder
+        recorder = self._controller.recorder
         keep(folder)
 
         def work(work: Work) -> Made:

@@ -9,7 +9,6 @@ from functools import partial
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.sessions.bookmarks import Bookmark, Bookmarks
-from app.sessions.branching import why_no_branch
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
@@ -89,7 +88,7 @@ class TimelineHandlers(Handlers):
         controller = self._controller
         if controller.rerunning:
             return tr("What is run again has not come to its moment yet.")
-        return self._why_nowhere() or why_no_branch(controller.stored, controller.running)
+        return self._why_nowhere() or controller.why_no_branch()
 
     # -- going
 

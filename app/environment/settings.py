@@ -139,15 +139,27 @@ class Settings:
     @property
     def recent_sessions(self) -> tuple[str, ...]:
         """Folders of recorded sessions that were opened lately, the newest first."""
-        try:
-            found = json.loads(self._get("sessions/recent", "[]"))
-        except ValueError:
-            return ()
-        return tuple(folder for folder in found if isinstance(folder, str)) if isinstance(found, list) else ()
+        return self._list("sessions/recent")
 
     @recent_sessions.setter
     def recent_sessions(self, folders: tuple[str, ...]) -> None:
         self._set("sessions/recent", json.dumps(folders))
+
+    @property
+    def recent_addresses(self) -> tuple[str, ...]:
+        """Of brokers elsewhere that were attached to lately, the newest first."""
+        return self._list("attach/recent")
+
+    @recent_addresses.setter
+    def recent_addresses(self, addresses: tuple[str, ...]) -> None:
+        self._set("attach/recent", json.dumps(addresses))
+
+    def _list(self, key: str) -> tuple[str, ...]:
+        try:
+            found = json.loads(self._get(key, "[]"))
+        except ValueError:
+            return ()
+        return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
 
     @property
     def saved_filters(self) -> dict[str, str]:

@@ -24,7 +24,7 @@ from app.presenters.rebalances import RebalanceCards
 from app.presenters.status import StatusModel
 from app.presenters.timeline import TimelineModel
 from app.sessions.bookmarks import Bookmarks
-from app.sessions.shown import Collectors
+from app.sessions.collectors.collectors import Collectors
 from app.sessions.stored import StoredSession
 from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode

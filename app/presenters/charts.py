@@ -15,9 +15,9 @@ from app.presenters.other_producers import other_producers
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
+from app.sessions.collectors.collectors import Collectors
 from app.sessions.collectors.latencies import Bin, percentile_ns
 from app.sessions.history.series import BLOCKED, WINDOW_NS, of_actor, published, sent, stored_bytes
-from app.sessions.shown import Collectors
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, total_lag
 from resources.units import KIB, per_second

@@ -341,7 +341,7 @@ class MessagesPresenter(PanelPresenter):
         shown = model.rowCount()
         view.set_total(max(shown, self._whole()) if model.lists or self._problem else shown)
         if self._problem and (stored := self._controller.stored) is not None:
-            view.set_empty_words(*not_recorded(stored.why_no_rerun()))
+            view.set_empty_words(*not_recorded(stored.why_no_branch()))
         elif self._problem:
             view.set_empty_words(tr("The messages cannot be read."), self._problem)
         else:

@@ -194,7 +194,7 @@ class LogOnDiskPresenter(PanelPresenter):
             if past:
                 # The broker has the log of now alone, and all other panels show the past.
                 stored = self._controller.stored
-                self.panel.set_empty_words(*(only_of_now() if stored is None else not_recorded(stored.why_no_rerun())))
+                self.panel.set_empty_words(*(only_of_now() if stored is None else not_recorded(stored.why_no_branch())))
         if not past and not self._busy and (self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= NS_PER_S):
             self._asked_ns, self._busy, self._found = snapshot.time_ns, True, []
             self._ask(0)

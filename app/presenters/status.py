@@ -28,7 +28,7 @@ class FrameFigures:
 class StatusModel:
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
-        self.seed: int | None = None
+        self.origin = ""  # the seed, or where the broker is
         self.recording_bytes: int | None = None
         self.frames: FrameFigures | None = None
 
@@ -36,7 +36,7 @@ class StatusModel:
         per_s = self._rates.of(ALL_PUBLISHED, snapshot.time_ns)
         window = self._rates.window_words(snapshot.time_ns)
         return StatusFacts(
-            seed="" if self.seed is None else tr("Seed {seed}", seed=self.seed),
+            seed=self.origin,
             rate=tr("{rate} messages/s", rate=per_second(per_s)),
             rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
             in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)),

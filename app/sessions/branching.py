@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.sessions.stored import BRANCHED_FROM, StoredSession
+from app.sessions.source import Source
+from app.sessions.stored import BRANCHED_FROM
 from broker_core.clock import s_from_ns
 from broker_core.engine.runner import BackgroundTask
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.replay import RecordedAction, Rerun
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
@@ -62,43 +61,24 @@ class Branch:
         return tr("This branch was stopped before it came to {at}: it is live from there.", at=at)
 
 
-def branch_of(stored: StoredSession | None, live: LiveSession | None, moment: Snapshot, *, by_event: bool) -> Branch:
-    """A branch at `moment` of a recorded session, or else of the one that goes on.
+def branch_of(source: Source, moment: Snapshot, *, by_event: bool) -> Branch:
+    """A branch of a session at `moment`.
 
     `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
 
     Raises BrokerError where its inputs cannot be had again.
     """
-    why = why_no_branch(stored, live)
+    why = source.why_no_branch()
     if why:
         raise BrokerError(ErrorCode.INVALID_REQUEST, why.rstrip("."))
-    actions: Sequence[RecordedAction]
-    if stored is not None:
-        scenario, text, seed, actions = stored.scenario, stored.text, stored.seed, stored.actions()
-        source, name = stored.metadata.session_id, stored.folder.name
-    else:
-        assert live is not None
-        scenario, text, seed, actions = live.simulation.scenario, live.text, live.simulation.seed, live.actions
-        source = live.recorder.session_id if live.recorder is not None else ""
-        name = live.folder.name if live.folder is not None else "a session that was not recorded"
+    scenario, text, seed, actions, session_id, name = source.inputs()
     return Branch(
         scenario,
         text,
         seed,
-        tuple(actions),
+        actions,
         moment,
         by_event,
         f"branched from {name}",
-        {BRANCHED_FROM: {"session_id": source, "name": name, "at_s": s_from_ns(moment.time_ns)}},
+        {BRANCHED_FROM: {"session_id": session_id, "name": name, "at_s": s_from_ns(moment.time_ns)}},
     )
-
-
-def why_no_branch(stored: StoredSession | None, live: LiveSession | None) -> str:
-    """Why there can be no branch; "" where there can."""
-    if stored is not None:
-        return stored.why_no_rerun()
-    if live is None:
-        return tr("No session is open.")
-    if live.outside_clients:
-        return tr("Clients from outside take part in this session: it can be replayed, not branched.")
-    return ""

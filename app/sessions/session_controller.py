@@ -11,22 +11,26 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.environment.paths import new_session_folder
-from app.sessions.branching import branch_of, why_no_branch
+from app.sessions.branching import branch_of
+from app.sessions.collectors.collectors import Collectors
 from app.sessions.event_text import event_line
+from app.sessions.observed import ObservedSource
 from app.sessions.reading import KEYFRAMES_MAX, Reading
-from app.sessions.shown import Collectors, ShownSession
-from app.sessions.stored import SCENARIO_PATH, StoredSession, had_outside_clients
+from app.sessions.shown import ShownSession
+from app.sessions.simulated import SimulatedSource
+from app.sessions.source import Source, closed
+from app.sessions.stored import SCENARIO_PATH, StoredSession
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import BackgroundTask, Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
+from broker_core.recording.metadata import OBSERVED
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario
-from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.formats import sentence, session_time
 from widgets.i18n import tr
@@ -98,16 +102,23 @@ class SessionController(ShownSession):
             on_keyframe=collectors.lesson.keyframe,
             extra={SCENARIO_PATH: str(path.resolve()), **extra},
         )
-        self.close()
-        self.collectors = collectors
-        self._live, self._path, self._seed, self.scenario = live, path, seed, scenario
-        self._engine = Engine(live.simulation, until_ns=ns_from_s(scenario.until_s), between=live.take_due_keyframe)
-        self.travel.attach(live.playback)
-        self.stopped = self._failure_reported = self.fast = self.open_ended = self._overran = False
-        self._at_end = None
-        self.branched_from, self.branched_at_ns, self.rerun_until_ns = "", None, 0
+        self._show(SimulatedSource(live), collectors, path, seed)
         self.opened.emit()
         return live
+
+    def _show(self, source: Source, collectors: Collectors, path: Path | None, seed: int | None) -> None:
+        self.close()
+        self.source, self.collectors, self._path, self._seed = source, collectors, path, seed
+        self.travel.attach(source.open_playback, has_present=source.has_present)
+        self.stopped = self._failure_reported = not source.has_present
+        self.fast = self.open_ended = self._overran = False
+        self._at_end = None
+        self.branched_from, self.branched_at_ns, self.rerun_until_ns = "", None, 0
+
+    def observe(self, source: ObservedSource) -> None:
+        """Show a broker that runs elsewhere, in place of the session before."""
+        self._show(source, source.collectors, None, None)
+        self.opened.emit()
 
     def open_session(self, folder: Path, at_ns: int = 0) -> StoredSession:
         """Show a session that was recorded, at a moment of it; the session before is sealed.
@@ -115,20 +126,14 @@ class SessionController(ShownSession):
         Raises BrokerError where `folder` holds none; the session before goes on then.
         """
         stored = StoredSession(folder)
-        self.close()
-        self._live = self._engine = None
-        self._stored, self.scenario = stored, stored.scenario
-        self._path, self._seed = stored.scenario_path, stored.seed
-        self.collectors = Collectors(stored.scenario)
-        self.stopped, self._failure_reported, self.fast = True, True, False
-        self.branched_from, self.branched_at_ns, self.rerun_until_ns = "", None, 0
-        self.travel.attach(lambda: stored.playback, has_present=False)
+        self._show(stored, Collectors(stored.scenario), stored.scenario_path, stored.seed)
         series = self.collectors.series
         series.read_from_file()
-        lesson = self.collectors.lesson
-        frames = stored.playback.moments(KEYFRAMES_MAX) if lesson.lesson is not None else iter(())
+        lesson, observed = self.collectors.lesson, stored.metadata.clock == OBSERVED
+        frames = stored.playback.moments(KEYFRAMES_MAX) if lesson.lesson is not None or observed else iter(())
+        taken = self.collectors.keyframe if observed else lesson.keyframe
         self._reading = Reading(
-            folder, self.collectors.gathering(), stored.event_count, series.read_whole, frames, lesson.keyframe
+            folder, self.collectors.gathering(), stored.event_count, series.read_whole, frames, taken
         )
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
@@ -143,7 +148,8 @@ class SessionController(ShownSession):
         """
         travel = self.travel
         by_event = travel.shown_event is not None or travel.snapshot is None
-        branch = branch_of(self._stored, self._live, self.snapshot, by_event=by_event)
+        assert self.source is not None
+        branch = branch_of(self.source, self.snapshot, by_event=by_event)
         assert self._path is not None
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
         self.branched_from, self.branched_at_ns = branch.origin, branch.moment.time_ns
@@ -154,13 +160,16 @@ class SessionController(ShownSession):
 
     def why_not_continued(self) -> str:
         """Why the session cannot go on where it has ended; "" where it can."""
-        if self._live is None:
+        source = self.source
+        if source is None or not source.has_present:
             return tr("A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.")
+        if why := source.why_not(Engine):
+            return why
         if not self.stopped:
             return tr("The session goes on past its end already.") if self.open_ended else ""
         if self._at_end is None or not self._at_end.events or self.status.error:
             return tr("There is nothing to go on from; start it again (Ctrl+R).")
-        return why_no_branch(None, self._live)
+        return source.why_no_branch()
 
     def go_on(self) -> None:
         """Go on where the session has ended, or past the end of its scenario without another end.
@@ -174,7 +183,8 @@ class SessionController(ShownSession):
             return
         end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end(self.end_ns)
         assert end is not None
-        branch = branch_of(None, self._live, end, by_event=not past_the_end)
+        assert self.source is not None
+        branch = branch_of(self.source, end, by_event=not past_the_end)
         assert self._path is not None
         branched = self.branched_from, self.branched_at_ns
         live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
@@ -208,7 +218,7 @@ class SessionController(ShownSession):
 
     def stop(self) -> None:
         """End the session and seal its recording."""
-        if self._live is None or self.stopped:
+        if self.source is None or self.stopped:
             return
         finished = self.status.mode is Mode.FINISHED
         self._end(finished=finished)
@@ -225,27 +235,24 @@ class SessionController(ShownSession):
         if self._reading is not None:
             self._reading.close()
             self._reading = None
-        self._stored = None
-        if self._live is not None and not self.stopped:
+        if self.source is not None and not self.stopped:
             self._end(finished=self.status.mode is Mode.FINISHED)
 
     def note_cost(self, figures: dict[str, float]) -> None:
         """Figures of what the session costs besides, for its recording; at the latest when `ending` comes."""
-        if self._live is not None:
-            self._live.cost.add(**figures)
+        if self.simulated is not None:
+            self.simulated.session.cost.add(**figures)
 
     def _end(self, *, finished: bool) -> None:
-        assert self._engine is not None
-        assert self._live is not None
+        assert self.source is not None
         self.ending.emit()
-        self._engine.pause()  # so that nothing happens after the snapshot
-        self._engine.refresh()
-        self._at_end = self._engine.latest
-        self._engine.close()
+        if (engine := self.source.engine) is not None:
+            engine.pause()  # so that nothing happens after the snapshot
+            engine.refresh()
+        self._at_end = self.source.latest
         self.stopped = True
-        self._live.cost.add(engine_s=self._engine.worked_s)
         try:
-            self._live.close(finished=finished)
+            self.source.close(finished=finished)
         except BrokerError as error:
             self.failed.emit(str(error))
 
@@ -277,6 +284,8 @@ class SessionController(ShownSession):
         """Stop time: of the past, where that is shown, else of the session."""
         if self.travel.looking_back:
             self.travel.pause()
+        elif self.source is not None and self.source.engine is None:
+            self.travel.stand_still()  # what is shown does not go on, the source does
         else:
             self._with_engine(lambda engine: engine.pause())
 
@@ -290,47 +299,45 @@ class SessionController(ShownSession):
     def run_background(self, task: BackgroundTask, then: Callable[[bool], str]) -> None:
         """Let `task` move the session; `reported` tells what `then(done)` makes of it."""
 
-        if self._engine is None or self.stopped:
+        if self.source is None or self.source.engine is None or self.stopped:
             return
 
         def tell(done: Future[bool]) -> None:
             self._background_ended.emit((done, then))
 
         self.background_tasks += 1
-        self._engine.run_background(task).add_done_callback(tell)
+        self.source.engine.run_background(task).add_done_callback(tell)
 
     def run_until(self, time_ns: int) -> None:
         """Run to `time_ns` at full speed and pause; for screenshots, as it blocks."""
-        assert self._engine is not None
-        assert self._live is not None
-        loop, look = self._live.simulation.loop, self._live.take_due_keyframe
+        assert self.simulated is not None
+        session, engine = self.simulated.session, self.simulated.engine
+        loop, look = session.simulation.loop, session.take_due_keyframe
 
         def run() -> None:
             while loop.run_next(time_ns):
                 look()
             loop.advance_to(time_ns)
 
-        self._engine.post(run).result()
-        self._engine.refresh()
+        engine.post(run).result()
+        engine.refresh()
 
     def _with_engine(self, call: Callable[[Engine], None]) -> None:
-        if self._engine is not None and not self.stopped:
-            call(self._engine)
+        if self.source is not None and self.source.engine is not None and not self.stopped:
+            call(self.source.engine)
 
     # -- how it goes
 
     def check(self) -> None:
         """Tell once that the engine has failed, or that the recording has stopped."""
-        if self._failure_reported or self._live is None or self.stopped:
+        if self._failure_reported or self.source is None or self.stopped:
             return
-        recorder = self._live.recorder
+        recorder = self.source.recorder
         error = self.status.error or (str(recorder.error) if recorder is not None and recorder.error else "")
         if error:
             self._failure_reported = True
             self.failed.emit(error)
-        elif (
-            self.open_ended and not self._overran and self._live.outside_clients and self._is_past_the_end(self.end_ns)
-        ):
+        elif self.open_ended and not self._overran and self.outside_clients and self._is_past_the_end(self.end_ns):
             self._overran = True
             self.overran.emit()
         elif self.status.mode is Mode.FINISHED:
@@ -348,36 +355,16 @@ class SessionController(ShownSession):
 
     def perform(self, action: UserAction, source: str = "") -> None:
         """Do `action` in the session. `acted` or `refused` come with `source` and the outcome; `reported` comes too."""
-        if self._engine is None or self._live is None or self.stopped:
+        if self.source is None or self.stopped:
             self.reported.emit(tr("The session has ended; start it again to change it."))
-            return
-        simulation = self._live.simulation
-        done = self._engine.post(lambda: simulation.perform(action))
-        done.add_done_callback(lambda future: self._acted.emit(future, source))
-
-    def ask(self, call: Callable[[Simulation], T]) -> Future[T]:
-        """What `call` finds in the session, looked up in the engine's thread between two steps: keep it below 2 ms.
-
-        The future gets a CLOSED error once the session has ended; its callbacks run in the engine's thread.
-        """
-        if self._engine is None or self._live is None:
-            closed: Future[T] = Future()
-            closed.set_exception(BrokerError(ErrorCode.CLOSED, "no session is open"))
-            return closed
-        simulation = self._live.simulation
-        return self._engine.post(lambda: call(simulation))
+        elif why := self.why_not(type(action)):
+            self.reported.emit(why)
+        else:
+            self.source.perform(action).add_done_callback(lambda future: self._acted.emit(future, source))
 
     def query(self, request: Request[T]) -> Future[T]:
         """The answer to a request that changes nothing; a session that has ended answers as it was at its end."""
-        if not self.stopped or self._live is None:
-            return self.ask(lambda simulation: simulation.ask(request))
-        # Its engine is gone: no other thread uses it.
-        answer: Future[T] = Future()
-        try:
-            answer.set_result(self._live.simulation.ask(request))
-        except Exception as error:
-            answer.set_exception(error)
-        return answer
+        return closed() if self.source is None else self.source.ask(request)
 
     def _report_background(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
         done, then = answer
@@ -392,25 +379,19 @@ class SessionController(ShownSession):
         else:
             raise error
 
-    @property
-    def outside_clients(self) -> bool:
-        """Whether other programs take part in the session, or took part in the one that is open."""
-        if self._stored is not None:
-            return had_outside_clients(self._stored.metadata)
-        return self._live is not None and self._live.outside_clients
-
     def host(self, new_topic_partitions: int) -> EngineHost | None:
         """The running session as a host for clients from outside; unknown topics get so many partitions.
 
         From here on the session can be replayed, but not branched, and it ends only when it is stopped. Close it when
         `ending` comes. None where none runs.
         """
-        if self._engine is None or self._live is None or self.stopped:
+        simulated = self.simulated
+        if simulated is None or self.stopped:
             return None
-        self._live.let_outside_clients_in()
+        simulated.session.let_outside_clients_in()
         # Others would be cut off in the middle of their work.
         self._go_past_the_end()
-        return EngineHost(self._engine, self._live.simulation, auto_create_partitions=new_topic_partitions)
+        return EngineHost(simulated.engine, simulated.session.simulation, auto_create_partitions=new_topic_partitions)
 
     def _report_step(self, done: Future[None]) -> None:
         error, event = done.exception(), self.collectors.events.newest

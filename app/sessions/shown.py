@@ -2,63 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject
 
-from app.sessions.collectors.alerts import AlertCollector
-from app.sessions.collectors.hues import HueCollector
-from app.sessions.collectors.latencies import LatencyCollector
-from app.sessions.collectors.lesson import LessonCollector
-from app.sessions.collectors.refusals import RefusalCollector
-from app.sessions.collectors.schemas import SchemaCollector
-from app.sessions.collectors.timeline import TimelineCollector
+from app.sessions.collectors.collectors import Collectors
 from app.sessions.history.ring import EventRing
-from app.sessions.history.series import SessionSeries
+from app.sessions.simulated import SimulatedSource
+from app.sessions.source import Source, Standing
 from app.sessions.stored import StoredSession
 from app.sessions.timeline_position import TimelinePosition
 from broker_core.clock import ns_from_s
-from broker_core.engine.runner import Engine, EngineStatus, Mode
-from broker_core.events import Sink
-from broker_core.recording.live_session import LiveSession
-from broker_core.recording.ownership import Ownership
+from broker_core.engine.runner import EngineStatus, Mode
+from broker_core.recording.recorder import Recorder
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
-
-
-class Collectors:
-    """What collects from every event of one session."""
-
-    def __init__(self, scenario: Scenario | None = None) -> None:
-        self.events = EventRing()
-        self.timeline = TimelineCollector()
-        self.ownership = Ownership()
-        self.hues = HueCollector()
-        self.latencies = LatencyCollector()
-        self.series = SessionSeries()
-        self.refusals = RefusalCollector()
-        self.schemas = SchemaCollector(scenario)
-        self.alerts = AlertCollector(scenario)
-        self.lesson = LessonCollector(None if scenario is None else scenario.lesson)
-
-    def all(self) -> tuple[Sink, ...]:
-        """For a session that begins."""
-        return (self.events, *self.gathering())
-
-    def gathering(self) -> tuple[Sink, ...]:
-        """For a session that is read: its single events stay in its folder."""
-        return (
-            self.timeline,
-            self.ownership,
-            self.hues,
-            self.latencies,
-            self.refusals,
-            self.schemas,
-            self.alerts,
-            self.lesson,
-            self.series,
-        )
+from widgets.i18n import tr
 
 
 class ShownSession(QObject):
@@ -66,12 +27,9 @@ class ShownSession(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._live: LiveSession | None = None
-        self._stored: StoredSession | None = None
-        self._engine: Engine | None = None
+        self.source: Source | None = None
         self._path: Path | None = None
         self._seed: int | None = None
-        self.scenario: Scenario | None = None
         self.collectors = Collectors()
         self.speed = 1.0
         self.fast = False
@@ -84,24 +42,33 @@ class ShownSession(QObject):
         self.travel = TimelinePosition(lambda: self.end_ns, self)
 
     @property
+    def scenario(self) -> Scenario | None:
+        """What the session was made from; None where no session is open."""
+        return None if self.source is None else self.source.scenario
+
+    @property
     def events(self) -> EventRing:
         """The last events, in memory."""
         return self.collectors.events
 
     @property
     def status(self) -> EngineStatus:
-        """How the engine is doing; of a session that is only looked at, that it is over."""
-        if self._engine is None:
-            return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, "")
-        return self._engine.status
+        """How the session is doing; of one that is only looked at, that it is over."""
+        if self.source is None:
+            return EngineStatus(Mode.FINISHED, 1.0, 0, 0.0, "")
+        return self.source.status
+
+    @property
+    def standing(self) -> Standing | None:
+        """What the source says of itself; None where the status says it all."""
+        return None if self.source is None else self.source.standing
 
     @property
     def present(self) -> Snapshot:
         """The latest state, whatever is shown."""
-        if self._engine is None:
+        if self.source is None or not self.source.has_present:
             return self.travel.snapshot or Snapshot(0, 0)
-        last = None if self._live is None else self._live.last
-        return last or self._engine.latest
+        return self.source.latest
 
     @property
     def snapshot(self) -> Snapshot:
@@ -111,24 +78,34 @@ class ShownSession(QObject):
     @property
     def end_ns(self) -> int:
         """How far the session has come."""
-        if self._stored is not None:
-            return self._stored.end_ns
-        return 0 if self._engine is None else self._engine.latest.time_ns
+        return 0 if self.source is None else self.source.end_ns
 
     @property
     def live(self) -> bool:
         """False while the window shows the past: nothing in the session can be changed there."""
-        return self._live is not None and not self.travel.looking_back
+        return self.source is not None and self.source.has_present and not self.travel.looking_back
 
     @property
     def stored(self) -> StoredSession | None:
         """The session that was recorded before and is only looked at."""
-        return self._stored
+        return self.source if isinstance(self.source, StoredSession) else None
 
     @property
-    def running(self) -> LiveSession | None:
-        """The session that goes on, or has just ended."""
-        return self._live
+    def simulated(self) -> SimulatedSource | None:
+        """The session that is simulated here, or has just ended."""
+        return self.source if isinstance(self.source, SimulatedSource) else None
+
+    def why_not(self, what: type[Any]) -> str:
+        """Why a kind of action, or `Engine`'s driving of time, is not possible in this session; "" where it is."""
+        return "" if self.source is None else self.source.why_not(what)
+
+    def knows(self, word: str) -> bool:
+        """Whether figures of this word of `observation.peer.KNOWABLE` are known; "beginning" is that of the broker."""
+        return self.source is None or self.source.knows(word)
+
+    def why_no_branch(self) -> str:
+        """Why the session cannot be run again; "" where it can."""
+        return tr("No session is open.") if self.source is None else self.source.why_no_branch()
 
     @property
     def rerunning(self) -> bool:
@@ -146,6 +123,8 @@ class ShownSession(QObject):
         """True while session time passes on the screen."""
         if self.travel.looking_back:
             return self.travel.playing
+        if self.standing is not None and self.standing.stale:
+            return False
         return not self.stopped and (self.background_tasks > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
 
     @property
@@ -154,29 +133,31 @@ class ShownSession(QObject):
         return self._path
 
     @property
-    def seed(self) -> int:
-        """The seed of this run."""
-        if self._stored is not None:
-            return self._stored.seed
-        assert self._live is not None
-        return self._live.simulation.seed
+    def seed(self) -> int | None:
+        """The seed of this run; None where it has none."""
+        return None if self.source is None else self.source.seed
 
     @property
     def started_at(self) -> datetime:
         """The wall time of session time 0."""
-        if self._stored is not None:
-            return self._stored.started_at
-        assert self._live is not None
-        return datetime.fromtimestamp(self._live.epoch_ms / 1000, UTC)
+        assert self.source is not None
+        return self.source.started_at
 
     @property
     def folder(self) -> Path | None:
         """Where this session is recorded."""
-        if self._stored is not None:
-            return self._stored.folder
-        return None if self._live is None else self._live.folder
+        return None if self.source is None else self.source.folder
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What records the session, while it goes on."""
+        return None if self.source is None or self.stopped else self.source.recorder
+
+    @property
+    def outside_clients(self) -> bool:
+        """Whether other programs take part in the session, or took part in the one that is open."""
+        return self.source is not None and self.source.outside_clients
 
     def recorded_bytes(self) -> int:
         """The size of the recording on disk."""
-        recorder = None if self._live is None else self._live.recorder
-        return 0 if recorder is None else recorder.recorded_bytes
+        return 0 if self.recorder is None else self.recorder.recorded_bytes

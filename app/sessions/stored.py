@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import datetime
+from concurrent.futures import Future
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from app.sessions.source import Inputs, closed
 from broker_core.clock import s_from_ns
+from broker_core.engine.runner import EngineStatus, Mode
 from broker_core.errors import BrokerError, ScenarioError
+from broker_core.operations.request import Request
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
-from broker_core.recording.playback import FolderPlayback
+from broker_core.recording.playback import FolderPlayback, Playback
 from broker_core.recording.reader import Session, open_session, seal
+from broker_core.simulation.actions import UserAction
 from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.handlers import Performed
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, parse_scenario
+from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
+
+T = TypeVar("T")
 
 SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
 BRANCHED_FROM = "branched_from"
@@ -50,6 +60,43 @@ class StoredSession:
         if not self.end_ns:
             self.end_ns = self.playback.end().time_ns
 
+    has_present = False
+    engine = None
+    recorder = None
+    standing = None
+    latest = Snapshot(0, 0)
+
+    @property
+    def status(self) -> EngineStatus:
+        return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, "")
+
+    @property
+    def outside_clients(self) -> bool:
+        return self.metadata.clock != "virtual" or bool(self.metadata.extra.get("outside_clients"))
+
+    def open_playback(self) -> Playback:
+        return self.playback
+
+    def ask(self, _request: Request[T]) -> Future[T]:
+        return closed()
+
+    def perform(self, _action: UserAction) -> Future[Performed]:
+        return closed()
+
+    def why_not(self, _what: type[object]) -> str:
+        return ""
+
+    def inputs(self) -> Inputs:
+        """Raises msgspec.ValidationError for an action that this version does not know."""
+        session_id, name = self.metadata.session_id, self.folder.name
+        return Inputs(self.scenario, self.text, self.seed, tuple(self.actions()), session_id, name)
+
+    def knows(self, word: str) -> bool:
+        return meta.knows(self.metadata, word)
+
+    def close(self, *, finished: bool = False) -> None:
+        """Nothing goes on."""
+
     @property
     def started_at(self) -> datetime.datetime:
         """The wall time of session time 0."""
@@ -73,9 +120,24 @@ class StoredSession:
         """The user's actions. Raises msgspec.ValidationError for one that this version does not know."""
         return [recorded_action(time_ns, plain) for time_ns, plain in self._plain_actions]
 
-    def why_no_rerun(self) -> str:
+    def why_no_branch(self) -> str:
         """Why this session cannot be run again, and so not branched; "" where it can."""
-        return why_no_rerun(self.metadata, self._scenario_problem, self.scenario, self.scenario_path, self.actions)
+        if self.outside_clients:
+            return tr("Clients from outside took part in this session: it can be replayed, not run again.")
+        if self._scenario_problem:
+            return tr("Its scenario cannot be run again: {problem}", problem=self._scenario_problem)
+        find = DataFiles(self.scenario_path)
+        try:
+            for producer in self.scenario.producers:
+                name = getattr(producer.arrivals, "file", None)
+                if isinstance(name, str):
+                    find(name)
+            self.actions()
+        except ScenarioError as error:
+            return str(error)
+        except (msgspec.ValidationError, msgspec.MsgspecError) as error:
+            return tr("Something was done in it that this version does not know: {error}", error=error)
+        return ""
 
     def summary(self) -> str:
         """The state of the recording, with its errors, in a sentence or two."""
@@ -85,38 +147,6 @@ class StoredSession:
             seconds=s_from_ns(self.end_ns),
         )
         return " ".join([what, *self.problems])
-
-
-def had_outside_clients(metadata: meta.Metadata) -> bool:
-    """Whether other programs took part in the session."""
-    return metadata.clock != "virtual" or bool(metadata.extra.get("outside_clients"))
-
-
-def why_no_rerun(
-    metadata: meta.Metadata,
-    scenario_problem: str,
-    scenario: Scenario,
-    scenario_path: Path,
-    actions: object,
-) -> str:
-    """Why a session's inputs cannot be had again; "" where they can."""
-    if had_outside_clients(metadata):
-        return tr("Clients from outside took part in this session: it can be replayed, not run again.")
-    if scenario_problem:
-        return tr("Its scenario cannot be run again: {problem}", problem=scenario_problem)
-    find = DataFiles(scenario_path)
-    try:
-        for producer in scenario.producers:
-            name = getattr(producer.arrivals, "file", None)
-            if isinstance(name, str):
-                find(name)
-        if callable(actions):
-            actions()
-    except ScenarioError as error:
-        return str(error)
-    except (msgspec.ValidationError, msgspec.MsgspecError) as error:
-        return tr("Something was done in it that this version does not know: {error}", error=error)
-    return ""
 
 
 def _sealed(folder: Path, session: Session) -> Session:

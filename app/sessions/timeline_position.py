@@ -139,6 +139,11 @@ class TimelinePosition(QObject):
         if self._position is not None:
             self._position.play(speed, self._end_ns)
 
+    def stand_still(self) -> None:
+        """Show the present as it is now, while it goes on."""
+        if (position := self._there()) is not None:
+            position.seek(self._end_ns())
+
     def pause(self) -> None:
         """Stand still in the past."""
         if self._position is not None:

@@ -12,7 +12,7 @@ from widgets.i18n import tr
 
 
 class Badge(NamedTuple):
-    """`look` is live, replay, branch, warning or failure; `tip` says what the word means and what leads on."""
+    """`look` is live, attached, replay, branch, warning or failure; `tip` says what it means and what leads on."""
 
     look: str
     word: str
@@ -23,6 +23,8 @@ def shown_badge(controller: SessionController) -> Badge:
     """The past with its time, a branch, what is run again, or how the session is doing."""
     if not controller.live:
         return _of_the_past(controller)
+    if (standing := controller.standing) is not None:
+        return Badge(standing.look, standing.word, standing.tip)
     now = badge(controller.status, stopped=controller.stopped)
     if not controller.branched_from or now.look == "failure":
         if controller.rerunning:

@@ -38,6 +38,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Session": (
         ("run", "fast", "express", "step", "run_until", "pause"),
         ("stop", "continue", "restart", "restart_new_seed"),
+        ("attach",),
         ("set_alert", "remove_alert"),
         ("record",),
         ("compare_last", "compare", "audit"),

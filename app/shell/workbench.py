@@ -13,6 +13,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QT
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
+from app.commands.doings import DOES, TIME
 from app.commands.families import COMMANDS, FAMILIES
 from app.commands.jobs import Job, Jobs
 from app.commands.recordings import RecordingHandlers
@@ -25,6 +26,7 @@ from app.environment.settings import Settings
 from app.presenters.appearance import SYSTEM, Appearance, apply_first_theme
 from app.presenters.views import Views
 from app.sessions.history.history import History
+from app.sessions.observed import ObservedSource
 from app.sessions.session_controller import SessionController
 from app.shell.badge import shown_badge
 from app.shell.frames import Frames
@@ -93,6 +95,7 @@ class Workbench(QObject):
             self.appearance,
             self.history,
         )
+        self.registry.why_never = self._why_never
         self._families: dict[type, QObject] = {family: family(self.context) for family in FAMILIES}
         for command, path in scenarios.values():
             self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
@@ -121,6 +124,12 @@ class Workbench(QObject):
         assert isinstance(found, kind)
         return found
 
+    def _why_never(self, command: str) -> str:
+        kind = DOES.get(command)
+        if kind is None or (command in TIME and self.controller.travel.looking_back):
+            return ""
+        return self.controller.why_not(kind)
+
     # -- one session after another
 
     def _opened(self) -> None:
@@ -131,7 +140,6 @@ class Workbench(QObject):
         self.views.times.wall_start = self.controller.started_at
         self.views.select("")
         self.canvas.setFocus()
-        self.views.status.seed = self.controller.seed
         self.window.toolbar.set_scenario(scenario.title)
         self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
         self.window.status.show_message(tr("Opened {title}.", title=scenario.title))
@@ -175,9 +183,19 @@ class Workbench(QObject):
         toolbar.set_recording(controller.folder is not None and not controller.stopped)
         badge = shown_badge(controller)
         toolbar.set_badge(badge.look, badge.word, badge.tip)
-        tint = badge.look if badge.look in {"replay", "branch"} else "live"
+        standing = controller.standing
+        self.views.status.origin = (
+            standing.brief
+            if standing is not None
+            else ""
+            if controller.seed is None
+            else tr("Seed {seed}", seed=controller.seed)
+        )
+        if past:
+            standing = None
+        tint = badge.look if badge.look in {"replay", "branch"} else "live" if standing is None else "attached"
         toolbar.set_tint(tint)
-        self.window.tint.set_mode(tint)
+        self.window.tint.set_mode(tint, stale=standing is not None and standing.stale)
         self.window.tab(DeadLettersPanel).forbid_redrive(self.context.why_ended())
 
     def _measure_recording(self) -> None:
@@ -233,12 +251,13 @@ def open_window(
     theme: str = "system",
     session: Path | None = None,
     at_s: float = 0.0,
+    attach: Callable[[], ObservedSource] | None = None,
     shown: Callable[[], object] = lambda: None,
 ) -> int:
     """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError, BrokerError.
 
-    With `session`, on that recorded session at `at_s` seconds, standing still; `path` is not used then. `shown()` is
-    called once the window is painted.
+    With `session`, on that recorded session at `at_s` seconds, standing still; with `attach`, on the broker elsewhere
+    that it gives. `path` is not used then. `shown()` is called once the window is painted.
     """
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
@@ -249,7 +268,9 @@ def open_window(
     install_language(app, Settings(settings).language)
     workbench = Workbench(app, theme=theme, settings=settings)
     call_on_end_signals(workbench.quit)
-    if session is None:
+    if attach is not None:
+        workbench.controller.observe(attach())
+    elif session is None:
         workbench.controller.open(path, seed)
     else:
         # Errors of the folder itself are raised before any window opens.
@@ -262,7 +283,7 @@ def open_window(
     paint_first(workbench.window)
     shown()
     workbench.frames.start()
-    if session is None:
+    if session is None and attach is None:
         workbench.controller.run()
     workbench.family(RecordingHandlers).offer_left_open()
     code = app.exec()

@@ -9807,5 +9807,97 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <source>… {count} more steps …</source>
    <translation>… {count} weitere Schritte …</translation>
   </message>
- </context>
+   <message>
+   <source>A broker that runs elsewhere, as it is seen from here.</source>
+   <translation>Ein Broker, der anderswo läuft, wie er von hier aus zu sehen ist.</translation>
+  </message>
+  <message>
+   <source>ATTACHED {where}</source>
+   <translation>VERBUNDEN MIT {where}</translation>
+  </message>
+  <message>
+   <source>ATTACHED, not seen for {time}</source>
+   <translation>VERBUNDEN, seit {time} nicht gesehen</translation>
+  </message>
+  <message>
+   <source>Address</source>
+   <translation>Adresse</translation>
+  </message>
+  <message>
+   <source>All of them by name.</source>
+   <translation>Alle, nach Namen.</translation>
+  </message>
+  <message>
+   <source>Attach</source>
+   <translation>Verbinden</translation>
+  </message>
+  <message>
+   <source>Attach...</source>
+   <translation>Verbinden...</translation>
+  </message>
+  <message>
+   <source>Attached to {where}.</source>
+   <translation>Verbunden mit {where}.</translation>
+  </message>
+  <message>
+   <source>Certificates to trust</source>
+   <translation>Vertraute Zertifikate</translation>
+  </message>
+  <message>
+   <source>Connecting...</source>
+   <translation>Verbindung wird hergestellt...</translation>
+  </message>
+  <message>
+   <source>It is observed no more. The broker itself goes on.</source>
+   <translation>Er wird nicht mehr beobachtet. Der Broker selbst läuft weiter.</translation>
+  </message>
+  <message>
+   <source>Only a session that runs in this window can do that; this one observes a broker elsewhere.</source>
+   <translation>Das kann nur eine Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
+  </message>
+  <message>
+   <source>PEM file, for https; the system's if empty</source>
+   <translation>PEM-Datei, für https; leer die des Systems</translation>
+  </message>
+  <message>
+   <source>Shows a broker that runs elsewhere, as brokerscope serve opens it: live, recorded, and acted on. It goes on when the window is closed.</source>
+   <translation>Zeigt einen Broker, der anderswo läuft, wie ihn brokerscope serve öffnet: live, aufgezeichnet und bedienbar. Er läuft weiter, wenn das Fenster geschlossen wird.</translation>
+  </message>
+  <message>
+   <source>Shows a broker that runs elsewhere.</source>
+   <translation>Zeigt einen Broker, der anderswo läuft.</translation>
+  </message>
+  <message>
+   <source>The broker runs elsewhere, and has no operation that takes it back.</source>
+   <translation>Der Broker läuft anderswo und hat keine Operation, die das zurücknimmt.</translation>
+  </message>
+  <message>
+   <source>The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).</source>
+   <translation>Ein Broker anderswo hat seine eigene Zeit: Gehen Sie auf der Zeitleiste zurück, oder halten Sie die Anzeige an (Leertaste).</translation>
+  </message>
+  <message>
+   <source>This session began in the middle: what was published before it is not known.</source>
+   <translation>Diese Sitzung hat mittendrin begonnen: Was vorher veröffentlicht wurde, ist nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>This session observes a broker elsewhere: it can be replayed, not run again.</source>
+   <translation>Diese Sitzung beobachtet einen Broker anderswo: Sie lässt sich wiedergeben, aber nicht noch einmal ausführen.</translation>
+  </message>
+  <message>
+   <source>Token</source>
+   <translation>Token</translation>
+  </message>
+  <message>
+   <source>if it wants one; it is not kept</source>
+   <translation>falls er eines verlangt; es wird nicht gespeichert</translation>
+  </message>
+  <message>
+   <source>{name} at {where}, looked at every {period}; a look takes {time}.</source>
+   <translation>{name} auf {where}, alle {period} abgefragt; eine Abfrage dauert {time}.</translation>
+  </message>
+  <message>
+   <source>{where} every {period}</source>
+   <translation>{where} alle {period}</translation>
+  </message>
+</context>
 </TS>

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.environment.paths import find_scenario
+from app.sessions.simulated import SimulatedSource
 from app.shell.workbench import EXPRESS_EVERY_FRAMES, PANELS_EVERY_FRAMES, Workbench
 from broker_core.clock import NS_PER_S
 from tests.app.one_window import SIZE, OneWindow, end
@@ -23,6 +24,13 @@ class Hand:
         self.workbench = workbench
         self.canvas = workbench.canvas
         self.qtbot = qtbot
+
+    @property
+    def simulated(self) -> SimulatedSource:
+        """What the window shows, where that is simulated."""
+        found = self.workbench.controller.simulated
+        assert found is not None
+        return found
 
     def pass_time(self, seconds: float) -> None:
         """Session time goes on by `seconds`, as fast as it goes."""

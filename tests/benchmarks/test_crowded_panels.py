@@ -90,7 +90,7 @@ def bury(simulation: Simulation, count: int) -> None:
 
 def test_a_hundred_thousand_dead_letters(bench) -> None:
     workbench, watch = bench
-    workbench.controller.ask(lambda simulation: bury(simulation, LETTERS)).result()
+    workbench.controller.simulated.look(lambda simulation: bury(simulation, LETTERS)).result()
     panel = workbench.window.tab(DeadLettersPanel)
     watch.until(
         "open, first rows", lambda: workbench.window.show_tab("dead_letters"), lambda: panel.model.rowCount() > 0
@@ -114,7 +114,7 @@ def test_a_hundred_thousand_leases(bench) -> None:
             )
         broker.queues.queue("builds").take(now_ns, "greedy", max_messages=LEASES)
 
-    workbench.controller.ask(take).result()
+    workbench.controller.simulated.look(take).result()
     panel = workbench.window.tab(InFlightPanel)
     watch.until("open, first rows", lambda: workbench.window.show_tab("in_flight"), lambda: panel.model.rowCount() > 0)
     watch.until("all 100,000 listed", lambda: None, lambda: panel.model.rowCount() >= LEASES)
@@ -131,7 +131,7 @@ def test_a_million_messages(bench) -> None:
             batch = [Message(b'{"number": %d}' % (first + n), b"key-%d" % (n % 97)) for n in range(1_000)]
             simulation.broker.publishing.publish_batch(first, "commits", (first // 1_000) % 6, batch, client="test")
 
-    workbench.controller.ask(publish).result()
+    workbench.controller.simulated.look(publish).result()
     panel = workbench.window.tab(MessagesPanel)
     workbench.window.show_tab("messages")
     watch.until("open, all partitions, the newest", lambda: None, lambda: panel.model.rowCount() > 100)

@@ -119,7 +119,8 @@ class Visit:
             return not controller.moving
 
         self._wait(there)
-        controller.ask(lambda simulation: simulation.loop.now_ns).result(10)
+        assert controller.simulated is not None
+        controller.simulated.look(lambda simulation: simulation.loop.now_ns).result(10)
         self._look("branch")
         controller.run_until(controller.end_ns + 2 * NS_PER_S)
         self._look("branch, gone on")

@@ -156,6 +156,12 @@ class SessionSeries:
             # A session that goes on after its end has none yet.
             self._ended_ns = event.time_ns if event.kind is EventKind.SESSION_ENDED else None
 
+    def keyframe(self, snapshot: Snapshot) -> None:
+        """Go on from the state at a moment, of which no events tell."""
+        with self._lock:
+            self._settle(snapshot.time_ns // self.grid_ns)
+            self._broker, self._changed = FoldedBroker(snapshot), True
+
     def read_from_file(self) -> None:
         """The session is read beside the window: what has not been read yet is not known. `read_whole` ends this."""
         self._is_read = True

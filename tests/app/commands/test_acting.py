@@ -113,8 +113,7 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
 
 def test_whose_time_messages_have_is_chosen_in_the_forms_of_a_topic(hand: Hand) -> None:
     """`message.timestamp.type`: what is chosen holds, and the form of a topic begins with what holds."""
-    live = hand.workbench.controller.running
-    assert live is not None
+    live = hand.simulated.session
     topics = live.simulation.broker.topics
     dialog = run(hand, "create_topic")
     assert dialog.values()["timestamp_type"] == "CreateTime"
@@ -142,8 +141,7 @@ def test_a_topic_is_created_with_its_log_and_schema_in_one_step(open_workbench: 
     dialog = run(hand, "create_topic")
     fill(hand, dialog, topic="payments", cleanup="compact", segment_kib=1, subject="order", mode="dead_letter")
     accept(hand, dialog)
-    live = hand.workbench.controller.running
-    assert live is not None
+    live = hand.simulated.session
     broker = live.simulation.broker
     assert broker.topics.config("payments").cleanup == "compact"
     assert broker.topics.config("payments").segment_bytes == 1_024

@@ -111,7 +111,7 @@ def test_what_is_corrupt_on_disk_is_told_in_one_notice_that_leads_to_its_events(
     window, corrupt = hand.workbench.window, "offsets 3 to 5 are lost: commits-0/00000000000000000000.log is damaged"
     causes = ("catalog.json is missing: its copy is used", corrupt)
     for cause in causes:
-        hand.workbench.controller.ask(partial(found_corrupt, cause=cause))
+        hand.simulated.look(partial(found_corrupt, cause=cause))
     hand.show()
     hint = window.hint
     assert (hint.isVisible(), hint.heading.text(), hint.property("look")) == (True, "Found corrupt on disk", "problem")

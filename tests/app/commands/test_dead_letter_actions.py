@@ -90,7 +90,7 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     shown.redrive.click()
     hand.show()
     assert key not in panel.shown_keys()
-    found = hand.workbench.controller.ask(
+    found = hand.simulated.look(
         lambda simulation: [
             message
             for partition in range(simulation.broker.logs.partition_count("builds"))

@@ -18,7 +18,6 @@ from app.commands.consumers import move_choices
 from app.commands.listeners import ListenerHandlers
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter, by_api
-from app.sessions.branching import why_no_branch
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.simulation import Simulation
@@ -244,7 +243,7 @@ def test_a_consumer_of_another_program_is_promised_no_group_but_its_own(hand: Ha
             protocols=[("range", encode_subscription(MemberSubscription(("commits",))))],
         )
 
-    workbench.controller.ask(join)
+    hand.simulated.look(join)
     hand.pass_time(5)
     canvas.fit()
     choices = move_choices(workbench.controller.snapshot, "reader")
@@ -337,9 +336,7 @@ def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
     hand: Hand, listeners: ListenerHandlers
 ) -> None:
     opened(hand, "kafka")
-    live = hand.workbench.controller._live
-    assert live is not None
-    assert "outside" in why_no_branch(None, live)
+    assert "outside" in hand.simulated.why_no_branch()
 
 
 def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -> None:

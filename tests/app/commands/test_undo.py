@@ -69,7 +69,7 @@ def test_after_the_end_the_button_says_why_nothing_is_undone(hand: Hand) -> None
 
 def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
     recorded: list[str] = []
-    simulation = hand.workbench.controller._live.simulation  # type: ignore[union-attr]
+    simulation = hand.simulated.session.simulation
     simulation.on_action(lambda _time_ns, plain: recorded.append(str(plain["action"])))
     hand.pass_time(50)
     letters = hand.workbench.controller.snapshot.queues[0].dead_letters

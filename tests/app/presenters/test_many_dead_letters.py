@@ -26,7 +26,7 @@ def bury(simulation, count=MANY, size=20):
 
 @pytest.fixture
 def panel(hand):
-    hand.workbench.controller.ask(bury).result()
+    hand.simulated.look(bury).result()
     hand.workbench.window.show_tab("dead_letters")
     made = hand.workbench.window.tab(DeadLettersPanel)
     hand.wait_until(lambda: made.model.rowCount() >= MANY)
@@ -64,8 +64,8 @@ def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
 
 
 def test_a_large_letter_of_a_full_bin_is_read_whole_and_has_its_true_size(panel, hand):
-    hand.workbench.controller.ask(lambda simulation: bury(simulation, 1, 5_000)).result()
-    hand.workbench.controller.ask(lambda simulation: bury(simulation, 1_200)).result()
+    hand.simulated.look(lambda simulation: bury(simulation, 1, 5_000)).result()
+    hand.simulated.look(lambda simulation: bury(simulation, 1_200)).result()
     hand.wait_until(lambda: panel.model.rowCount() >= MANY + 1_201)
     panel.set_filter_text("size = 5000")
     assert panel.model.rowCount() == 1
@@ -81,7 +81,7 @@ def test_a_busy_queue_lists_every_lease(hand):
             broker.publishing.publish(now_ns, "builds", Message(b"x", f"key-{number}".encode()), client="test")
         broker.queues.queue("builds").take(now_ns, "greedy", max_messages=MANY)
 
-    hand.workbench.controller.ask(take).result()
+    hand.simulated.look(take).result()
     hand.workbench.window.show_tab("in_flight")
     panel = hand.workbench.window.tab(InFlightPanel)
     hand.wait_until(lambda: panel.model.rowCount() >= MANY)

@@ -177,7 +177,7 @@ def test_the_status_bar_says_units():
     rates = Rates()
     rates.series(Event(0, 12 * S, EventKind.PUBLISHED, topic="a", count=344))
     model = StatusModel(rates)
-    model.seed, model.recording_bytes = 7, 3_456_789
+    model.origin, model.recording_bytes = "Seed 7", 3_456_789
     model.frames = FrameFigures(6.4, 11.2, 1.6, 8.0, 40.0, 1_203)
     facts = model.update(made_up.living(13 * S))
     assert (facts.seed, facts.in_flight, facts.recording, facts.frame) == (

@@ -22,7 +22,7 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
             for segment in broker.logs.partition(name, number).segments()
         ]
 
-    asked = hand.workbench.controller.ask(truth)
+    asked = hand.simulated.look(truth)
 
     def told():
         hand.show()

@@ -14,13 +14,13 @@ from tests.app.conftest import Hand
 
 
 def test_a_question_is_answered_in_the_engines_thread(hand: Hand) -> None:
-    answer = hand.workbench.controller.ask(lambda simulation: (simulation.loop.now_ns, threading.current_thread().name))
+    answer = hand.simulated.look(lambda simulation: (simulation.loop.now_ns, threading.current_thread().name))
     assert answer.result(10) == (10_000_000_000, "engine")
 
 
 def test_what_a_question_raises_comes_with_the_answer(hand: Hand) -> None:
     with pytest.raises(KeyError):
-        hand.workbench.controller.ask(lambda simulation: simulation.actors["nobody"]).result(10)
+        hand.simulated.look(lambda simulation: simulation.actors["nobody"]).result(10)
 
 
 def test_a_request_of_the_catalogue_is_answered_live_and_after_the_end(open_workbench: Callable[..., Hand]) -> None:
@@ -53,11 +53,11 @@ def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbe
     hand = open_workbench()
     hand.workbench.controller.stop()
     with pytest.raises(BrokerError) as told:
-        hand.workbench.controller.ask(lambda simulation: simulation.loop.now_ns).result(10)
+        hand.simulated.look(lambda simulation: simulation.loop.now_ns).result(10)
     assert told.value.code is ErrorCode.CLOSED
 
 
 def test_without_a_session_a_question_is_answered_that_none_is_open() -> None:
     controller = SessionController(record=False)
-    assert isinstance(controller.ask(lambda simulation: simulation.seed).exception(0), BrokerError)
+    assert isinstance(controller.query(ListTopics()).exception(0), BrokerError)
     assert not controller.live

@@ -30,8 +30,8 @@ def controller(qtbot: QtBot, tmp_path: Path) -> Iterator[SessionController]:
     for tenth in range(1, 201):
         # In small steps, as between frames, so that keyframes are taken.
         controller.run_until(tenth * NS_PER_S // 10)
-        assert controller.running is not None
-        controller.running.take_due_keyframe()
+        assert controller.simulated is not None
+        controller.simulated.session.take_due_keyframe()
         if tenth == 120:
             controller.perform(MoveConsumer("indexer-4", "indexers"))
     yield controller
@@ -51,8 +51,8 @@ def catch_up(controller: SessionController, qtbot: QtBot) -> None:
         return not controller.moving
 
     qtbot.waitUntil(there, timeout=20_000)
-    assert controller.running is not None
-    controller.ask(lambda simulation: simulation.loop.now_ns).result(10)
+    assert controller.simulated is not None
+    controller.simulated.look(lambda simulation: simulation.loop.now_ns).result(10)
 
 
 def test_a_moment_of_the_past_is_shown_and_the_present_comes_back(controller: SessionController, qtbot: QtBot) -> None:
@@ -168,8 +168,8 @@ def test_an_unrecorded_session_branches_too(qtbot: QtBot) -> None:
 
 
 def test_a_session_with_outside_clients_is_replayed_not_branched(controller: SessionController, qtbot: QtBot) -> None:
-    assert controller.running is not None
-    controller.running.let_outside_clients_in()
+    assert controller.simulated is not None
+    controller.simulated.session.let_outside_clients_in()
     with pytest.raises(BrokerError, match="not branched"):
         controller.branch()
     folder = controller.folder
@@ -186,7 +186,7 @@ def test_a_sample_and_one_that_is_damaged_open_as_far_as_they_go(
     stored = controller.open_session(SAMPLES / "version-2", 3 * NS_PER_S)
     arrive(controller, qtbot)
     assert controller.snapshot.totals.published and not stored.problems
-    assert "scenario cannot be run again" in stored.why_no_rerun()
+    assert "scenario cannot be run again" in stored.why_no_branch()
     shutil.copytree(SAMPLES / "version-2", tmp_path / "damaged")
     part = tmp_path / "damaged" / "messages" / "part-00000.parquet"
     part.write_bytes(part.read_bytes()[:-100])

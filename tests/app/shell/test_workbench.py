@@ -34,7 +34,7 @@ from widgets.theme import current_theme
 def events(hand: Hand) -> list[Event]:
     """Everything that happens from now on."""
     seen: list[Event] = []
-    simulation = hand.workbench.controller._live.simulation  # type: ignore[union-attr]
+    simulation = hand.simulated.session.simulation
     simulation.events.attach(seen.append)
     return seen
 

@@ -1,0 +1,83 @@
+"""Attaching to a broker that runs elsewhere."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+
+from PySide6.QtCore import Signal
+
+from app.commands.context import CommandContext, Handlers
+from app.commands.registry import Command
+from app.sessions.observed import ObservedSource, attached, why_no_address
+from broker_core.errors import BrokerError
+from widgets.dialogs.attach import AttachDialog
+from widgets.i18n import tr
+
+MOST_RECENT = 10
+
+
+class AttachHandlers(Handlers):
+    COMMANDS = (
+        Command("attach", "Attach...", "Session", "Ctrl+Shift+A", "running", "Shows a broker that runs elsewhere."),
+    )
+
+    _came = Signal(object, object)
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context)
+        self._asked = 0
+        context.registry.bind("attach", self.ask)
+        context.controller.opened.connect(self._remember)
+        self._came.connect(self._show)
+
+    def ask(self) -> None:
+        recent = self._context.settings.recent_addresses
+        dialog = AttachDialog(recent, why_no_address, parent=self._context.window)
+        dialog.chosen.connect(partial(self._attach, dialog))
+        dialog.open()
+
+    def _attach(self, dialog: AttachDialog, address: str, token: str, ca_file: str) -> None:
+        """In a thread of its own: it may take ten seconds until nobody answers."""
+        controller = self._controller
+        self._asked += 1
+        asked = self._asked
+        dialog.rejected.connect(self._forget)
+        worker = ThreadPoolExecutor(1, thread_name_prefix="attach")
+        sessions = controller.sessions
+        done = worker.submit(
+            attached, address, token=token, ca_file=ca_file, record=controller.record, sessions=sessions
+        )
+
+        def tell(done: Future[ObservedSource]) -> None:
+            with suppress(RuntimeError):  # the window is gone
+                self._came.emit((asked, dialog), done)
+
+        done.add_done_callback(tell)
+        worker.shutdown(wait=False)
+
+    def _forget(self) -> None:
+        self._asked += 1
+
+    def _show(self, asked: tuple[int, AttachDialog], done: Future[ObservedSource]) -> None:
+        number, dialog = asked
+        error = done.exception()
+        if number != self._asked:
+            if error is None:
+                done.result().close()
+        elif error is None:
+            dialog.accept()
+            self._controller.observe(done.result())
+        elif isinstance(error, BrokerError):
+            dialog.fail(str(error))
+        else:
+            raise error
+
+    def _remember(self) -> None:
+        """The address, and never a token."""
+        if isinstance(source := self._controller.source, ObservedSource):
+            address, settings = source.session.peer.address, self._context.settings
+            others = [each for each in settings.recent_addresses if each != address]
+            settings.recent_addresses = (address, *others)[:MOST_RECENT]
+            self._context.show_message(tr("Attached to {where}.", where=address))

@@ -1,0 +1,56 @@
+"""What is gathered from every event of one session."""
+
+from __future__ import annotations
+
+from app.sessions.collectors.alerts import AlertCollector
+from app.sessions.collectors.hues import HueCollector
+from app.sessions.collectors.latencies import LatencyCollector
+from app.sessions.collectors.lesson import LessonCollector
+from app.sessions.collectors.refusals import RefusalCollector
+from app.sessions.collectors.schemas import SchemaCollector
+from app.sessions.collectors.timeline import TimelineCollector
+from app.sessions.history.ring import EventRing
+from app.sessions.history.series import SessionSeries
+from broker_core.events import Sink
+from broker_core.recording.ownership import Ownership
+from broker_core.simulation.scenario import Scenario
+from broker_core.snapshots import Snapshot
+
+
+class Collectors:
+    """What collects from every event of one session."""
+
+    def __init__(self, scenario: Scenario | None = None) -> None:
+        self.events = EventRing()
+        self.timeline = TimelineCollector()
+        self.ownership = Ownership()
+        self.hues = HueCollector()
+        self.latencies = LatencyCollector()
+        self.series = SessionSeries()
+        self.refusals = RefusalCollector()
+        self.schemas = SchemaCollector(scenario)
+        self.alerts = AlertCollector(scenario)
+        self.lesson = LessonCollector(None if scenario is None else scenario.lesson)
+
+    def all(self) -> tuple[Sink, ...]:
+        """For a session that begins."""
+        return (self.events, *self.gathering())
+
+    def keyframe(self, snapshot: Snapshot) -> None:
+        """Take the state at a moment, after the events before it, of a session that began in the middle."""
+        self.series.keyframe(snapshot)
+        self.lesson.keyframe(snapshot)
+
+    def gathering(self) -> tuple[Sink, ...]:
+        """For a session that is read: its single events stay in its folder."""
+        return (
+            self.timeline,
+            self.ownership,
+            self.hues,
+            self.latencies,
+            self.refusals,
+            self.schemas,
+            self.alerts,
+            self.lesson,
+            self.series,
+        )

@@ -1,0 +1,169 @@
+"""A session over a broker that runs elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from app.environment.paths import new_session_folder
+from app.sessions.collectors.collectors import Collectors
+from app.sessions.source import Inputs, Standing, closed
+from broker_core.clients.http_broker import checked_url
+from broker_core.clock import ns_from_s
+from broker_core.engine.runner import Engine, EngineStatus, Mode
+from broker_core.errors import ConfigError
+from broker_core.observation.observed_session import ObservedSession
+from broker_core.observation.peer import KNOWABLE, Peer
+from broker_core.observation.serve_peer import ServePeer
+from broker_core.operations.request import Request
+from broker_core.recording.playback import Playback
+from broker_core.recording.recorder import Recorder
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.handlers import Performed
+from broker_core.simulation.scenario import Scenario
+from broker_core.snapshots import Snapshot
+from widgets.formats import duration
+from widgets.i18n import mark, tr
+
+T = TypeVar("T")
+
+_AWAY_S = 3.0  # after which what is shown counts as old, at least
+_LOOKS_MISSED = 3
+# What the core says.
+_SAID = (
+    mark("Only a session that runs in this window can do that; this one observes a broker elsewhere."),
+    mark("The broker runs elsewhere, and has no operation that takes it back."),
+)
+OWN_TIME = mark("The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).")
+
+
+def peer_at(address: str, token: str | None, ca_file: Path | str | None) -> Peer:
+    """The broker at `address`, not connected yet. Raises INVALID_CONFIG."""
+    return ServePeer(address, token=token or None, ca_file=ca_file or None)
+
+
+def why_no_address(address: str) -> str:
+    """What is wrong with an address, in a sentence; "" where nothing is."""
+    try:
+        checked_url(address)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def attached(
+    address: str,
+    *,
+    token: str | None = None,
+    ca_file: Path | str | None = None,
+    record: bool = True,
+    folder: Path | None = None,
+    sessions: Path | None = None,
+) -> ObservedSource:
+    """The broker at `address`, observed, and recorded in `folder`, else in a new one below `sessions`.
+
+    Raises `BrokerError`.
+    """
+    peer = peer_at(address, token, ca_file)
+    if folder is None and record:
+        folder = new_session_folder(Path("attached-" + peer.address.rpartition("/")[2]), sessions)
+    return ObservedSource(peer, folder)
+
+
+class ObservedSource:
+    """Observes `peer`, from now on. Requests wait for their answers in a thread of their own."""
+
+    has_present = True
+    engine = None
+    seed = None
+    outside_clients = True
+
+    def __init__(self, peer: Peer, folder: Path | None) -> None:
+        """Raises `BrokerError` where the peer cannot be reached, or `folder` cannot be used."""
+        self.folder = folder
+        self.collectors = Collectors()
+        self.session = ObservedSession(
+            peer, folder=folder, sinks=self.collectors.all(), on_keyframe=self.collectors.keyframe
+        )
+        about = tr("A broker that runs elsewhere, as it is seen from here.")
+        self.scenario = Scenario(title=peer.address, about=about, until_s=float(1 << 32))
+        self._worker = ThreadPoolExecutor(2, thread_name_prefix="attached")
+        self._ended = False
+
+    @property
+    def recorder(self) -> Recorder | None:
+        return self.session.recorder
+
+    @property
+    def status(self) -> EngineStatus:
+        mode = Mode.FINISHED if self._ended else Mode.FAILED if self.session.error else Mode.RUNNING
+        return EngineStatus(mode, 1.0, self.end_ns, 0.0, self.session.error)
+
+    @property
+    def standing(self) -> Standing | None:
+        session = self.session
+        where, facts, age_s = session.peer.address, session.peer.facts, session.age_s
+        brief = tr("{where} every {period}", where=where, period=duration(ns_from_s(facts.period_s)))
+        if self._ended:
+            return Standing("warning", tr("STOPPED"), tr("It is observed no more. The broker itself goes on."), brief)
+        if session.error:
+            return None
+        if age_s > max(_AWAY_S, _LOOKS_MISSED * facts.period_s):
+            word = tr("ATTACHED, not seen for {time}", time=duration(ns_from_s(int(age_s))))
+            return Standing("warning", word, session.problem or where, brief, stale=True)
+        tip = tr(
+            "{name} at {where}, looked at every {period}; a look takes {time}.",
+            name=facts.name,
+            where=where,
+            period=duration(ns_from_s(facts.period_s)),
+            time=duration(ns_from_s(facts.look_s)),
+        )
+        return Standing("attached", tr("ATTACHED {where}", where=where.rpartition("/")[2]), tip, brief)
+
+    @property
+    def latest(self) -> Snapshot:
+        return self.session.latest
+
+    @property
+    def end_ns(self) -> int:
+        return self.session.latest.time_ns
+
+    @property
+    def started_at(self) -> datetime:
+        return datetime.fromtimestamp(self.session.peer.epoch_ms / 1000, UTC)
+
+    def open_playback(self) -> Playback:
+        return self.session.playback()
+
+    def ask(self, request: Request[T]) -> Future[T]:
+        return self._later(lambda: self.session.peer.ask(request))
+
+    def perform(self, action: UserAction) -> Future[Performed]:
+        return self._later(lambda: self.session.perform(action))
+
+    def _later(self, call: Callable[[], T]) -> Future[T]:
+        try:
+            return self._worker.submit(call)
+        except RuntimeError:  # it is closed
+            return closed()
+
+    def why_not(self, what: type[Any]) -> str:
+        return tr(OWN_TIME) if what is Engine else tr(self.session.why_not(what))
+
+    def why_no_branch(self) -> str:
+        return tr("This session observes a broker elsewhere: it can be replayed, not run again.")
+
+    def inputs(self) -> Inputs:
+        raise AssertionError(self.why_no_branch())
+
+    def knows(self, word: str) -> bool:
+        return word in KNOWABLE and self.session.peer.knows(word)
+
+    def close(self, *, finished: bool = False) -> None:
+        if not self._ended:
+            self._ended = True
+            self._worker.shutdown(wait=False, cancel_futures=True)
+            self.session.close()

@@ -1,0 +1,121 @@
+"""A session that is simulated here: a simulation, the engine that drives its time, and its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from app.sessions.source import Inputs
+from broker_core.clock import ns_from_s
+from broker_core.engine.runner import Engine, EngineStatus
+from broker_core.operations.request import Request
+from broker_core.recording.live_session import LiveSession
+from broker_core.recording.playback import Playback
+from broker_core.recording.recorder import Recorder
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.handlers import Performed
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
+from widgets.i18n import tr
+
+T = TypeVar("T")
+
+
+class SimulatedSource:
+    """`session` stands at 0 until its `engine` is told to run."""
+
+    has_present = True
+    standing = None
+
+    def __init__(self, session: LiveSession) -> None:
+        self.session = session
+        self.scenario = session.simulation.scenario
+        self.folder = session.folder
+        until_ns = ns_from_s(self.scenario.until_s)
+        self.engine: Engine = Engine(session.simulation, until_ns=until_ns, between=session.take_due_keyframe)
+        self._ended = False
+
+    @property
+    def recorder(self) -> Recorder | None:
+        return self.session.recorder
+
+    @property
+    def status(self) -> EngineStatus:
+        return self.engine.status
+
+    @property
+    def latest(self) -> Snapshot:
+        return self.session.last or self.engine.latest
+
+    @property
+    def end_ns(self) -> int:
+        return self.engine.latest.time_ns
+
+    @property
+    def seed(self) -> int:
+        return self.session.simulation.seed
+
+    @property
+    def started_at(self) -> datetime:
+        return datetime.fromtimestamp(self.session.epoch_ms / 1000, UTC)
+
+    @property
+    def outside_clients(self) -> bool:
+        return self.session.outside_clients
+
+    def open_playback(self) -> Playback:
+        return self.session.playback()
+
+    def look(self, call: Callable[[Simulation], T]) -> Future[T]:
+        """What `call` finds in the session, looked up in the engine's thread between two steps: keep it below 2 ms.
+
+        The future gets a CLOSED error once the session has ended; its callbacks run in the engine's thread.
+        """
+        return self.engine.post(lambda: call(self.session.simulation))
+
+    def ask(self, request: Request[T]) -> Future[T]:
+        """A session that has ended answers as it was at its end."""
+        if not self._ended:
+            return self.look(lambda simulation: simulation.ask(request))
+        # Its engine is gone: no other thread uses it.
+        answer: Future[T] = Future()
+        try:
+            answer.set_result(self.session.simulation.ask(request))
+        except Exception as error:
+            answer.set_exception(error)
+        return answer
+
+    def perform(self, action: UserAction) -> Future[Performed]:
+        return self.look(lambda simulation: simulation.perform(action))
+
+    def why_not(self, _what: type[Any]) -> str:
+        return ""
+
+    def why_no_branch(self) -> str:
+        if self.session.outside_clients:
+            return tr("Clients from outside take part in this session: it can be replayed, not branched.")
+        return ""
+
+    def inputs(self) -> Inputs:
+        live = self.session
+        return Inputs(
+            self.scenario,
+            live.text,
+            self.seed,
+            tuple(live.actions),
+            live.recorder.session_id if live.recorder is not None else "",
+            live.folder.name if live.folder is not None else "a session that was not recorded",
+        )
+
+    def knows(self, _word: str) -> bool:
+        return True
+
+    def close(self, *, finished: bool = False) -> None:
+        """The engine stands still already."""
+        if not self._ended:
+            self.engine.close()
+            self._ended = True
+            self.session.cost.add(engine_s=self.engine.worked_s)
+            self.session.close(finished=finished)

@@ -1,0 +1,175 @@
+"""A window over a broker in another host, reached over HTTP: what it shows, what it does there, and what it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.commands.doings import DOES
+from app.commands.families import COMMANDS
+from app.sessions.observed import attached
+from app.shell.badge import shown_badge
+from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
+from broker_core.events import EventKind
+from broker_core.listeners.http.listener import HttpListener
+from broker_core.operations.topics import LogSettings, TopicConfig
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.clients import AddConsumer
+from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
+from broker_core.simulation.actions.topics import ConfigureTopic, Produce
+from broker_core.simulation.simulation import Simulation
+from tests.app.conftest import Hand
+
+
+@pytest.fixture
+def host() -> Iterator[BrokerHost]:
+    with BrokerHost() as host:
+        admin = Admin(host)
+        admin.create_topic("orders", 3)
+        admin.create_queue("jobs")
+        with Producer(host, client_id="shop") as producer:
+            for place in range(9):
+                producer.publish("orders", b"order", str(place).encode())
+                producer.publish("jobs", b"job")
+        with QueueConsumer(host, "jobs", client_id="worker") as worker:
+            for delivery in worker.take_many(3):
+                delivery.nack("spoiled", requeue=False)
+        yield host
+
+
+@pytest.fixture
+def listener(host: BrokerHost) -> Iterator[HttpListener]:
+    with HttpListener(host, port=0) as listener:
+        yield listener
+
+
+class Attached:
+    """A hand on a window that observes `host`."""
+
+    def __init__(self, hand: Hand, host: BrokerHost, url: str, sessions: Path) -> None:
+        self.hand, self.host, self.controller = hand, host, hand.workbench.controller
+        self.controller.observe(attached(url, sessions=sessions))
+        self.wait(lambda: self.controller.end_ns)
+
+    def wait(self, done: Callable[[], object]) -> None:
+        def look() -> None:
+            self.hand.workbench.draw()
+            assert done()
+
+        self.hand.qtbot.waitUntil(look, timeout=20_000)
+
+    def do(self, action: UserAction) -> None:
+        """Done, and answered."""
+        with self.hand.qtbot.waitSignal(self.controller.acted, timeout=20_000):
+            self.controller.perform(action)
+
+
+@pytest.fixture
+def window(open_workbench: Callable[..., Hand], host: BrokerHost, listener: HttpListener, tmp_path: Path) -> Attached:
+    return Attached(open_workbench(), host, listener.url, tmp_path)
+
+
+def test_the_window_shows_what_the_broker_has_and_what_happens_to_it(window: Attached) -> None:
+    controller, host = window.controller, window.host
+    assert [topic.published for topic in controller.snapshot.topics if topic.name == "orders"] == [9]
+    assert shown_badge(controller).word.startswith("ATTACHED 127.0.0.1:")
+    with Producer(host, client_id="shop") as producer:
+        producer.publish("orders", b"one more")
+    window.wait(lambda: controller.snapshot.totals.published == 1)
+    assert controller.live and controller.moving and controller.seed is None
+    assert EventKind.PUBLISHED in [event.kind for event in controller.events.since(0)]
+
+
+def test_looking_back_and_following_again(window: Attached) -> None:
+    controller, host = window.controller, window.host
+    window.wait(lambda: controller.end_ns > 0)
+    before_ns = controller.end_ns
+    with Producer(host) as producer:
+        producer.publish("orders", b"later")
+    window.wait(lambda: controller.present.totals.published == 1)
+    controller.pause()
+    window.wait(lambda: controller.travel.looking_back)
+    assert not controller.live and not controller.moving
+    controller.travel.to(before_ns)
+    window.wait(lambda: controller.snapshot.time_ns <= before_ns)
+    assert controller.snapshot.totals.published == 0
+    controller.travel.to_present()
+    assert controller.live and controller.snapshot.totals.published == 1
+
+
+def test_what_is_done_reaches_the_broker(window: Attached) -> None:
+    host = window.host
+    window.do(Redrive(queue="jobs", offsets=[0]))
+    assert Admin(host).describe_queue("jobs").dead == 2
+    window.do(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=5_000)))
+    assert host.ask(TopicConfig(topic="orders")).retention_ms == 5_000
+    window.do(Produce("orders", "by hand", count=2))
+    assert Admin(host).describe_topic("orders").published == 11
+    with GroupConsumer(host, "billing", ["orders"], client_id="reader") as consumer:
+        read = 0
+        while read < 11:
+            read += len(consumer.poll(1))
+        consumer.commit()
+        window.wait(lambda: window.controller.present.groups)
+        window.do(MoveConsumer("reader", ""))
+        assert not Admin(host).describe_group("billing").members
+        window.do(MoveConsumer("reader", "billing"))
+    window.do(ResetOffsets(group="billing", form="earliest"))
+    assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
+
+
+def test_commands_that_need_a_session_of_ones_own_say_so(window: Attached) -> None:
+    registry = window.hand.workbench.registry
+    registry.refresh()
+    for command in ("add_consumer", "crash", "run_until", "restart", "set_alert", "listener_http"):
+        assert "a broker elsewhere" in registry.reason(command), command
+        assert not registry.action(command).isEnabled()
+    assert "its own" in registry.reason("express") and "replayed" in registry.reason("branch")
+    assert "began in the middle" in registry.reason("audit")
+    for command in ("create_topic", "create_queue", "produce", "pause", "attach", "go_to"):
+        assert registry.reason(command) == "", command
+    with window.hand.qtbot.waitSignal(window.controller.reported):
+        window.controller.perform(AddConsumer("c", "orders"))
+
+
+def test_what_a_command_does_is_known() -> None:
+    assert not DOES.keys() - {command.id for command in COMMANDS}
+
+
+def test_a_broker_that_is_away_is_told_with_its_age_and_comes_back(
+    open_workbench: Callable[..., Hand], host: BrokerHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.sessions.observed._AWAY_S", 0.5)
+    with HttpListener(host, port=0) as listener:
+        window = Attached(open_workbench(), host, listener.url, tmp_path)
+        controller = window.controller
+    window.wait(lambda: not controller.moving)
+    assert shown_badge(controller).word.startswith("ATTACHED, not seen for ")
+    assert "nothing listens" in shown_badge(controller).tip
+    assert window.hand.workbench.window.tint.stale
+    with BrokerHost() as other, HttpListener(other, port=listener.port):
+        Admin(other).create_topic("anew")
+        window.wait(lambda: [topic.name for topic in controller.present.topics] == ["anew"])
+        window.wait(lambda: controller.moving and not window.hand.workbench.window.tint.stale)
+        assert [event.kind for event in controller.events.since(0)].count(EventKind.GAP) == 1
+        assert any("opened again" in tick.label for tick in controller.collectors.timeline.ticks())
+        controller.stop()
+
+
+def test_its_recording_opens_as_a_session(window: Attached) -> None:
+    controller, folder = window.controller, window.controller.folder
+    with Producer(window.host) as producer:
+        producer.publish("orders", b"one more")
+    window.wait(lambda: controller.present.totals.published == 1)
+    controller.stop()
+    assert shown_badge(controller).word == "STOPPED"
+    assert folder is not None
+    stored = controller.open_session(folder)
+    assert stored.problems == [] and not stored.knows("beginning") and stored.knows("leases")
+    controller.travel.to(stored.end_ns)
+    window.wait(lambda: controller.snapshot.totals.published == 1)
+    assert [topic.published for topic in controller.snapshot.topics if topic.name == "orders"] == [10]
+    assert "replayed" in controller.why_no_branch() and not controller.why_not(Simulation)

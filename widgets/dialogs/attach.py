@@ -1,0 +1,81 @@
+"""Attach...: the address of a broker that runs elsewhere, and what it takes to come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+
+from widgets.facts import let_wrap, plain_label
+from widgets.i18n import tr
+
+
+class AttachDialog(QDialog):
+    """`chosen(address, token, ca_file)` when Attach is pressed; it stays open until `accept`, and `fail` says why."""
+
+    chosen = Signal(str, str, str)
+
+    def __init__(
+        self, addresses: Sequence[str], why_not: Callable[[str], str], *, parent: QWidget | None = None
+    ) -> None:
+        """`addresses` are those of before, the newest first; `why_not(address)` says what is wrong with one."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Attach"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(520)
+        self._why_not = why_not
+        about = plain_label(
+            tr(
+                "Shows a broker that runs elsewhere, as brokerscope serve opens it: live, recorded, and acted on. It "
+                "goes on when the window is closed."
+            ),
+            "muted",
+            self,
+        )
+        self.address = QComboBox(self)
+        self.address.setEditable(True)
+        self.address.addItems(list(addresses))
+        self.token, self.ca_file = QLineEdit(self), QLineEdit(self)
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setPlaceholderText(tr("if it wants one; it is not kept"))
+        self.ca_file.setPlaceholderText(tr("PEM file, for https; the system's if empty"))
+        self.problem = plain_label("", "error", self)
+        for label in (about, self.problem):
+            let_wrap(label)
+        rows = QFormLayout()
+        for title, field in (
+            (tr("Address"), self.address),
+            (tr("Token"), self.token),
+            (tr("Certificates to trust"), self.ca_file),
+        ):
+            field.setAccessibleName(title)
+            rows.addRow(title, field)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.accept_button = buttons.addButton(tr("Attach"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self._choose)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addWidget(about)
+        column.addLayout(rows)
+        column.addWidget(self.problem)
+        column.addWidget(buttons)
+        self.address.editTextChanged.connect(lambda _text: self._judge())
+        self._judge()
+
+    def _judge(self) -> None:
+        text = self.address.currentText().strip()
+        why = self._why_not(text)
+        # An empty line is not wrong yet.
+        self.problem.setText(why if text else "")
+        self.accept_button.setEnabled(not why)
+
+    def _choose(self) -> None:
+        self.accept_button.setEnabled(False)
+        self.problem.setText(tr("Connecting..."))
+        self.chosen.emit(self.address.currentText().strip(), self.token.text(), self.ca_file.text().strip())
+
+    def fail(self, sentence: str) -> None:
+        """It cannot be attached to, as `sentence` says."""
+        self.accept_button.setEnabled(True)
+        self.problem.setText(sentence)
