@@ -23,6 +23,11 @@ class AlertHandlers(Handlers):
         Command("remove_alert", "Remove alert...", "Session", "", "close", "It is watched for no more."),
     )
 
+    DOES = (
+        ("set_alert", SetAlert),
+        ("remove_alert", RemoveAlert),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._told = self._told_corrupt = 0

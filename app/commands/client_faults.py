@@ -44,6 +44,8 @@ class ClientFaultHandlers(Handlers):
 
     MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
 
+    DOES = (("break_requests", BreakRequests),)
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         context.registry.bind("break_requests", self.ask, context.why_ended)

@@ -81,6 +81,16 @@ class ClientHandlers(Handlers):
         Command("set_processing", "Set processing time...", "Clients", "", "clock", "Processing time of a message."),
     )
 
+    DOES = (
+        ("add_consumer", AddConsumer),
+        ("add_producer", AddProducer),
+        ("add_worker", AddWorker),
+        ("duplicate_client", DuplicateClient),
+        ("remove_client", RemoveClient),
+        ("set_rate", SetProducerRate),
+        ("set_processing", SetProcessingTime),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._answers = Answers(context.controller, self)

@@ -25,6 +25,11 @@ class ConsumerHandlers(Handlers):
         Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
     )
 
+    DOES = (
+        ("move_consumer", MoveConsumer),
+        ("bench_consumer", MoveConsumer),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         canvas = context.canvas

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
@@ -90,10 +90,11 @@ class CommandContext:
 
 class Handlers(QObject):
     """A family of commands. `MENU` has those that stand in the context menus of kinds of things, "" for empty ground;
-    None is a line.
+    None is a line. `DOES` says by kind of action what a command does: a source that has no such thing disables it.
     """
 
     COMMANDS: ClassVar[tuple[Command, ...]] = ()
+    DOES: ClassVar[tuple[tuple[str, type[Any]], ...]] = ()
     MENU: ClassVar[tuple[tuple[tuple[str, ...], tuple[str | None, ...]], ...]] = ()
 
     def __init__(self, context: CommandContext) -> None:

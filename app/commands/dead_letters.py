@@ -24,7 +24,7 @@ from broker_core.filters import quoted
 from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, ReadDeadLetters
 from broker_core.operations.dead_letters import Redrive as RedriveRequest
 from broker_core.operations.dead_letters import Redriven
-from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
+from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive, StopRedrive
 from widgets.dialogs.message_form import EditDeadLetterDialog, MessageText
 from widgets.dialogs.redrive import Outcome, RedriveDialog
 from widgets.formats import plain_text
@@ -56,6 +56,16 @@ class DeadLetterHandlers(Handlers):
             "redrive",
             "The result of each redrive.",
         ),
+    )
+
+    DOES = (
+        ("redrive_selected", Redrive),
+        ("redrive_all", Redrive),
+        ("try_redrive", Redrive),
+        ("stop_redrive", StopRedrive),
+        ("edit_letter", EditDeadLetter),
+        ("purge_selected", PurgeDeadLetters),
+        ("purge_all", PurgeDeadLetters),
     )
 
     def __init__(self, context: CommandContext) -> None:

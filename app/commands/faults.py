@@ -134,6 +134,18 @@ class FaultHandlers(Handlers):
         ),
     )
 
+    DOES = (
+        ("crash", Crash),
+        ("restart_client", Restart),
+        ("pause_client", Pause),
+        ("slow_client", SlowDown),
+        ("drop_heartbeats", DropHeartbeats),
+        ("fill_disk", FillDisk),
+        ("jump_clock", JumpClock),
+        ("fail_matching", FailMatching),
+        ("end_faults", EndRequestFault),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind = context.registry.bind

@@ -33,6 +33,8 @@ class FlowHandlers(Handlers):
 
     MENU = ((("topic", "lane", "queue"), ("set_flow",)),)
 
+    DOES = (("set_flow", SetFlow),)
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._answers = Answers(context.controller, self)

@@ -36,6 +36,13 @@ class GroupHandlers(Handlers):
         (("",), ("create_group",)),
     )
 
+    DOES = (
+        ("create_group", CreateGroup),
+        ("subscribe_group", SubscribeGroup),
+        ("unsubscribe_group", UnsubscribeGroup),
+        ("delete_group", DeleteGroup),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind = context.registry.bind

@@ -42,6 +42,14 @@ class LeaseHandlers(Handlers):
         ),
     )
 
+    DOES = (
+        ("ack_lease", AckLease),
+        ("nack_lease", NackLease),
+        ("dead_lease", NackLease),
+        ("extend_lease", ExtendLease),
+        ("release_lease", ReleaseLease),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         panel = self._panel = context.window.tab(InFlightPanel)

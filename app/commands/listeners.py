@@ -9,6 +9,7 @@ from app.commands.registry import Command
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter
 from app.sessions.listeners import PORTS, Kind, Listeners
+from broker_core.simulation.simulation import Simulation
 from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel
 
@@ -22,6 +23,11 @@ class ListenerHandlers(Handlers):
             "listener_http", "Open the HTTP listener", "Listeners", "", "", "Programs can use the broker over HTTP."
         ),
         Command("listeners_close", "Close all listeners", "Listeners", "", "", "Closes every connection."),
+    )
+
+    DOES = (
+        ("listener_kafka", Simulation),
+        ("listener_http", Simulation),
     )
 
     def __init__(self, context: CommandContext) -> None:

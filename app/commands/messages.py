@@ -34,6 +34,8 @@ class MessageHandlers(Handlers):
         Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
     )
 
+    DOES = (("produce", Produce),)
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._answers = Answers(context.controller, self)

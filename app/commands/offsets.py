@@ -29,6 +29,11 @@ class OffsetHandlers(Handlers):
 
     MENU = ((("group",), ("reset_offsets",)), (("consumer",), ("seek",)))
 
+    DOES = (
+        ("reset_offsets", ResetOffsets),
+        ("seek", Seek),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._answers = Answers(context.controller, self)

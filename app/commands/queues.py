@@ -29,6 +29,13 @@ class QueueHandlers(Handlers):
         (("",), ("create_queue", "create_subscription")),
     )
 
+    DOES = (
+        ("create_queue", CreateQueue),
+        ("create_subscription", CreateSubscription),
+        ("purge_queue", PurgeQueue),
+        ("delete_queue", DeleteQueue),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         context.registry.bind("create_queue", self.ask_queue, context.why_ended)

@@ -16,7 +16,9 @@ from app.filters.parsing import help_rows
 from app.sessions.until import RunUntil
 from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import ns_from_s
+from broker_core.engine.runner import Engine
 from broker_core.filters import FilterError, parse
+from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
 from widgets.i18n import tr
 
@@ -25,6 +27,8 @@ class UntilHandlers(Handlers):
     COMMANDS = (
         Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
     )
+
+    DOES = (("run_until", Simulation),)
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
@@ -94,6 +98,16 @@ class SessionHandlers(Handlers):
         Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
         Command("open_session_folder", "Show session folder", "File", "", "folder", "The folder of the recording."),
         Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
+    )
+
+    DOES = (
+        ("restart", Simulation),
+        ("restart_new_seed", Simulation),
+        ("run", Engine),
+        ("fast", Engine),
+        ("express", Engine),
+        ("step", Engine),
+        ("continue", Engine),
     )
 
     def __init__(self, context: CommandContext) -> None:

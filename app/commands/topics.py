@@ -50,6 +50,14 @@ class TopicHandlers(Handlers):
         (("",), ("create_topic",)),
     )
 
+    DOES = (
+        ("create_topic", CreateTopic),
+        ("add_partitions", AddPartitions),
+        ("configure_topic", ConfigureTopic),
+        ("delete_records", DeleteRecords),
+        ("delete_topic", DeleteTopic),
+    )
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._answers = Answers(context.controller, self)

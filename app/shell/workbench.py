@@ -13,8 +13,7 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QT
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
-from app.commands.doings import DOES, TIME
-from app.commands.families import COMMANDS, FAMILIES
+from app.commands.families import COMMANDS, DOES, FAMILIES
 from app.commands.jobs import Job, Jobs
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
@@ -32,7 +31,7 @@ from app.shell.badge import shown_badge
 from app.shell.frames import Frames
 from app.shell.menu_bar import menu_bar
 from broker_core.clock import ns_from_s
-from broker_core.engine.runner import Mode
+from broker_core.engine.runner import Engine, Mode
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
 from widgets.i18n import tr
@@ -126,7 +125,8 @@ class Workbench(QObject):
 
     def _why_never(self, command: str) -> str:
         kind = DOES.get(command)
-        if kind is None or (command in TIME and self.controller.travel.looking_back):
+        # The past has a time of its own, which is driven from here.
+        if kind is None or (kind is Engine and self.controller.travel.looking_back):
             return ""
         return self.controller.why_not(kind)
 

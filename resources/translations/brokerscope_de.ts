@@ -266,6 +266,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Broker im eigenen Prozess; Akteure; Pakete.</translation>
   </message>
   <message>
+   <source>A broker that runs elsewhere, as it is seen from here.</source>
+   <translation>Ein Broker, der anderswo läuft, wie er von hier aus zu sehen ist.</translation>
+  </message>
+  <message>
    <source>A build that fails three times goes to the dead letters.</source>
    <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
   </message>
@@ -530,6 +534,14 @@ Wanduhrzeit {wall}</translation>
    <translation>API</translation>
   </message>
   <message>
+   <source>ATTACHED {where}</source>
+   <translation>VERBUNDEN MIT {where}</translation>
+  </message>
+  <message>
+   <source>ATTACHED, not seen for {time}</source>
+   <translation>VERBUNDEN, seit {time} nicht gesehen</translation>
+  </message>
+  <message>
    <source>Aborted</source>
    <translation>Abgebrochen</translation>
   </message>
@@ -628,6 +640,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Added at {place}: {after}</source>
    <translation>Hinzugekommen bei {place}: {after}</translation>
+  </message>
+  <message>
+   <source>Address</source>
+   <translation>Adresse</translation>
   </message>
   <message>
    <source>After</source>
@@ -926,6 +942,18 @@ Wanduhrzeit {wall}</translation>
    <translation>In diesem Moment ist die Nachricht noch nicht veröffentlicht.</translation>
   </message>
   <message>
+   <source>Attach</source>
+   <translation>Verbinden</translation>
+  </message>
+  <message>
+   <source>Attach...</source>
+   <translation>Verbinden...</translation>
+  </message>
+  <message>
+   <source>Attached to {where}.</source>
+   <translation>Verbunden mit {where}.</translation>
+  </message>
+  <message>
    <source>Attempt</source>
    <translation>Versuch</translation>
   </message>
@@ -1196,6 +1224,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Causes</source>
    <translation>Ursachen</translation>
+  </message>
+  <message>
+   <source>Certificates to trust</source>
+   <translation>Vertraute Zertifikate</translation>
   </message>
   <message>
    <source>Changed</source>
@@ -1480,6 +1512,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Configure {topic}</source>
    <translation>{topic} einstellen</translation>
+  </message>
+  <message>
+   <source>Connecting...</source>
+   <translation>Verbindung wird hergestellt...</translation>
   </message>
   <message>
    <source>Connection {number} is cut.</source>
@@ -3042,6 +3078,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zu diesem Moment gibt es das nicht.</translation>
   </message>
   <message>
+   <source>It is observed no more. The broker itself goes on.</source>
+   <translation>Er wird nicht mehr beobachtet. Der Broker selbst läuft weiter.</translation>
+  </message>
+  <message>
    <source>It is open already.</source>
    <translation>Es ist schon offen.</translation>
   </message>
@@ -4206,6 +4246,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Offen</translation>
   </message>
   <message>
+   <source>Only a session that runs in this window can do that; this one observes a broker elsewhere.</source>
+   <translation>Das kann nur eine Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
+  </message>
+  <message>
    <source>Only its own partitions move. The others are told of them with their next heartbeats.</source>
    <translation>Nur seine eigenen Partitionen ziehen um. Die anderen erfahren davon mit ihren nächsten Heartbeats.</translation>
   </message>
@@ -4416,6 +4460,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Owns</source>
    <translation>Besitzt</translation>
+  </message>
+  <message>
+   <source>PEM file, for https; the system's if empty</source>
+   <translation>PEM-Datei, für https; leer die des Systems</translation>
   </message>
   <message>
    <source>Packing</source>
@@ -5834,6 +5882,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Gezeigt</translation>
   </message>
   <message>
+   <source>Shows a broker that runs elsewhere, as brokerscope serve opens it: live, recorded, and acted on. It goes on when the window is closed.</source>
+   <translation>Zeigt einen Broker, der anderswo läuft, wie ihn brokerscope serve öffnet: live, aufgezeichnet und bedienbar. Er läuft weiter, wenn das Fenster geschlossen wird.</translation>
+  </message>
+  <message>
+   <source>Shows a broker that runs elsewhere.</source>
+   <translation>Zeigt einen Broker, der anderswo läuft.</translation>
+  </message>
+  <message>
    <source>Shows it on the canvas.</source>
    <translation>Zeigt es auf der Zeichenfläche.</translation>
   </message>
@@ -6242,6 +6298,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The broker is gone as by `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
    <translation>Der Broker ist fort wie nach `kill -9`, bis der Fehler endet; siehe `EmbeddedBroker.crash`.</translation>
+  </message>
+  <message>
+   <source>The broker runs elsewhere, and has no operation that takes it back.</source>
+   <translation>Der Broker läuft anderswo und hat keine Operation, die das zurücknimmt.</translation>
   </message>
   <message>
    <source>The broker's time, in UTC.</source>
@@ -6756,6 +6816,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Zeit ist leer: sie endet, bevor sie beginnt.</translation>
   </message>
   <message>
+   <source>The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).</source>
+   <translation>Ein Broker anderswo hat seine eigene Zeit: Gehen Sie auf der Zeitleiste zurück, oder halten Sie die Anzeige an (Leertaste).</translation>
+  </message>
+  <message>
    <source>The topic or queue.</source>
    <translation>Das Topic oder die Queue.</translation>
   </message>
@@ -7040,6 +7104,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieses Szenario hat keine Lektion.</translation>
   </message>
   <message>
+   <source>This session began in the middle: what was published before it is not known.</source>
+   <translation>Diese Sitzung hat mittendrin begonnen: Was vorher veröffentlicht wurde, ist nicht bekannt.</translation>
+  </message>
+  <message>
    <source>This session is not recorded, and its first events are not in memory any more.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet, und ihre ersten Ereignisse sind nicht mehr im Speicher.</translation>
   </message>
@@ -7054,6 +7122,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This session is not recorded: the nearest available moment is shown.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet: zu sehen ist der nächste festgehaltene Zeitpunkt.</translation>
+  </message>
+  <message>
+   <source>This session observes a broker elsewhere: it can be replayed, not run again.</source>
+   <translation>Diese Sitzung beobachtet einen Broker anderswo: Sie lässt sich wiedergeben, aber nicht noch einmal ausführen.</translation>
   </message>
   <message>
    <source>This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.</source>
@@ -7154,6 +7226,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>To the end</source>
    <translation>Zum Ende</translation>
+  </message>
+  <message>
+   <source>Token</source>
+   <translation>Token</translation>
   </message>
   <message>
    <source>Tombstones</source>
@@ -8186,6 +8262,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>http.md</source>
    <translation>http.de.md</translation>
+  </message>
+  <message>
+   <source>if it wants one; it is not kept</source>
+   <translation>falls er eines verlangt; es wird nicht gespeichert</translation>
   </message>
   <message>
    <source>in a batch of {count}</source>
@@ -9434,6 +9514,10 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{name} - Szenario</translation>
   </message>
   <message>
+   <source>{name} at {where}, looked at every {period}; a look takes {time}.</source>
+   <translation>{name} auf {where}, alle {period} abgefragt; eine Abfrage dauert {time}.</translation>
+  </message>
+  <message>
    <source>{name} behind</source>
    <translation>{name} im Rückstand</translation>
   </message>
@@ -9788,6 +9872,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{where} bei {offset:,}</translation>
   </message>
   <message>
+   <source>{where} every {period}</source>
+   <translation>{where} alle {period}</translation>
+  </message>
+  <message>
    <source>{who}: {what} ({time})</source>
    <translation>{who}: {what} ({time})</translation>
   </message>
@@ -9807,97 +9895,5 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <source>… {count} more steps …</source>
    <translation>… {count} weitere Schritte …</translation>
   </message>
-   <message>
-   <source>A broker that runs elsewhere, as it is seen from here.</source>
-   <translation>Ein Broker, der anderswo läuft, wie er von hier aus zu sehen ist.</translation>
-  </message>
-  <message>
-   <source>ATTACHED {where}</source>
-   <translation>VERBUNDEN MIT {where}</translation>
-  </message>
-  <message>
-   <source>ATTACHED, not seen for {time}</source>
-   <translation>VERBUNDEN, seit {time} nicht gesehen</translation>
-  </message>
-  <message>
-   <source>Address</source>
-   <translation>Adresse</translation>
-  </message>
-  <message>
-   <source>All of them by name.</source>
-   <translation>Alle, nach Namen.</translation>
-  </message>
-  <message>
-   <source>Attach</source>
-   <translation>Verbinden</translation>
-  </message>
-  <message>
-   <source>Attach...</source>
-   <translation>Verbinden...</translation>
-  </message>
-  <message>
-   <source>Attached to {where}.</source>
-   <translation>Verbunden mit {where}.</translation>
-  </message>
-  <message>
-   <source>Certificates to trust</source>
-   <translation>Vertraute Zertifikate</translation>
-  </message>
-  <message>
-   <source>Connecting...</source>
-   <translation>Verbindung wird hergestellt...</translation>
-  </message>
-  <message>
-   <source>It is observed no more. The broker itself goes on.</source>
-   <translation>Er wird nicht mehr beobachtet. Der Broker selbst läuft weiter.</translation>
-  </message>
-  <message>
-   <source>Only a session that runs in this window can do that; this one observes a broker elsewhere.</source>
-   <translation>Das kann nur eine Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
-  </message>
-  <message>
-   <source>PEM file, for https; the system's if empty</source>
-   <translation>PEM-Datei, für https; leer die des Systems</translation>
-  </message>
-  <message>
-   <source>Shows a broker that runs elsewhere, as brokerscope serve opens it: live, recorded, and acted on. It goes on when the window is closed.</source>
-   <translation>Zeigt einen Broker, der anderswo läuft, wie ihn brokerscope serve öffnet: live, aufgezeichnet und bedienbar. Er läuft weiter, wenn das Fenster geschlossen wird.</translation>
-  </message>
-  <message>
-   <source>Shows a broker that runs elsewhere.</source>
-   <translation>Zeigt einen Broker, der anderswo läuft.</translation>
-  </message>
-  <message>
-   <source>The broker runs elsewhere, and has no operation that takes it back.</source>
-   <translation>Der Broker läuft anderswo und hat keine Operation, die das zurücknimmt.</translation>
-  </message>
-  <message>
-   <source>The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).</source>
-   <translation>Ein Broker anderswo hat seine eigene Zeit: Gehen Sie auf der Zeitleiste zurück, oder halten Sie die Anzeige an (Leertaste).</translation>
-  </message>
-  <message>
-   <source>This session began in the middle: what was published before it is not known.</source>
-   <translation>Diese Sitzung hat mittendrin begonnen: Was vorher veröffentlicht wurde, ist nicht bekannt.</translation>
-  </message>
-  <message>
-   <source>This session observes a broker elsewhere: it can be replayed, not run again.</source>
-   <translation>Diese Sitzung beobachtet einen Broker anderswo: Sie lässt sich wiedergeben, aber nicht noch einmal ausführen.</translation>
-  </message>
-  <message>
-   <source>Token</source>
-   <translation>Token</translation>
-  </message>
-  <message>
-   <source>if it wants one; it is not kept</source>
-   <translation>falls er eines verlangt; es wird nicht gespeichert</translation>
-  </message>
-  <message>
-   <source>{name} at {where}, looked at every {period}; a look takes {time}.</source>
-   <translation>{name} auf {where}, alle {period} abgefragt; eine Abfrage dauert {time}.</translation>
-  </message>
-  <message>
-   <source>{where} every {period}</source>
-   <translation>{where} alle {period}</translation>
-  </message>
-</context>
+ </context>
 </TS>

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.doings import DOES
-from app.commands.families import COMMANDS
+from app.commands.families import COMMANDS, DOES
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
