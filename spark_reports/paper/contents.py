@@ -8,6 +8,7 @@ from typing import Any
 from spark_reports.assertions import Verdict
 from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding
+from spark_reports.findings.verdict import verdict
 from spark_reports.page import text
 from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import comparison_data
@@ -15,7 +16,7 @@ from spark_reports.page.figures import key_figures
 from spark_reports.page.history_page import history_data, in_order
 from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table, verdicts_told
 from spark_reports.paper.paper import Paper
-from spark_reports.paper.plots import Plot, comparison_plots, history_plots, plots
+from spark_reports.paper.plots import Plot, comparison_plots, history_plots, overview, plots
 from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.session import SessionInfo
 
@@ -56,6 +57,7 @@ def session_paper(
 ) -> Paper:
     rows = {name: list(found) for name, found in tables.items() if name in made.shown()}
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]
+    answer = verdict(findings, verdicts, info.problems, made.parts)
     return Paper(
         str(info.metadata.get("scenario") or info.location),
         _about(info, made.parts),
@@ -67,7 +69,17 @@ def session_paper(
             *([cost_table(rows["cost"])] if rows.get("cost") else []),
         ],
         _plots([("", made, rows)]),
+        verdict=answer._replace(sentence=f"{answer.sentence}{_asserted(verdicts)}"),
+        overview=None if made.scale.is_moment else overview(chart_data(rows, made.scale)),
     )
+
+
+def _asserted(verdicts: Sequence[Verdict]) -> str:
+    """What became of what was asserted, behind the verdict."""
+    failing = sum(not one.holds for one in verdicts)
+    if failing:
+        return f" {failing} of {text.plural(len(verdicts), 'assertion')} failed."
+    return f" {text.plural(len(verdicts), 'assertion')} held." if verdicts else ""
 
 
 def comparison_paper(

@@ -21,6 +21,7 @@ import resources
 from spark_reports.delivery import PICTURE_MARK
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.remedies import remedy_of
+from spark_reports.findings.verdict import Summary
 from spark_reports.paper.cells import PrintedTable
 from spark_reports.paper.plots import MIN_POINTS, Plot, legend_rows, plain, printable
 
@@ -59,6 +60,8 @@ class Paper:
     plots: Sequence[tuple[str, Plot]]
     """(heading, plot); the heading names the session where there are several."""
     tables_first: bool = False
+    verdict: Summary | None = None
+    overview: Plot | None = None
 
 
 def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> list[str]:
@@ -72,10 +75,11 @@ def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _
         shutil.copy(resources.path("report") / "paper.typ", work)
         with _styled():
             plots = [_written(one, work / f"plot-{number}.svg", said) for number, one in enumerate(paper.plots)]
-        (work / "paper.json").write_text(json.dumps(_told(paper, plots)), encoding="utf-8")
+            first = [_written(("", one), work / "overview.svg", said) for one in (paper.overview,) if one is not None]
+        (work / "paper.json").write_text(json.dumps(_told(paper, plots) | {"overview": first}), encoding="utf-8")
         fonts = [resources.path("fonts"), Path(mpl.get_data_path()) / "fonts" / "ttf"]
         path.write_bytes(typst.compile(work / "paper.typ", root=work, font_paths=fonts, format="pdf"))
-    return [f"{plot['title']}: {plot['failed']}" for plot in plots if plot["failed"]]
+    return [f"{plot['title']}: {plot['failed']}" for plot in (*first, *plots) if plot["failed"]]
 
 
 def _written(one: tuple[str, Plot], path: Path, said: Callable[[str], object]) -> dict[str, Any]:
@@ -101,6 +105,7 @@ def _told(paper: Paper, plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "title": printable(paper.title),
         "about": printable(paper.about),
+        "verdict": None if paper.verdict is None else [paper.verdict.level, printable(paper.verdict.sentence)],
         "figures": [[label, printable(value)] for label, value in paper.figures],
         "findings": [_finding(one) for one in paper.findings],
         "tables": [_table(one) for one in paper.tables if one.rows],

@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -85,7 +87,7 @@ def _with_unit(value: float, _place: object = None, *, unit: str) -> str:
 
 Data = Mapping[str, Any]
 
-GREY = "#8a93a1"
+GREY, BAND, BAD, ACTION = "#8a93a1", "#f0b445", "#b42624", "#2857c4"
 MIN_POINTS = 9.0  # of type, as printed
 SERIES_MAX = 8  # lines that an eye can tell apart on paper
 LEGEND_CHARS = {False: 18, True: 24}  # of a name in a legend, by whether the plot has the whole width
@@ -117,6 +119,52 @@ def _all(data: Data) -> Iterator[Plot]:
     yield from _latencies(data)
     yield from _places(data)
     yield from _counts(data)
+
+
+def overview(data: Data) -> Plot | None:
+    """The session on one time axis, as the page begins; None where nothing of it was made."""
+    if not any(data["overview"].values()):
+        return None
+    return Plot("overview", "The session over time", partial(_overview, data=data), 2.1, True)
+
+
+def _overview(ax: Axes, data: Data) -> None:
+    """Published messages a second; how far readers were behind, on an axis of its own; deaths at the upper edge."""
+    over_time(ax, data)
+    told, times = data["overview"], _times(data)
+    drawn: list[Any] = []
+    if told["published"]:
+        rate = _values(told["published"])
+        ax.fill_between(times, rate, color=LIGHT_HUES[0], alpha=0.14, linewidth=0)
+        drawn += ax.plot(times, rate, label="Published a second", color=LIGHT_HUES[0], linewidth=0.9)
+    ax.set_ylabel("messages/s")
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    behind = [
+        (name, told[value], colour)
+        for name, value, colour in (("Lag", "lag", "#8a5200"), ("Waiting in queues", "waiting", "#6b4fbb"))
+        if any(told[value])
+    ]
+    if behind:
+        right = ax.twinx()
+        right.set(ylabel="messages behind")
+        for name, values, colour in behind:
+            drawn += right.plot(times, _values(values), label=name, color=colour, linewidth=1.1)
+        right.set_ylim(bottom=0)
+        right.grid(visible=False)
+        right.spines["right"].set_visible(True)
+        right.yaxis.set_major_formatter(FuncFormatter(short))
+    deaths = [at for at, count in zip(times, told["dead"], strict=False) if count]
+    if deaths:
+        drawn += ax.plot(
+            deaths, [1.0] * len(deaths), "v", color=BAD, markersize=4, clip_on=False, label="Dead letters",
+            transform=ax.get_xaxis_transform(),
+        )  # fmt: skip
+    drawn += [Patch(color=BAND, alpha=0.4, label="Rebalances")] if data["rebalances"] else []
+    for label, colour, users in (("Faults", BAD, False), ("Actions", ACTION, True)):
+        if any((one["kind"] == "user_action") is users for one in data["markers"]):
+            drawn.append(Line2D([], [], color=colour, linewidth=0.8, alpha=0.7, label=label))
+    draw_legend(ax, drawn)
 
 
 def _throughput(data: Data) -> Iterator[Plot]:
@@ -215,11 +263,11 @@ def over_time(ax: Axes, data: Data) -> None:
     ax.set_xlabel("session time")
     for band in data["rebalances"]:
         end = data["to_s"] if band["to"] is None else band["to"]
-        ax.axvspan(band["from"], end, color="#f0b445", alpha=0.25, linewidth=0, zorder=0)
+        ax.axvspan(band["from"], end, color=BAND, alpha=0.25, linewidth=0, zorder=0)
     for marker in data["markers"]:
         ax.axvline(
             marker["at"],
-            color="#b42624" if marker["kind"] != "user_action" else "#2857c4",
+            color=BAD if marker["kind"] != "user_action" else ACTION,
             linewidth=0.6,
             alpha=0.45,
             zorder=0,
@@ -251,7 +299,7 @@ def is_whole(ax: Axes) -> bool:
     return bool(ax.get_figure(root=True).get_figwidth() > 4)  # type: ignore[union-attr]
 
 
-def draw_legend(ax: Axes, handles: Sequence[Patch] | None = None) -> None:
+def draw_legend(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
     """What the colours are, above the plot: a line of it has room for two names, or four."""
     shown = {"handles": handles} if handles is not None else {}
     columns = 4 if is_whole(ax) else 2

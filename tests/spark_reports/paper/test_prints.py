@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from spark_reports.findings.finding import BAD, GOOD, Finding
+from spark_reports.findings.verdict import Summary
 from spark_reports.paper import paper
 from spark_reports.paper.cells import printed
 from spark_reports.paper.paper import (
@@ -27,7 +28,7 @@ from spark_reports.paper.paper import (
     write_pdf,
     write_pictures,
 )
-from spark_reports.paper.plots import Plot, few, plain, plots, printable
+from spark_reports.paper.plots import Plot, few, overview, plain, plots, printable
 
 HOSTILE = "$\\frac{1}{0}$ <b>\u202eevil</b>\x00\n../../etc"
 
@@ -41,6 +42,7 @@ def page_data(name: str = "orders") -> dict[str, Any]:
         "to_s": 3.0,
         "rebalances": [{"from": 0.5, "to": None, "group": name, "cause": "joined", "stopped": 1}],
         "markers": [{"at": 1.0, "kind": "fault", "text": name}],
+        "overview": {"published": [1, 2, 3], "lag": [None, 3, 4], "waiting": [0, 0, 0], "dead": [0, 2, 0]},
         "throughput": {"topic": series, "partition": series, "producer": [], "consumer": series},
         "latency_over_time": {"delivered": [[0.5, 0.0, 1, 2, 3, 4], [1.5, 1, 2, 3, 4, 5]]},
         "latency_curve": {"delivered": [[1, 0.0], [2, 1.0], [100, 9.0]]},
@@ -128,6 +130,37 @@ def test_the_pdf_has_findings_plots_and_tables_in_words(tmp_path: Path) -> None:
     assert "Lost $\\frac{1}{0}$ <b>" in words, "a name is no markup"
     assert "All is well" in words and "Totals" in words and "2.5 ms" in words
     assert "mathdefault" not in words and words.count("\f") <= 8
+
+
+@needs_poppler
+def test_the_pdf_begins_with_its_verdict_and_the_session_over_time(tmp_path: Path) -> None:
+    def fail(_axes: object) -> None:
+        raise ValueError("no axis")
+
+    answer = Summary(BAD, f"3 messages were lost in {HOSTILE}.")
+    first = replace(paper_of(only()), verdict=answer, overview=Plot("overview", "The session over time", fail))
+    assert write_pdf(first, tmp_path / "report.pdf") == [
+        "The session over time: This plot could not be drawn: no axis."
+    ]
+    words = words_of(tmp_path / "report.pdf")
+    places = [words.index(each) for each in ("3 messages were lost in", "Published", "no axis", "Findings")]
+    assert places == sorted(places)
+    assert write_pdf(replace(first, overview=overview(page_data())), tmp_path / "report.pdf") == []
+
+
+def test_the_session_over_time_names_what_it_shows_and_nothing_else() -> None:
+    def legend(data: dict[str, Any]) -> list[str]:
+        shown = overview(data)
+        assert shown is not None
+        found = drawn(shown).axes[0].get_legend()
+        return [] if found is None else [text.get_text() for text in found.get_texts()]
+
+    assert legend(page_data()) == ["Published a second", "Lag", "Dead letters", "Rebalances", "Faults"]
+    quiet = page_data() | {"rebalances": [], "markers": [{"at": 1.0, "kind": "user_action", "text": ""}]}
+    quiet["overview"] = {"published": [1, 2, 3], "lag": [], "waiting": [0, 4, 0], "dead": [0, 0, 0]}
+    assert legend(quiet) == ["Published a second", "Waiting in queues", "Actions"]
+    nothing: dict[str, Any] = {"published": [], "lag": [], "waiting": [], "dead": []}
+    assert overview(page_data() | {"overview": nothing}) is None
 
 
 def drawn(plot: Plot) -> Figure:
