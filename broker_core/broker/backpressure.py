@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from broker_core.broker.logs import Logs, Topic
 from broker_core.events import EventStream
 from broker_core.flow.config import Answer, FlowConfig
@@ -11,17 +13,14 @@ from broker_core.groups.fetches import Fetches
 from broker_core.timers import Timers
 
 
-class Backpressure:
+class Backpressure(msgspec.Struct, eq=False):
     """A topic has a gate where it is limited, or where one of its subscriptions holds up producers."""
 
-    def __init__(
-        self, logs: Logs, groups: GroupCoordinator, fetches: Fetches, events: EventStream, timers: Timers
-    ) -> None:
-        self._logs = logs
-        self._groups = groups
-        self._fetches = fetches
-        self._events = events
-        self._timers = timers
+    _logs: Logs
+    _groups: GroupCoordinator
+    _fetches: Fetches
+    _events: EventStream
+    _timers: Timers
 
     def config(self, name: str) -> FlowConfig | None:
         """The limits of a topic or queue; None without any. Raises UNKNOWN_TOPIC_OR_PARTITION."""

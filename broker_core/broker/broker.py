@@ -119,9 +119,7 @@ class Broker:
             logs, self.schemas, self.durability, self.transactions.check_append, self.fetches, self.growth, events
         )
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
-        self.clock = SessionClock(
-            timers, events, epoch_ms=epoch_ms, heard_from_all=self._heard_from_all, clean=self._clean
-        )
+        self.clock = SessionClock(timers, events, epoch_ms, self._heard_from_all, self._clean)
         self.acls = Acls()
         self.scram_credentials = ScramCredentials()
         self.client_quotas = ClientQuotas()

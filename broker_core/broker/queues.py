@@ -28,33 +28,23 @@ from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 
-class Queues:
+class Queues(msgspec.Struct, eq=False):
     """Queues and subscriptions by name, in the order of creation.
 
     `read_only` is why nothing can be taken, "" where it can; `jitter_seed` applies to queues created later.
     """
 
-    def __init__(
-        self,
-        logs: Logs,
-        durability: Durability,
-        backpressure: Backpressure,
-        groups: GroupCoordinator,
-        recently_deleted: RecentlyDeleted,
-        events: EventStream,
-        timers: Timers,
-    ) -> None:
-        self.read_only = ""
-        self.jitter_seed = 0
-        self._logs = logs
-        self._durability = durability
-        self._backpressure = backpressure
-        self._groups = groups
-        self._recently_deleted = recently_deleted
-        self._events = events
-        self._timers = timers
-        self._queues: dict[str, Queue] = {}
-        self._subscriptions: dict[str, Topic] = {}  # the topic that each reads
+    _logs: Logs
+    _durability: Durability
+    _backpressure: Backpressure
+    _groups: GroupCoordinator
+    _recently_deleted: RecentlyDeleted
+    _events: EventStream
+    _timers: Timers
+    read_only: str = ""
+    jitter_seed: int = 0
+    _queues: dict[str, Queue] = {}
+    _subscriptions: dict[str, Topic] = {}  # the topic that each reads
 
     # -- look-ups
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import msgspec
+
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventStream
@@ -28,25 +30,18 @@ class MovableClock(Protocol):
         """Move it on."""
 
 
-class SessionClock:
-    """Changes of the time are events. `movable` is None where the machine or the window drives the time."""
+class SessionClock(msgspec.Struct, eq=False):
+    """Changes of the time are events. `movable` is None where the machine or the window drives the time.
 
-    def __init__(
-        self,
-        timers: Timers,
-        events: EventStream,
-        *,
-        epoch_ms: int,
-        heard_from_all: Callable[[int], object],
-        clean: Callable[[int], object],
-    ) -> None:
-        """`heard_from_all(now_ns)` restarts all timeouts of members; `clean(now_ns)` applies retention and compacts."""
-        self.movable: MovableClock | None = None
-        self._timers = timers
-        self._events = events
-        self.epoch_ms = epoch_ms
-        self._heard_from_all = heard_from_all
-        self._clean = clean
+    `heard_from_all(now_ns)` restarts all timeouts of members; `clean(now_ns)` applies retention and compacts.
+    """
+
+    _timers: Timers
+    _events: EventStream
+    epoch_ms: int
+    _heard_from_all: Callable[[int], object]
+    _clean: Callable[[int], object]
+    movable: MovableClock | None = None
 
     @property
     def is_stopped(self) -> bool:

@@ -20,26 +20,16 @@ from broker_core.log.partitioners import Partitioner, PartitionerKind
 from broker_core.schemas.rule import SchemaRule
 
 
-class Topics:
+class Topics(msgspec.Struct, eq=False):
     """Topics in the order of creation, without the logs of queues and their dead-letter queues."""
 
-    def __init__(
-        self,
-        logs: Logs,
-        schemas: Schemas,
-        backpressure: Backpressure,
-        groups: GroupCoordinator,
-        offsets: GroupOffsets,
-        recently_deleted: RecentlyDeleted,
-        events: EventStream,
-    ) -> None:
-        self._logs = logs
-        self._schemas = schemas
-        self._backpressure = backpressure
-        self._groups = groups
-        self._offsets = offsets
-        self._recently_deleted = recently_deleted
-        self._events = events
+    _logs: Logs
+    _schemas: Schemas
+    _backpressure: Backpressure
+    _groups: GroupCoordinator
+    _offsets: GroupOffsets
+    _recently_deleted: RecentlyDeleted
+    _events: EventStream
 
     def names(self) -> tuple[str, ...]:
         return tuple(topic.name for topic in self._logs if self._is_plain(topic))

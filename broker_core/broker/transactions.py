@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from broker_core.broker.durability import Durability
 from broker_core.broker.group_offsets import GroupOffsets
 from broker_core.broker.logs import Logs
@@ -20,24 +22,15 @@ from broker_core.transactions.transaction import Identity, PendingOffset, Place
 _GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OFFSET_OUT_OF_RANGE})
 
 
-class TransactionPorts:
+class TransactionPorts(msgspec.Struct, eq=False, dict=True):
     """See `Ports`. Readers of committed messages, which `growth` knows, look again when a transaction has ended."""
 
-    def __init__(
-        self,
-        logs: Logs,
-        durability: Durability,
-        offsets: GroupOffsets,
-        fetches: Fetches,
-        growth: Growth,
-        producer_ids: ProducerIds,
-    ) -> None:
-        self._logs = logs
-        self._durability = durability
-        self._offsets = offsets
-        self._fetches = fetches
-        self._growth = growth
-        self._producer_ids = producer_ids
+    _logs: Logs
+    _durability: Durability
+    _offsets: GroupOffsets
+    _fetches: Fetches
+    _growth: Growth
+    _producer_ids: ProducerIds
 
     def new_identity(self, above: int) -> Identity:
         return Identity(self._producer_ids.register_above(above), 0)

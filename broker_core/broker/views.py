@@ -46,24 +46,15 @@ def queue_view(now_ns: int, queue: Queue, topic: Topic, max_leases: int, max_dea
     return msgspec.structs.replace(view, gate=gauges)
 
 
-class Views:
+class Views(msgspec.Struct, eq=False):
     """Totals, and topics, groups and queues at one moment."""
 
-    def __init__(
-        self,
-        logs: Logs,
-        topics: Topics,
-        queues: Queues,
-        groups: GroupCoordinator,
-        fetches: Fetches,
-        recently_deleted: RecentlyDeleted,
-    ) -> None:
-        self._logs = logs
-        self._topics = topics
-        self._queues = queues
-        self._groups = groups
-        self._fetches = fetches
-        self._recently_deleted = recently_deleted
+    _logs: Logs
+    _topics: Topics
+    _queues: Queues
+    _groups: GroupCoordinator
+    _fetches: Fetches
+    _recently_deleted: RecentlyDeleted
 
     def totals(self) -> Totals:
         """All counts since the session began, those of deleted topics and queues included."""

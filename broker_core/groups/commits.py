@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+import msgspec
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
@@ -18,25 +20,16 @@ Advance = tuple[str, int, int | None, int]
 Held = Callable[[str, str, int, str, int | None], tuple[int, int | None]]
 
 
-class Commits:
+class Commits(msgspec.Struct, eq=False):
     """Checks and stores committed offsets. The coordinator checks whether the member may commit."""
 
-    def __init__(
-        self,
-        offsets: OffsetStore,
-        end_offset: Callable[[str, int], int],
-        markers_between: Callable[[str, int, int, int], int],
-        positions: Callable[[str, str, int], int | None],
-        held: Held,
-        published_ns: Callable[[str, int, int], int | None],
-    ) -> None:
-        self._offsets = offsets
-        self._end_offset = end_offset
-        self._markers_between = markers_between
-        self._positions = positions
-        self._starts: dict[tuple[str, str, int], int] = {}
-        self._held = held
-        self._published_ns = published_ns
+    _offsets: OffsetStore
+    _end_offset: Callable[[str, int], int]
+    _markers_between: Callable[[str, int, int, int], int]
+    _positions: Callable[[str, str, int], int | None]
+    _held: Held
+    _published_ns: Callable[[str, int, int], int | None]
+    _starts: dict[tuple[str, str, int], int] = {}
 
     def advance(
         self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata], *, backwards: bool = False

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Protocol
 
+import msgspec
+
 from broker_core.errors import BrokerError
 from broker_core.events import FETCHED_AGAIN, EventKind, EventStream, is_by_hand
 from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
@@ -140,28 +142,16 @@ class Groups(Protocol):
         """Whether it is in the group now."""
 
 
-class _WaitingFetch:
+class _WaitingFetch(msgspec.Struct, eq=False):
     """A waiting fetch."""
 
-    __slots__ = ("client", "group", "max_messages", "member", "positions", "stable", "timer")
-
-    def __init__(
-        self,
-        group: str,
-        client: str,
-        member: str,
-        positions: Mapping[TopicPartition, int],
-        max_messages: int,
-        stable: bool,
-        timer: Timer,
-    ) -> None:
-        self.group = group
-        self.member = member
-        self.stable = stable
-        self.client = client
-        self.positions = positions
-        self.max_messages = max_messages
-        self.timer = timer
+    group: str
+    client: str
+    member: str
+    positions: Mapping[TopicPartition, int]
+    max_messages: int
+    stable: bool
+    timer: Timer
 
 
 class Fetches:

@@ -39,7 +39,7 @@ class JoinRequest(msgspec.Struct, frozen=True):
     host: str = ""
 
 
-class Joining:
+class Joining(msgspec.Struct, eq=False):
     """Handles joins, by the state of the group:
 
     | member                         | Empty         | Preparing | Completing      | Stable            |
@@ -53,19 +53,11 @@ class Joining:
     * A rebalance where its topics have changed.
     """
 
-    def __init__(
-        self,
-        events: EventStream,
-        timers: Timers,
-        config: GroupConfig,
-        rebalancer: Rebalancer,
-        missed: Callable[[Group, int, Member, str, int], object],
-    ) -> None:
-        self._events = events
-        self._timers = timers
-        self._config = config
-        self._rebalancer = rebalancer
-        self._missed = missed
+    _events: EventStream
+    _timers: Timers
+    _config: GroupConfig
+    _rebalancer: Rebalancer
+    _missed: Callable[[Group, int, Member, str, int], object]
 
     def check(self, request: JoinRequest) -> None:
         """Raises INVALID_SESSION_TIMEOUT, INVALID_REQUEST or INCONSISTENT_GROUP_PROTOCOL for an invalid request."""

@@ -31,23 +31,15 @@ class GroupNumbers(msgspec.Struct, frozen=True, gc=False):
     members: int = 0
 
 
-class FlushTicket:
+class FlushTicket(msgspec.Struct, eq=False):
     """One flush, run without the broker's lock."""
 
-    def __init__(
-        self,
-        changes: Changes,
-        everything: Changes | None,
-        table: OffsetTable,
-        journal: OffsetJournal | None,
-        awaited_by: list[Reply[None]],
-    ) -> None:
-        self.changes = changes
-        self.awaited_by = awaited_by
-        self.error: BrokerError | CorruptTable | None = None
-        self._everything = everything
-        self._table = table
-        self._journal = journal
+    changes: Changes
+    _everything: Changes | None
+    _table: OffsetTable
+    _journal: OffsetJournal | None
+    awaited_by: list[Reply[None]]
+    error: BrokerError | CorruptTable | None = None
 
     def run(self) -> None:
         """Write to the disk. Never raises: `OffsetStore.end_flush` does."""

@@ -46,31 +46,21 @@ _PATTERNS.never_capture = True
 _PATTERNS.max_mem = 1_048_576
 
 
-class Reconciler:
-    """Serves the heartbeats of groups whose type is "consumer"."""
+class Reconciler(msgspec.Struct, eq=False):
+    """Serves the heartbeats of groups whose type is "consumer".
 
-    def __init__(
-        self,
-        events: EventStream,
-        timers: Timers,
-        offsets: OffsetStore,
-        rebalancer: Rebalancer,
-        config: GroupConfig,
-        partitions_of: Callable[[str], int],
-        topic_names: Callable[[], Iterable[str]],
-        reads_anew: Callable[[int], object],
-        expel: Callable[[Group, int, Member, str, int | None], object],
-    ) -> None:
-        """`expel(group, now_ns, member, cause, heard_ns)` is called for a member that leaves or misses a deadline."""
-        self._expel = expel
-        self._events = events
-        self._timers = timers
-        self._offsets = offsets
-        self._rebalancer = rebalancer
-        self._config = config
-        self._partitions_of = partitions_of
-        self._topic_names = topic_names
-        self._reads_anew = reads_anew
+    `expel(group, now_ns, member, cause, heard_ns)` is called for a member that leaves or misses a deadline.
+    """
+
+    _events: EventStream
+    _timers: Timers
+    _offsets: OffsetStore
+    _rebalancer: Rebalancer
+    _config: GroupConfig
+    _partitions_of: Callable[[str], int]
+    _topic_names: Callable[[], Iterable[str]]
+    _reads_anew: Callable[[int], object]
+    _expel: Callable[[Group, int, Member, str, int | None], object]
 
     def heartbeat(self, group: Group, now_ns: int, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         """Handle the heartbeat of a member.

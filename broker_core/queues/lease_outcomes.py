@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind
@@ -25,30 +27,18 @@ _DEAD_LETTER_RETRY_NS = NS_PER_S  # the delay after the dead letter queue could 
 History = tuple[AttemptView, ...]
 
 
-class LeaseOutcomes:
+class LeaseOutcomes(msgspec.Struct, eq=False):
     """Handles nacked, expired and released deliveries: requeue, delay, or dead-letter."""
 
-    def __init__(
-        self,
-        queue: str,
-        config: QueueConfig,
-        levels: Levels,
-        counts: QueueCounts,
-        dead_letters: DeadLetters,
-        events: QueueEvents,
-        due: DueTimer,
-        jitter: Callable[[], float],
-        journal: QueueJournal,
-    ) -> None:
-        self._queue = queue
-        self._config = config
-        self._levels = levels
-        self._counts = counts
-        self._dead_letters = dead_letters
-        self._events = events
-        self._due = due
-        self._jitter = jitter
-        self._journal = journal
+    _queue: str
+    _config: QueueConfig
+    _levels: Levels
+    _counts: QueueCounts
+    _dead_letters: DeadLetters
+    _events: QueueEvents
+    _due: DueTimer
+    _jitter: Callable[[], float]
+    _journal: QueueJournal
 
     def failed(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str, *, requeue: bool) -> None:
         """The holder nacked the members from `first` up to `end`: retry, or dead-letter after the last attempt."""

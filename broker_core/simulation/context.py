@@ -25,43 +25,25 @@ USER = "user"
 A = TypeVar("A", bound=Actor)
 
 
-class SimulationContext:
-    """`groups` are those that actors can join, by name, with what their members read."""
+class SimulationContext(msgspec.Struct, eq=False):
+    """`groups` are those that actors can join, by name, with what their members read.
 
-    def __init__(
-        self,
-        broker: Broker,
-        loop: Loop,
-        events: EventStream,
-        seed: int,
-        faults: FaultInjector,
-        rules: FailureRules,
-        actors: dict[str, Actor],
-        groups: dict[str, GroupSpec],
-        alerts: AlertWatch,
-        *,
-        effects_of: Callable[[str], SqliteEffects],
-        find_file: Callable[[str], Path],
-        begin_cleaning: Callable[[], object],
-        epoch_ms: int,
-    ) -> None:
-        """`begin_cleaning()` lets retention and compaction work from now on, where they do not yet.
+    `begin_cleaning()` lets retention and compaction work from now on; `epoch_ms` is the Unix time of session time 0.
+    """
 
-        `epoch_ms` is the Unix time of session time 0.
-        """
-        self.broker = broker
-        self.loop = loop
-        self.events = events
-        self.seed = seed
-        self.faults = faults
-        self.rules = rules
-        self.actors = actors
-        self.groups = groups
-        self.alerts = alerts
-        self.effects_of = effects_of
-        self.find_file = find_file
-        self.begin_cleaning = begin_cleaning
-        self._epoch_ms = epoch_ms
+    broker: Broker
+    loop: Loop
+    events: EventStream
+    seed: int
+    faults: FaultInjector
+    rules: FailureRules
+    actors: dict[str, Actor]
+    groups: dict[str, GroupSpec]
+    alerts: AlertWatch
+    effects_of: Callable[[str], SqliteEffects]
+    find_file: Callable[[str], Path]
+    begin_cleaning: Callable[[], object]
+    _epoch_ms: int
 
     @property
     def now_ns(self) -> int:

@@ -28,26 +28,19 @@ class _Rule(msgspec.Struct):
     matched: int = 0
 
 
-class FailureRules:
-    """Each counts what matches it in the order in which it was processed, so that a rerun fails the same messages."""
+class FailureRules(msgspec.Struct, eq=False):
+    """Each counts what matches it in the order in which it was processed, so that a rerun fails the same messages.
 
-    def __init__(
-        self,
-        loop: Loop,
-        events: EventStream,
-        broker: Broker,
-        actors: Mapping[str, Actor],
-        groups: Mapping[str, object],
-        crash: Callable[[str, float], object],
-    ) -> None:
-        """`crash(client, for_s)` takes a client down."""
-        self._loop = loop
-        self._events = events
-        self._broker = broker
-        self._actors = actors
-        self._groups = groups
-        self._crash = crash
-        self._rules: dict[str, _Rule] = {}
+    `crash(client, for_s)` takes a client down.
+    """
+
+    _loop: Loop
+    _events: EventStream
+    _broker: Broker
+    _actors: Mapping[str, Actor]
+    _groups: Mapping[str, object]
+    _crash: Callable[[str, float], object]
+    _rules: dict[str, _Rule] = {}
 
     # -- asked by actors
 

@@ -109,10 +109,10 @@ class Simulation:
             self.actors,
             self._groups,
             AlertWatch(self.loop.timers, self.events, BrokerState(self.broker, self.actors)),
-            effects_of=self._effects_of,
-            find_file=find_file,
-            begin_cleaning=self._begin_cleaning,
-            epoch_ms=epoch_ms,
+            self._effects_of,
+            find_file,
+            self._begin_cleaning,
+            epoch_ms,
         )
         self.handlers = ActionHandlers(self.context)
         self.broker.complete = self._complete
