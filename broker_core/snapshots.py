@@ -116,7 +116,7 @@ class MemberView(msgspec.Struct, frozen=True):
 
 
 class GroupView(msgspec.Struct, frozen=True):
-    """A consumer group. `state` is a word of `groups.states.GroupState`."""
+    """A consumer group. `state` is a word of `groups.states.GroupState`; a `generation` below 0 is not known."""
 
     name: str
     state: str

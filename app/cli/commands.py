@@ -12,6 +12,7 @@ from app.cli.parser import Command
 _TABLE: dict[str, tuple[str, str, str]] = {
     "scenarios": ("scenarios", "command", "list, describe, check"),
     "serve": ("serve", "command", "run a broker without a window"),
+    "watch": ("watch", "command", "observe and record a Kafka cluster, or another broker, without a window"),
     "with": ("with_broker", "command", "run a command, as tests in any language, beside a fresh broker"),
     "share": ("share", "command", "a recorded session as one page that anybody can open"),
     "topics": ("topics", "command", "list, describe, create, configure, trim, delete"),

@@ -28,7 +28,7 @@ from broker_core.operations.request import Request
 from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups
 from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
-from broker_core.snapshots import ShareGroupView
+from broker_core.snapshots import GroupView, ShareGroupView
 
 T = TypeVar("T")
 _NO_GROUP = "There is no group; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
@@ -36,16 +36,19 @@ _NO_GROUP = "There is no group; a group comes with its first member, as by broke
 
 def command() -> Command:
     verbs = Verbs("groups", "Consumer groups and share groups of a broker.")
-    verbs.add("list", ListGroups, _list, reads=True)
+    verbs.add("list", ListGroups, _list, reads=True, clusters=True)
     _add_group(
         verbs.add(
             "describe",
             "Show state, offsets and lag of a group; of a share group its members, too.",
             _describe,
             reads=True,
+            clusters=True,
         )
     )
-    _add_group(verbs.add("members", "Show the members of a group and their partitions.", _members, reads=True))
+    _add_group(
+        verbs.add("members", "Show the members of a group and their partitions.", _members, reads=True, clusters=True)
+    )
     reset = verbs.add(
         "reset-offsets", "Show how the committed offsets of an empty group would change; --apply changes them.", _reset
     )
@@ -68,10 +71,14 @@ def _add_group(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group", metavar="GROUP", help="name of the group")
 
 
+def _generation(group: GroupView) -> int | None:
+    return group.generation if group.generation >= 0 else None
+
+
 def _list(broker: Broker, options: argparse.Namespace) -> None:
     rows = []
     for group in broker.ask(ListGroups()).groups:
-        rows.append((group.name, group.state, group.generation, len(group.members), group.lag, group.lag_unknown))
+        rows.append((group.name, group.state, _generation(group), len(group.members), group.lag, group.lag_unknown))
     shared = [
         (group.name, group.state, group.epoch, len(group.members), sum(at.lag for at in group.offsets))
         for group in broker.ask(ListShareGroups()).groups
@@ -158,7 +165,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     facts: list[tuple[str, object]] = [
         ("Group", group.name),
         ("State", group.state),
-        ("Generation", group.generation),
+        ("Generation", _generation(group)),
         ("Assignor", group.assignor or None),
         ("Members", len(group.members)),
     ]

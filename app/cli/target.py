@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from app.cli.errors import CommandError, with_hint
 from app.cli.folders import folder
@@ -18,8 +19,10 @@ from broker_core import BrokerHost, HostConfig, HttpBroker, LogConfig
 from broker_core.clients.http_broker import checked_url
 from broker_core.engine.data_directory import is_data_directory
 from broker_core.errors import BrokerError, ConfigError
+from broker_core.observation.kafka.config import addresses, connection_config, is_cluster
 from broker_core.operations.http_form import DEFAULT_PORT
 
+NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
 TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
 
 
@@ -90,11 +93,47 @@ def add_access(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_target(parser: argparse.ArgumentParser) -> None:
-    """The options that say which broker, and how its answers are printed."""
+def broker_elsewhere(text: str) -> str:
+    """HOST:PORT of a Kafka cluster, or a URL. For argparse."""
+    try:
+        (addresses if is_cluster(text) else checked_url)(text)
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT nor a URL ({error.about})") from error
+    return text
+
+
+def cluster(text: str) -> str:
+    """HOST:PORT. For argparse."""
+    if not is_cluster(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT of a Kafka cluster")
+    return broker_elsewhere(text)
+
+
+def properties(text: str) -> Path:
+    """A file. For argparse."""
+    if not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a file")
+    return Path(text)
+
+
+def patterns(text: str) -> tuple[str, ...]:
+    """Names with commas between. For argparse."""
+    names = tuple(each.strip() for each in text.split(",") if each.strip())
+    if not all(NAME_PATTERN.fullmatch(each) for each in names) or not names:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name such as orders, or orders*")
+    return names
+
+
+def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False) -> None:
+    """The options that say which broker, or, with `clusters`, which Kafka cluster; and how its answers are printed."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--data", type=folder, metavar="DIR", help="data directory that no broker has open")
     add_url(which)
+    if clusters:
+        which.add_argument("--kafka", type=cluster, metavar="HOST:PORT", help="a Kafka cluster, which is only read")
+        parser.add_argument(
+            "--config", type=properties, metavar="FILE", help="client.properties: how to connect to the cluster"
+        )
     add_access(parser)
     parser.add_argument("--json", action="store_true", help="print JSON lines instead of tables")
 
@@ -117,12 +156,18 @@ def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[
         with ended_by_signals(), _broker(options, read_only) as broker:
             yield broker
     except BrokerError as error:
-        raise CommandError(with_hint(error), exit_of(error)) from error
+        of_cluster = is_from_outside(options) and exit_of(error) is not Exit.NOT_FOUND
+        raise CommandError(str(error) if of_cluster else with_hint(error), exit_of(error)) from error
 
 
 def is_running(broker: Broker) -> TypeGuard[HttpBroker]:
     """False where the broker was opened for this command alone: it has counted nothing."""
     return isinstance(broker, HttpBroker)
+
+
+def is_from_outside(options: argparse.Namespace) -> bool:
+    """Whether the target is a cluster, of which sizes of messages are not known, nor what it demands of producers."""
+    return bool(getattr(options, "kafka", None))
 
 
 def http_broker(options: argparse.Namespace) -> HttpBroker:
@@ -141,6 +186,10 @@ def http_broker(options: argparse.Namespace) -> HttpBroker:
 
 
 def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.AbstractContextManager[Broker]:
+    if is_from_outside(options):
+        return _cluster(options)
+    if getattr(options, "config", None):
+        raise CommandError("--config says how to connect to a Kafka cluster; name that with --kafka HOST:PORT.")
     if options.data is None:
         return http_broker(options)
     if not options.data.exists():
@@ -149,3 +198,13 @@ def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.Abstract
     check_directory(options.data)
     read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one
     return BrokerHost(options.data, HostConfig(log=LogConfig(durability="fsync")), read_only=read_only)
+
+
+@contextlib.contextmanager
+def _cluster(options: argparse.Namespace) -> Iterator[Any]:
+    """As of one look. It answers what a running broker does, as far as that can be seen from outside."""
+    from broker_core.observation.kafka.peer import KafkaPeer
+
+    with contextlib.closing(KafkaPeer(connection_config(options.kafka, options.config))) as peer:
+        peer.open()
+        yield peer

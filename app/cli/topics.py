@@ -12,7 +12,7 @@ from app.cli.numbers import whole
 from app.cli.output import print_facts, print_rows, say
 from app.cli.parser import Command
 from app.cli.request_options import add_field, add_group, given
-from app.cli.target import Broker, is_running
+from app.cli.target import Broker, is_from_outside, is_running
 from app.cli.verbs import Verbs
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import (
@@ -37,8 +37,10 @@ PUBLISHED = "Published since start"
 
 def command() -> Command:
     verbs = Verbs("topics", "Topics of a broker.")
-    verbs.add("list", ListTopics, _list, reads=True)
-    describe = verbs.add("describe", "Show partitions, configuration and limits of a topic.", _describe, reads=True)
+    verbs.add("list", ListTopics, _list, reads=True, clusters=True)
+    describe = verbs.add(
+        "describe", "Show partitions, configuration and limits of a topic.", _describe, reads=True, clusters=True
+    )
     _add_topic(describe)
     create = verbs.add("create", CreateTopic, _create)
     create.add_argument("topic", metavar="TOPIC", help="letters, digits and . _ -")
@@ -93,7 +95,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
             topic.name,
             len(topic.partitions),
             topic.messages_count,
-            sum(part.size_bytes for part in topic.partitions),
+            None if is_from_outside(options) else sum(part.size_bytes for part in topic.partitions),
             *((topic.published,) if running else ()),
         )
         for topic in broker.ask(ListTopics()).topics
@@ -128,19 +130,22 @@ def limit_facts(
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
     name, running = options.topic, is_running(broker)
-    topic, demands = broker.ask(DescribeTopic(topic=name)), broker.ask(TopicDemands(topic=name))
+    topic = broker.ask(DescribeTopic(topic=name))
+    outside = is_from_outside(options)
     columns = ("Partition", "Start offset", "End offset", "Messages", "Bytes")
     rows = [
-        (part.partition, part.start_offset, part.end_offset, part.messages_count, part.size_bytes)
+        (part.partition, part.start_offset, part.end_offset, part.messages_count, None if outside else part.size_bytes)
         for part in topic.partitions
     ]
-    rule = demands.rule
     facts: list[tuple[str, object]] = [("Topic", topic.name), ("Messages", topic.messages_count)]
-    facts += [(PUBLISHED, topic.published)] if running else []
-    facts += [("Partitioner", demands.partitioner)]
-    facts += [("Schema", None if rule is None else rule.subject), ("Schema mode", None if rule is None else rule.mode)]
-    facts += struct_facts(broker.ask(TopicConfig(topic=name)))
-    facts += limit_facts(demands.flow, demands.gate, running=running, as_json=options.json)
+    if not outside:
+        demands = broker.ask(TopicDemands(topic=name))
+        rule = demands.rule
+        facts += [(PUBLISHED, topic.published)] if running else []
+        facts += [("Partitioner", demands.partitioner)]
+        facts += [("Schema", rule and rule.subject), ("Schema mode", rule and rule.mode)]
+        facts += struct_facts(broker.ask(TopicConfig(topic=name)))
+        facts += limit_facts(demands.flow, demands.gate, running=running, as_json=options.json)
     if options.json:
         keys = [column.lower().replace(" ", "_") for column in columns]
         facts.append(("Partitions", [dict(zip(keys, row, strict=True)) for row in rows]))

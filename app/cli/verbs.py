@@ -33,9 +33,11 @@ class Verbs:
         run: Verb,
         *,
         reads: bool = False,
+        clusters: bool = False,
         asks: Question | None = None,
     ) -> argparse.ArgumentParser:
-        """A verb, which `reads` and changes nothing; its own arguments are added to the parser that is returned.
+        """A verb, which `reads` and changes nothing, and may be asked of `clusters`, too; its own arguments are added
+        to the parser that is returned.
 
         `about` is its help, or the operation that it asks for, whose entry has the help. A verb that `asks` runs after
         a person at a terminal has agreed to it.
@@ -45,7 +47,7 @@ class Verbs:
         else:
             entry = entry_of(about)
             parser = self._verbs.add_parser(name, help=f"{entry.title}.", description=entry.help)
-        add_target(parser)
+        add_target(parser, clusters=clusters)
         if asks is not None:
             _add_yes(parser)
         parser.set_defaults(verb=run, reads=reads, asks=asks)

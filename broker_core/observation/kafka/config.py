@@ -39,6 +39,11 @@ class ConnectionConfig(NamedTuple):
         return f"ConnectionConfig({self.bootstrap!r}, tls={self.tls}, mechanism={self.mechanism!r}, user={self.user!r})"
 
 
+def is_cluster(address: str) -> bool:
+    """Whether it is that of a cluster, HOST:PORT, and not a URL."""
+    return "://" not in address
+
+
 def addresses(text: str) -> tuple[tuple[str, int], ...]:
     """The brokers of "host:9092,other"; the default port is 9092. Raises INVALID_CONFIG."""
     found = tuple(_address(each.strip()) for each in text.split(",") if each.strip())
