@@ -5,7 +5,7 @@ import time
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.commands.families import COMMANDS
@@ -44,9 +44,13 @@ class Bench:
 
 
 @pytest.fixture
-def bench(qtbot, qapp):
+def bench(one_window, qtbot, qapp):
+    one_window.end()  # a change of theme pays for every window that is open
     apply_theme(qapp, LIGHT)
-    return Bench(qtbot, qapp)
+    made = Bench(qtbot, qapp)
+    yield made
+    made.window.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def test_only_the_tab_in_front_is_brought_up_to_date(bench):
