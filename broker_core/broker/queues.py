@@ -28,7 +28,7 @@ from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 
-class Queues(msgspec.Struct, eq=False):
+class Queues(msgspec.Struct, eq=False, dict=True):
     """Queues and subscriptions by name, in the order of creation.
 
     `read_only` is why nothing can be taken, "" where it can; `jitter_seed` applies to queues created later.
