@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from broker_core.broker.durability import Durability
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Published, Publishing
@@ -16,26 +18,19 @@ from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 
-class Redrives:
+class Redrives(msgspec.Struct, eq=False):
     """Redrives of queues, subscriptions, and topics whose schema dead-letters. `paced` are those at a rate."""
 
-    def __init__(
-        self,
-        logs: Logs,
-        queues: Queues,
-        schemas: Schemas,
-        publishing: Publishing,
-        durability: Durability,
-        timers: Timers,
-    ) -> None:
-        self.paced = PacedRedrives()
-        self._logs = logs
-        self._queues = queues
-        self._schemas = schemas
-        self._publishing = publishing
-        self._durability = durability
-        self._timers = timers
-        logs.on_removed(lambda topic: self.paced.forget(topic.owner))
+    _logs: Logs
+    _queues: Queues
+    _schemas: Schemas
+    _publishing: Publishing
+    _durability: Durability
+    _timers: Timers
+    paced: PacedRedrives = msgspec.field(default_factory=PacedRedrives)
+
+    def __post_init__(self) -> None:
+        self._logs.on_removed(lambda topic: self.paced.forget(topic.owner))
 
     def redrive(
         self, now_ns: int, name: str, offsets: Sequence[int], *, client: str, edits: Edits | None = None

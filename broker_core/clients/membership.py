@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable
 from typing import Literal
 
+import msgspec
+
 from broker_core.broker.broker import Broker
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
@@ -24,29 +26,20 @@ from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero,
 from broker_core.timers import Timer
 
 
-class Membership:
+class Membership(msgspec.Struct, eq=False):
     """A member of `group`. `moved_on(error)` is called when a heartbeat is answered with an error."""
 
-    def __init__(
-        self,
-        broker: Broker,
-        loop: Loop,
-        client_id: str,
-        group: str,
-        config: ConsumerConfig,
-        moved_on: Callable[[BrokerError], object],
-    ) -> None:
-        self._broker = broker
-        self._loop = loop
-        self._client_id = client_id
-        self._group = group
-        self._config = config
-        self._moved_on = moved_on
-        self._heartbeat: Timer | None = None
-        self._joining: Reply[JoinResult] | None = None
-        self.member_id = ""
-        self.generation = -1
-        self.muted = False  # while True, no heartbeats are sent
+    _broker: Broker
+    _loop: Loop
+    _client_id: str
+    _group: str
+    _config: ConsumerConfig
+    _moved_on: Callable[[BrokerError], object]
+    _heartbeat: Timer | None = None
+    _joining: Reply[JoinResult] | None = None
+    member_id: str = ""
+    generation: int = -1
+    muted: bool = False  # while True, no heartbeats are sent
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
         """Join one generation. Returns its assignment. Raises the errors of join and sync."""
@@ -134,13 +127,13 @@ class Membership:
                 self._moved_on(error)
 
 
-class ReconcilingMembership(Membership):
+class ReconcilingMembership(Membership, eq=False):
     """A member to which the broker assigns. `generation` is its member epoch; the broker sets the heartbeat interval.
 
     A static member has its instance id as member id, so that it comes back as itself.
     """
 
-    _interval_ms = 0
+    _interval_ms: int = 0
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
         """Join, or say what it reads now. Returns its assignment, without what it is to give up."""

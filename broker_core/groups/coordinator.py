@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import READ_OUTSIDE, EventKind, EventStream
 from broker_core.groups.commits import Advance, Commits, Held
@@ -67,7 +68,8 @@ class GroupCoordinator:
         self._partitions_of = partitions_of
         self.commits = Commits(offsets, end_offset, markers_between, positions, held, published_ns)
         self._history = RebalanceHistory(self.config.rebalances_kept)
-        self._rebalancer = Rebalancer(events, timers, offsets, self._history, self.config, self._count, reads_anew)
+        delay_ns = self.config.initial_rebalance_delay_ms * NS_PER_MS
+        self._rebalancer = Rebalancer(events, timers, offsets, self._history, delay_ns, self._count, reads_anew)
         self._reconciler = Reconciler(
             events, timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew, self._expel
         )

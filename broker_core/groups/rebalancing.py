@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from broker_core.clock import NS_PER_MS, s_from_ns
+import msgspec
+
+from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.groups.config import GroupConfig
 from broker_core.groups.group import Group
 from broker_core.groups.history import Causes, RebalanceHistory
 from broker_core.groups.members import CONSUMER, Member, SyncResult
@@ -18,26 +19,16 @@ from broker_core.groups.states import GroupState
 from broker_core.timers import Timers
 
 
-class Rebalancer:
+class Rebalancer(msgspec.Struct, eq=False):
     """Moves groups through their states. Replies are queued; callers finish with `group.settle()`."""
 
-    def __init__(
-        self,
-        events: EventStream,
-        timers: Timers,
-        offsets: OffsetStore,
-        history: RebalanceHistory,
-        config: GroupConfig,
-        partitions_of: Callable[[str], int],
-        reads_anew: Callable[[int], object],
-    ) -> None:
-        self._events = events
-        self._timers = timers
-        self._offsets = offsets
-        self._history = history
-        self._initial_delay_ns = config.initial_rebalance_delay_ms * NS_PER_MS
-        self._partitions_of = partitions_of
-        self._reads_anew = reads_anew
+    _events: EventStream
+    _timers: Timers
+    _offsets: OffsetStore
+    _history: RebalanceHistory
+    _initial_delay_ns: int
+    _partitions_of: Callable[[str], int]
+    _reads_anew: Callable[[int], object]
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
         """Start a rebalance, or add a cause to the running one. In an eager group all partitions are revoked."""
