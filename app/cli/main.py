@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from app.cli import commands
-from app.cli.errors import CommandError, with_hint
+from app.cli.errors import CommandError
 from app.cli.folders import folder
 from app.cli.numbers import above_zero, integer, or_word, seconds
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import exit_of_interrupt
-from app.cli.target import add_access, token_of, url_of
 from app.environment import exits
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit, exit_of
@@ -211,32 +210,29 @@ def _open_command() -> Command:
 
 
 def _attach_command() -> Command:
+    from app.cli.watch import add_elsewhere, peer_of, refused
+
     parser = Parser(
         prog="brokerscope attach",
-        description="Open the workbench on a broker that runs elsewhere, as brokerscope serve opens it. It goes on "
-        "when the window is closed.",
+        description="Open the workbench on a broker that runs elsewhere: one that brokerscope serve runs, or a Kafka "
+        "cluster, which is only read. It goes on when the window is closed.",
         **with_exits(),
     )
-    parser.add_argument(
-        "broker", type=url_of, metavar="URL", help="HTTP listener of a running broker, such as http://127.0.0.1:8080"
-    )
-    add_access(parser)
+    add_elsewhere(parser)
     parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
     parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
 
     def run(options: argparse.Namespace) -> int:
-        token = token_of(options)
-
         def attach() -> Any:
             from app.sessions.observed import attached
 
             try:
-                return attached(options.broker, token=token, ca_file=options.tls_ca, folder=options.session)
+                return attached(peer_of(options), folder=options.session)
             except BrokerError as error:
-                raise CommandError(with_hint(error), exit_of(error)) from error
+                raise refused(options, error) from error
 
         return _open_window(
-            f"brokerscope metrics --broker {options.broker}",
+            f"brokerscope watch {options.broker}",
             lambda open_window: open_window(find_scenario(FIRST_SCENARIO), theme=options.theme, attach=attach),
         )
 

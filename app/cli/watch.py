@@ -18,7 +18,7 @@ from app.cli.signals import ended_by_signals
 from app.cli.target import add_access, broker_elsewhere, patterns, properties, token_of
 from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
-from app.environment.paths import new_session_folder
+from app.environment.paths import called, new_session_folder
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
@@ -38,21 +38,21 @@ def command() -> Command:
         description="Observe a broker that runs elsewhere and record it. The last line is a summary in JSON.",
         **with_exits(),
     )
+    add_elsewhere(parser)
+    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
+    parser.add_argument("--until", type=above_zero, metavar="S", help="end after so many seconds (default: Ctrl+C)")
+    return parser, _run
+
+
+def add_elsewhere(parser: argparse.ArgumentParser) -> None:
+    """The address of a broker that runs elsewhere, and what it takes to come in."""
     parser.add_argument(
         "broker",
         type=broker_elsewhere,
         metavar="BROKER",
         help="HOST:PORT of a Kafka cluster, or the URL of a broker that brokerscope serve runs",
     )
-    add_cluster(parser)
     add_access(parser)
-    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
-    parser.add_argument("--until", type=above_zero, metavar="S", help="end after so many seconds (default: Ctrl+C)")
-    return parser, _run
-
-
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """What goes with the address of a cluster."""
     cluster = parser.add_argument_group("a Kafka cluster, which is only read")
     cluster.add_argument(
         "--config", type=properties, metavar="FILE", help="client.properties: how to connect, with user and password"
@@ -68,7 +68,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def peer_of(options: argparse.Namespace) -> Peer:
-    """What the address and the options of `add_cluster` and `add_access` mean. Raises CommandError, BrokerError."""
+    """What the options of `add_elsewhere` mean, not connected yet. Raises CommandError, BrokerError."""
     given = {name: getattr(options, name) for name in ("config", "every", "topics", "groups")}
     given = {name: value for name, value in given.items() if value is not None}
     if is_cluster(options.broker):
@@ -82,7 +82,7 @@ def peer_of(options: argparse.Namespace) -> Peer:
 def _run(options: argparse.Namespace) -> int:
     try:
         peer = peer_of(options)
-        where = options.session or new_session_folder(Path(f"watched-{peer.address.rpartition('/')[2]}"))
+        where = options.session or new_session_folder(Path(f"watched-{called(peer.address)}"))
         watched = _Watched(peer, where)
         try:
             with ended_by_signals():
@@ -92,12 +92,16 @@ def _run(options: argparse.Namespace) -> int:
         finally:
             watched.session.close()
     except BrokerError as error:
-        hint = str(error) if is_cluster(options.broker) else with_hint(error)
-        raise CommandError(hint, exit_of(error)) from error
+        raise refused(options, error) from error
     print_json(watched.summary())
     if watched.session.error:
         raise CommandError(watched.session.error, Exit.PARTLY)
     return 0
+
+
+def refused(options: argparse.Namespace, error: BrokerError) -> CommandError:
+    """What a command says that cannot observe the broker."""
+    return CommandError(str(error) if is_cluster(options.broker) else with_hint(error), exit_of(error))
 
 
 class _Watched:

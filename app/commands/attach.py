@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 
@@ -12,6 +13,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.sessions.observed import ObservedSource, attached, why_no_address
 from broker_core.errors import BrokerError
+from broker_core.observation.peers import peer_at
 from widgets.dialogs.attach import AttachDialog
 from widgets.i18n import tr
 
@@ -38,7 +40,7 @@ class AttachHandlers(Handlers):
         dialog.chosen.connect(partial(self._attach, dialog))
         dialog.open()
 
-    def _attach(self, dialog: AttachDialog, address: str, token: str, ca_file: str) -> None:
+    def _attach(self, dialog: AttachDialog, address: str, token: str, ca_file: str, config: str) -> None:
         """In a thread of its own: it may take ten seconds until nobody answers."""
         controller = self._controller
         self._asked += 1
@@ -46,9 +48,12 @@ class AttachHandlers(Handlers):
         dialog.rejected.connect(self._forget)
         worker = ThreadPoolExecutor(1, thread_name_prefix="attach")
         sessions = controller.sessions
-        done = worker.submit(
-            attached, address, token=token, ca_file=ca_file, record=controller.record, sessions=sessions
-        )
+
+        def observed() -> ObservedSource:
+            peer = peer_at(address, token=token, ca_file=ca_file, config=Path(config) if config else None)
+            return attached(peer, record=controller.record, sessions=sessions)
+
+        done = worker.submit(observed)
 
         def tell(done: Future[ObservedSource]) -> None:
             with suppress(RuntimeError):  # the window is gone

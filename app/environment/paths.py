@@ -63,6 +63,11 @@ def drafts_folder() -> Path:
     return Path(platformdirs.user_data_dir(APP_NAME)) / "scenarios"
 
 
+def called(address: str) -> str:
+    """The address of a broker as a part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", address.rpartition("//")[2])
+
+
 def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
     """A folder that is not there yet, named after the scenario and the wall time, in `sessions_folder` or `parent`."""
     if parent is None:

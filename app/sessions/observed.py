@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.environment.paths import new_session_folder
+from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.source import Inputs, Standing, closed
 from broker_core.clients.http_broker import checked_url
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import ConfigError
+from broker_core.observation.kafka.config import addresses, is_cluster
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import KNOWABLE, Peer
-from broker_core.observation.serve_peer import ServePeer
 from broker_core.operations.request import Request
 from broker_core.recording.playback import Playback
 from broker_core.recording.recorder import Recorder
@@ -36,40 +36,26 @@ _LOOKS_MISSED = 3
 _SAID = (
     mark("Only a session that runs in this window can do that; this one observes a broker elsewhere."),
     mark("The broker runs elsewhere, and has no operation that takes it back."),
+    mark("A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside."),
 )
 OWN_TIME = mark("The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).")
-
-
-def peer_at(address: str, token: str | None, ca_file: Path | str | None) -> Peer:
-    """The broker at `address`, not connected yet. Raises INVALID_CONFIG."""
-    return ServePeer(address, token=token or None, ca_file=ca_file or None)
 
 
 def why_no_address(address: str) -> str:
     """What is wrong with an address, in a sentence; "" where nothing is."""
     try:
-        checked_url(address)
+        (addresses if is_cluster(address) else checked_url)(address)
     except ConfigError as error:
         return str(error)
     return ""
 
 
 def attached(
-    address: str,
-    *,
-    token: str | None = None,
-    ca_file: Path | str | None = None,
-    record: bool = True,
-    folder: Path | None = None,
-    sessions: Path | None = None,
+    peer: Peer, *, record: bool = True, folder: Path | None = None, sessions: Path | None = None
 ) -> ObservedSource:
-    """The broker at `address`, observed, and recorded in `folder`, else in a new one below `sessions`.
-
-    Raises `BrokerError`.
-    """
-    peer = peer_at(address, token, ca_file)
+    """`peer`, observed, and recorded in `folder`, else in a new one below `sessions`. Raises `BrokerError`."""
     if folder is None and record:
-        folder = new_session_folder(Path("attached-" + peer.address.rpartition("/")[2]), sessions)
+        folder = new_session_folder(Path(f"attached-{called(peer.address)}"), sessions)
     return ObservedSource(peer, folder)
 
 

@@ -250,6 +250,10 @@ Wanduhrzeit {wall}</translation>
    <translation>; Besitzer {name}</translation>
   </message>
   <message>
+   <source>A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside.</source>
+   <translation>Ein Kafka-Cluster wird nur beobachtet: Nichts darin wird geändert, und nicht alles ist von außen bekannt.</translation>
+  </message>
+  <message>
    <source>A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.</source>
    <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
   </message>
@@ -5882,8 +5886,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Gezeigt</translation>
   </message>
   <message>
-   <source>Shows a broker that runs elsewhere, as brokerscope serve opens it: live, recorded, and acted on. It goes on when the window is closed.</source>
-   <translation>Zeigt einen Broker, der anderswo läuft, wie ihn brokerscope serve öffnet: live, aufgezeichnet und bedienbar. Er läuft weiter, wenn das Fenster geschlossen wird.</translation>
+   <source>Shows a broker that runs elsewhere, live and recorded. One that brokerscope serve runs can be acted on; a Kafka cluster is only read. It goes on when the window is closed.</source>
+   <translation>Zeigt einen Broker, der anderswo läuft, live und aufgezeichnet. Einer, den brokerscope serve betreibt, lässt sich bedienen; ein Kafka-Cluster wird nur gelesen. Er läuft weiter, wenn das Fenster geschlossen wird.</translation>
   </message>
   <message>
    <source>Shows a broker that runs elsewhere.</source>
@@ -8260,8 +8264,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie lange die Kompaktierung die Löschung eines Schlüssels behält</translation>
   </message>
   <message>
+   <source>how to connect to a cluster, with user and password; none if empty</source>
+   <translation>wie ein Cluster erreicht wird, mit Benutzer und Passwort; keine, wenn leer</translation>
+  </message>
+  <message>
    <source>http.md</source>
    <translation>http.de.md</translation>
+  </message>
+  <message>
+   <source>http://host:8080, or host:9092 of a Kafka cluster</source>
+   <translation>http://host:8080, oder host:9092 eines Kafka-Clusters</translation>
   </message>
   <message>
    <source>if it wants one; it is not kept</source>

@@ -12,9 +12,9 @@ from widgets.i18n import tr
 
 
 class AttachDialog(QDialog):
-    """`chosen(address, token, ca_file)` when Attach is pressed; it stays open until `accept`, and `fail` says why."""
+    """`chosen(address, token, ca_file, config)` when Attach is pressed; it stays until `accept`; `fail` says why."""
 
-    chosen = Signal(str, str, str)
+    chosen = Signal(str, str, str, str)
 
     def __init__(
         self, addresses: Sequence[str], why_not: Callable[[str], str], *, parent: QWidget | None = None
@@ -27,8 +27,8 @@ class AttachDialog(QDialog):
         self._why_not = why_not
         about = plain_label(
             tr(
-                "Shows a broker that runs elsewhere, as brokerscope serve opens it: live, recorded, and acted on. It "
-                "goes on when the window is closed."
+                "Shows a broker that runs elsewhere, live and recorded. One that brokerscope serve runs can be acted "
+                "on; a Kafka cluster is only read. It goes on when the window is closed."
             ),
             "muted",
             self,
@@ -36,10 +36,13 @@ class AttachDialog(QDialog):
         self.address = QComboBox(self)
         self.address.setEditable(True)
         self.address.addItems(list(addresses))
-        self.token, self.ca_file = QLineEdit(self), QLineEdit(self)
+        if line := self.address.lineEdit():
+            line.setPlaceholderText(tr("http://host:8080, or host:9092 of a Kafka cluster"))
+        self.token, self.ca_file, self.config = QLineEdit(self), QLineEdit(self), QLineEdit(self)
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setPlaceholderText(tr("if it wants one; it is not kept"))
         self.ca_file.setPlaceholderText(tr("PEM file, for https; the system's if empty"))
+        self.config.setPlaceholderText(tr("how to connect to a cluster, with user and password; none if empty"))
         self.problem = plain_label("", "error", self)
         for label in (about, self.problem):
             let_wrap(label)
@@ -48,6 +51,7 @@ class AttachDialog(QDialog):
             (tr("Address"), self.address),
             (tr("Token"), self.token),
             (tr("Certificates to trust"), self.ca_file),
+            ("client.properties", self.config),
         ):
             field.setAccessibleName(title)
             rows.addRow(title, field)
@@ -73,7 +77,8 @@ class AttachDialog(QDialog):
     def _choose(self) -> None:
         self.accept_button.setEnabled(False)
         self.problem.setText(tr("Connecting..."))
-        self.chosen.emit(self.address.currentText().strip(), self.token.text(), self.ca_file.text().strip())
+        files = (field.text().strip() for field in (self.ca_file, self.config))
+        self.chosen.emit(self.address.currentText().strip(), self.token.text(), *files)
 
     def fail(self, sentence: str) -> None:
         """It cannot be attached to, as `sentence` says."""

@@ -13,6 +13,7 @@ from app.shell.badge import shown_badge
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
 from broker_core.events import EventKind
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.observation.peers import peer_at
 from broker_core.operations.topics import LogSettings, TopicConfig
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer
@@ -50,7 +51,7 @@ class Attached:
 
     def __init__(self, hand: Hand, host: BrokerHost, url: str, sessions: Path) -> None:
         self.hand, self.host, self.controller = hand, host, hand.workbench.controller
-        self.controller.observe(attached(url, sessions=sessions))
+        self.controller.observe(attached(peer_at(url), sessions=sessions))
         self.wait(lambda: self.controller.end_ns)
 
     def wait(self, done: Callable[[], object]) -> None:
