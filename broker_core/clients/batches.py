@@ -167,7 +167,6 @@ def sum_of(messages: Sequence[Message]) -> int:
 
 
 def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
-    """The lengths of the values, where no message has a key or headers."""
     with contextlib.suppress(TypeError):
         if not [True for each in messages if each.key is not None or each.headers]:
             return list(map(len, [each.value for each in messages]))  # type: ignore[arg-type]

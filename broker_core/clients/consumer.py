@@ -154,7 +154,6 @@ class Consumer:
 
     @property
     def joined(self) -> bool:
-        """True while it is a member of the current generation."""
         return not self._must_join and not self.closed
 
     @property

@@ -101,11 +101,9 @@ class GroupConsumer(Closable):
     # -- subscriptions
 
     def subscribe(self, topics: Sequence[str] = (), *, pattern: str = "") -> None:
-        """See `Consumer.subscribe`."""
         self._call(lambda: self._core.subscribe(topics, pattern))
 
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
-        """See `Consumer.assign`."""
         self._buffer.clear()
         self._call(lambda: self._core.assign(partitions))
 
@@ -119,7 +117,6 @@ class GroupConsumer(Closable):
         self._call(lambda: self._core.pause(partitions))
 
     def resume(self, partitions: Sequence[TopicPartition]) -> None:
-        """Undo `pause`."""
         self._call(lambda: self._core.paused.difference_update(partitions))
 
     # -- reading
@@ -371,5 +368,4 @@ class GroupConsumer(Closable):
 
 
 def read_with(serializer: Serializer[Any] | None, data: bytes | None) -> Any:
-    """`data` deserialized; unchanged without a serializer."""
     return data if serializer is None or data is None else serializer.deserialize(data)

@@ -191,7 +191,6 @@ class HttpBroker(Closable):
             raise self._no_broker("its answer is none of a broker") from None
 
     def _refused(self, response: _Response) -> BrokerError:
-        """The error of a response."""
         status = response.status
         if 300 <= status < 400:
             where = response.headers.get("Location", "another address")

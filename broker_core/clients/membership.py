@@ -67,7 +67,6 @@ class Membership(msgspec.Struct, eq=False):
         return decode_assignment(synced.assignment).partitions
 
     def _partition_count(self, topic: str) -> int:
-        """0 for a topic that does not exist yet."""
         try:
             return self._broker.logs.partition_count(topic)
         except BrokerError as error:

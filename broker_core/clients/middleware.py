@@ -51,12 +51,10 @@ class Logging(Middleware):
         self._write = write
 
     def before_publish(self, message: Message, context: Context) -> Message:
-        """Writes a line."""
         self._write(f"{context.now_ns} {context.client!r} publishes {_sizes(message)} to {context.topic}")
         return message
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage:
-        """Writes a line."""
         place = f"{message.topic}/{message.partition}@{message.offset}"
         self._write(f"{context.now_ns} {context.client!r} gets {_sizes(message)} from {place}")
         return message
@@ -71,11 +69,9 @@ class Filter(Middleware):
         self._on = on
 
     def before_publish(self, message: Message, context: Context) -> Message | None:
-        """The message, or None."""
         return message if self._on == "deliver" or self._accepts(message) else None
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
-        """The message, or None."""
         return message if self._on == "publish" or self._accepts(message) else None
 
 
@@ -92,11 +88,9 @@ class Transform(Middleware):
         self._deliver = deliver
 
     def before_publish(self, message: Message, context: Context) -> Message:
-        """The result of `publish`."""
         return message if self._publish is None else self._publish(message)
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage:
-        """The result of `deliver`."""
         return message if self._deliver is None else self._deliver(message)
 
 
@@ -168,7 +162,6 @@ class Routing(Middleware):
         self._route = route
 
     def before_publish(self, message: Message, context: Context) -> Message:
-        """Sets the context's topic."""
         topic = self._route(message)
         if topic is not None:
             context.topic = check_name(topic)
@@ -179,7 +172,6 @@ class Timestamp(Middleware):
     """Adds the header `sent_ns`: session time in nanoseconds, as decimal digits. An existing one is kept."""
 
     def before_publish(self, message: Message, context: Context) -> Message:
-        """The message with the header."""
         if any(name == SENT_NS_HEADER for name, _ in message.headers):
             return message
         stamp = (SENT_NS_HEADER, b"%d" % context.now_ns)

@@ -53,7 +53,6 @@ class Throttle:
             self._turn.release()
 
     def close(self) -> None:
-        """Calls that wait raise CLOSED."""
         self._closed.set()
 
     def _refusal(self) -> BrokerError:
@@ -236,7 +235,6 @@ class Producer(Closable):
         return self._store(topic, value, key, timeout_s)
 
     def _store(self, topic: str, value: bytes | None, key: bytes | None, timeout_s: TimeS | None) -> tuple[int, int]:
-        """`publish` under the lock."""
         opened, sender = self._open_batches, self._sender
         if opened is not None and value is not None:
             with self._lock:
@@ -270,7 +268,6 @@ class Producer(Closable):
         partition: int | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> tuple[int, int]:
-        """`publish` by way of a batch."""
         data = serialized(self._serializer, value)
         message = Message(data, serialized(self._key_serializer, key), headers, ttl_ms, priority)
         return self._sent(self._put(topic, message, partition, on_delivery, False, timeout_s), timeout_s)

@@ -33,28 +33,22 @@ class SchemaAdmin:
         return self._broker.schemas.registry
 
     def register(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> SchemaVersion:
-        """See `SchemaRegistry.register`."""
         return self._host.ask(RegisterSchema(subject=subject, text=SchemaText.of(text, kind)))
 
     def check(self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON) -> list[SchemaProblem]:
-        """See `SchemaRegistry.check`."""
         return self._host.call(lambda _now: self.registry.check(subject, text, kind))
 
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
-        """See `SchemaRegistry.set_compatibility`."""
         name = None if mode is None else cast(CompatibilityMode, mode.name)
         self._host.ask(SetCompatibility(subject=subject, mode=name))
 
     def delete_version(self, subject: str, version: int, *, permanent: bool = False) -> None:
-        """See `SchemaRegistry.delete_version`."""
         self._host.ask(DeleteVersion(subject=subject, version=version, permanent=permanent))
 
     def delete_subject(self, subject: str, *, permanent: bool = False) -> tuple[int, ...]:
-        """See `SchemaRegistry.delete_subject`."""
         return tuple(self._host.ask(DeleteSubject(subject=subject, permanent=permanent)).versions)
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
-        """See `SchemaRegistry.diff`."""
         return self._host.call(lambda _now: self.registry.diff(subject, before, after))
 
     def rule(self, topic: str) -> SchemaRule | None:

@@ -458,12 +458,10 @@ class Sender:
 
     @property
     def full(self) -> bool:
-        """True while the buffer has no space."""
         return self.buffered_bytes >= self.config.buffer_bytes
 
     @property
     def fenced(self) -> bool:
-        """True once the producer can store nothing more."""
         return self._fenced is not None
 
     def seal(self, topic: str, partition: int) -> None:
@@ -535,11 +533,9 @@ class AdaptivePace:
         return self._loop.now_ns >= self.next_ns
 
     def begin(self) -> None:
-        """A message was sent; the next one waits for its answer."""
         self.next_ns = _NEVER_NS
 
     def end(self, accepted: bool) -> None:
-        """The answer came: the interval begins."""
         interval_s = self.interval.accepted() if accepted else self.interval.refused()
         self.next_ns = self._loop.now_ns + ns_from_s(interval_s)
         self._loop.timers.at(self.next_ns, lambda _at: self._go_on())

@@ -142,8 +142,8 @@ class Groups(Protocol):
         """Whether it is in the group now."""
 
 
-class _WaitingFetch(msgspec.Struct, eq=False):
-    """A waiting fetch."""
+class _Fetch(msgspec.Struct, eq=False):
+    """What is asked for; the `timer` ends a wait for it."""
 
     group: str
     client: str
@@ -151,7 +151,7 @@ class _WaitingFetch(msgspec.Struct, eq=False):
     positions: Mapping[TopicPartition, int]
     max_messages: int
     stable: bool
-    timer: Timer
+    timer: Timer | None = None
 
 
 class Fetches:
@@ -169,7 +169,7 @@ class Fetches:
         self._events = events
         self._timers = timers
         self._log = log
-        self._waiting: dict[FetchReply, _WaitingFetch] = {}
+        self._waiting: dict[FetchReply, _Fetch] = {}
         self._waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
         self._positions: dict[tuple[str, str, int], int] = {}
         self._deliveries: dict[tuple[str, str, int], Deliveries] = {}
@@ -249,12 +249,13 @@ class Fetches:
         the others: its error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no
         messages.
         """
-        messages = self._read(now_ns, group, client, member, positions, max_messages, stable)
+        asked = _Fetch(group, client, member, dict(positions), max_messages, stable)
+        messages = self._read(now_ns, asked)
         if messages or deadline_ns <= now_ns:
             return Reply.of(messages)
         reply: FetchReply = Reply()
-        timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: self._end(reply, []))
-        self._waiting[reply] = _WaitingFetch(group, client, member, dict(positions), max_messages, stable, timer)
+        asked.timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: self._end(reply, []))
+        self._waiting[reply] = asked
         for topic_partition in positions:
             self._waiting_for.setdefault(topic_partition, {})[reply] = None
         return reply
@@ -271,15 +272,7 @@ class Fetches:
                 self._end(reply, [])
                 continue
             try:
-                messages = self._read(
-                    now_ns,
-                    waiting.group,
-                    waiting.client,
-                    waiting.member,
-                    waiting.positions,
-                    waiting.max_messages,
-                    waiting.stable,
-                )
+                messages = self._read(now_ns, waiting)
             except BrokerError as error:
                 # The error belongs to the reader, not to the producer that has just published.
                 self._withdraw(reply)
@@ -331,28 +324,21 @@ class Fetches:
         waiting = self._waiting.pop(reply, None)
         if waiting is None:
             return False
-        waiting.timer.cancel()
+        if waiting.timer is not None:
+            waiting.timer.cancel()
         for topic_partition in waiting.positions:
             self._waiting_for[topic_partition].pop(reply, None)
         return True
 
-    def _read(
-        self,
-        now_ns: int,
-        group: str,
-        client: str,
-        member: str,
-        positions: Mapping[TopicPartition, int],
-        max_messages: int,
-        stable: bool,
-    ) -> list[StoredMessage]:
+    def _read(self, now_ns: int, asked: _Fetch) -> list[StoredMessage]:
+        client, positions, stable = asked.client, asked.positions, asked.stable
         owned = list(positions)
         turn = self._turn.get(client, 0) % len(owned) if owned else 0
         messages: list[StoredMessage] = []
         room_bytes = MAX_FETCH_BYTES
         failed: BrokerError | None = None
         for topic, partition in owned[turn:] + owned[:turn]:
-            room = max_messages - len(messages)
+            room = asked.max_messages - len(messages)
             if room <= 0 or room_bytes <= 0:
                 break
             try:
@@ -370,10 +356,8 @@ class Fetches:
                 if len(owned) * MAX_PARTITION_FETCH_BYTES > MAX_FETCH_BYTES:
                     room_bytes -= sum(message.size_bytes for message in read)
                 self._turn[client] = owned.index((topic, partition)) + 1
-                first, end_offset = read[0].offset, read[-1].offset + 1
-                self.hand_over(
-                    now_ns, group, client, member, topic, partition, first, end_offset, stable=stable, handled=True
-                )
+                place = (topic, partition, read[0].offset, read[-1].offset + 1)
+                self.hand_over(now_ns, asked.group, client, asked.member, *place, stable=stable, handled=True)
         if failed is not None and not messages:
             raise failed
         return messages

@@ -23,7 +23,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def maker(schema: type) -> Callable[[Body], Any]:
-    """Makes an entity of `schema` of the mapping that describes it."""
     parts = [(each.name, *_part(each)) for each in fields(schema)]
 
     def make(body: Body) -> Any:

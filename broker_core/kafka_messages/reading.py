@@ -75,7 +75,6 @@ class Cursor:
         return None if size == -1 else self.take(size)
 
     def text(self, flexible: bool) -> str | None:
-        """A string; None for null."""
         found = self.sized(flexible, _INT16)
         try:
             return None if found is None else found.decode()

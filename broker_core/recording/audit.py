@@ -145,6 +145,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
+        """Whether nothing was found against it."""
         return not self.findings
 
     def __bool__(self) -> bool:
@@ -290,6 +291,7 @@ class Audit:
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
+        """All of them by name."""
         return {name: getattr(self, name)() for name in VERDICTS}
 
     def __repr__(self) -> str:

@@ -130,7 +130,6 @@ class EmbeddedBroker(Closable):
         self._open()
 
     def _open(self, after: BrokerHost | None = None) -> None:
-        """Open a host and its listeners, on the ports of the last ones."""
         self._producer: Producer | None = None
         self._http: HttpListener | None = None
         with contextlib.ExitStack() as opened:

@@ -29,7 +29,6 @@ class EventRing:
         self._leaving = threading.Lock()
 
     def __call__(self, event: Event) -> None:
-        """Take one event. Called under the broker's lock."""
         self._kept.append(event)
         if len(self._kept) > self._max_events:
             self._drop(len(self._kept) - self._max_events * 3 // 4)

@@ -53,7 +53,6 @@ class History:
         return (event for verdict in self.denied for finding in verdict.findings for event in finding.life)
 
     def __call__(self, event: Event) -> None:
-        """Take one event. Called under the broker's lock."""
         if len(self._events) < MAX_EVENTS:
             self._events.append(event)
         else:

@@ -62,7 +62,6 @@ class _VirtualLoop(asyncio.BaseEventLoop):
         return s_from_ns(self._consumer.now_ns)
 
     def poll(self, most: int, timeout_s: float) -> asyncio.Future[list[VirtualMessage]]:
-        """Up to `most` messages; none after `timeout_s`."""
         self._polls.append(_Poll(self.create_future(), most, self.time() + timeout_s))
         return self._polls[-1].found
 
