@@ -754,6 +754,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ganze Höhe</translation>
   </message>
   <message>
+   <source>All of them by name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <source>All of this line</source>
    <translation>Die ganze Zeile</translation>
   </message>
