@@ -24,6 +24,8 @@ from broker_core.snapshots import Snapshot
 from tests.broker_core.simulation.busy_session import reset
 from tests.broker_core.simulation.session_run import shipped
 
+pytestmark = pytest.mark.slow
+
 NAMES = ["first-session", "fan-out", "work-queue", "schema-evolution"]
 STEPS = 40
 Made = Callable[[], UserAction]

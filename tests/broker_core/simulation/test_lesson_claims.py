@@ -19,6 +19,8 @@ from tests.broker_core.simulation import claims_of_delivery, claims_of_groups
 from tests.broker_core.simulation.played_lesson import CLAIMS, TRIED, UNTOUCHED, Played
 from tests.long_form import some
 
+pytestmark = pytest.mark.slow
+
 
 @functools.cache
 def played(name: str) -> Played:

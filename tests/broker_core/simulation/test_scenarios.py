@@ -21,6 +21,8 @@ from broker_core.simulation import Simulation
 from tests.broker_core.simulation.session_run import SessionRun, shipped
 from tests.long_form import some
 
+pytestmark = pytest.mark.slow
+
 NAMES = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))
 FROZEN: dict[str, str] = json.loads(Path(__file__).with_name("digests.json").read_text(encoding="utf-8"))
 # A third of the events of all.

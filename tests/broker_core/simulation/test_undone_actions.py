@@ -34,6 +34,8 @@ from broker_core.simulation.handlers import Performed
 from broker_core.snapshots import GroupView, QueueView, TopicView, Totals
 from tests.broker_core.simulation.busy_session import scenario
 
+pytestmark = pytest.mark.slow
+
 BEGIN_S = 8
 
 
