@@ -16,12 +16,12 @@ _S_NS = 1_000_000_000
 
 
 def session_time(time_ns: int) -> str:
-    """ "mm:ss.mmm", with hours in front once there are any."""
-    total_ms = max(0, time_ns) // _MS_NS
+    """ "mm:ss.mmm", with hours in front once there are any; "-mm:ss.mmm" before a session that began in the middle."""
+    total_ms = abs(time_ns) // _MS_NS
     seconds, ms = divmod(total_ms, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
-    head = f"{hours}:" if hours else ""
+    head = ("-" if time_ns < 0 and total_ms else "") + (f"{hours}:" if hours else "")
     return f"{head}{minutes:02d}:{seconds:02d}.{ms:03d}"
 
 

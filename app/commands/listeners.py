@@ -58,7 +58,7 @@ class ListenerHandlers(Handlers):
         self._context.window.show_tab("connections")
 
     def _why_not(self) -> str:
-        return self._context.why_ended()
+        return self._context.why_ended() or self._controller.why_not(Simulation)
 
     def _why_not_open(self, kind: Kind) -> str:
         is_open = any(facts.kind == kind and (facts.where or facts.opening) for facts in self.listeners.facts())

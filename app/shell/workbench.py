@@ -266,10 +266,11 @@ def open_window(
     app.setDesktopFileName(APP_NAME)
     settings = QSettings(APP_NAME, "workbench")
     install_language(app, Settings(settings).language)
+    observed = None if attach is None else attach()  # before any window opens
     workbench = Workbench(app, theme=theme, settings=settings)
     call_on_end_signals(workbench.quit)
-    if attach is not None:
-        workbench.controller.observe(attach())
+    if observed is not None:
+        workbench.controller.observe(observed)
     elif session is None:
         workbench.controller.open(path, seed)
     else:
@@ -283,7 +284,7 @@ def open_window(
     paint_first(workbench.window)
     shown()
     workbench.frames.start()
-    if session is None and attach is None:
+    if session is None and observed is None:
         workbench.controller.run()
     workbench.family(RecordingHandlers).offer_left_open()
     code = app.exec()

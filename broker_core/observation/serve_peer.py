@@ -11,6 +11,7 @@ import msgspec
 
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
 from broker_core.observation.peer import Facts, Look
 from broker_core.observation.times import moved
 from broker_core.operations.observe import ObserveBroker, Observed
@@ -42,7 +43,12 @@ class ServePeer:
         self._last = Snapshot(0, 0)
 
     def open(self) -> Snapshot:
-        found = self._observe(None, _OPEN_S)
+        try:
+            found = self._observe(None, _OPEN_S)
+        except BrokerError as error:
+            if "broke off" in error.about and self.address.startswith("http:"):
+                raise BrokerError(error.code, f"{error.about}; one with TLS has an https address") from error
+            raise
         self._opened_ms = found.epoch_ms
         self.epoch_ms = found.epoch_ms + found.snapshot.time_ns // NS_PER_MS
         self._later_ns, self._before = -found.snapshot.time_ns, found.snapshot.totals
@@ -87,8 +93,8 @@ class ServePeer:
     def why_not(self, _request: type[Request[Any]]) -> str:
         return ""
 
-    def knows(self, _word: str) -> bool:
-        return True
+    def knows(self, word: str) -> bool:
+        return word != "requests"  # which its listeners keep to themselves
 
     def close(self) -> None:
         self._closing.set()

@@ -71,16 +71,20 @@ class AttachDialog(QDialog):
         text = self.address.currentText().strip()
         why = self._why_not(text)
         # An empty line is not wrong yet.
-        self.problem.setText(why if text else "")
+        self._say(why if text else "")
         self.accept_button.setEnabled(not why)
 
     def _choose(self) -> None:
         self.accept_button.setEnabled(False)
-        self.problem.setText(tr("Connecting..."))
+        self._say(tr("Connecting..."))
         files = (field.text().strip() for field in (self.ca_file, self.config))
         self.chosen.emit(self.address.currentText().strip(), self.token.text(), *files)
 
     def fail(self, sentence: str) -> None:
         """It cannot be attached to, as `sentence` says."""
         self.accept_button.setEnabled(True)
+        self._say(sentence)
+
+    def _say(self, sentence: str) -> None:
         self.problem.setText(sentence)
+        self.problem.setVisible(bool(sentence))
