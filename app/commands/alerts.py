@@ -40,10 +40,10 @@ class AlertHandlers(Handlers):
 
     @property
     def _collector(self) -> AlertCollector:
-        return self._context.controller.collectors.alerts
+        return self._controller.collectors.alerts
 
     def _why_none(self) -> str:
-        return self._context.why_ended() or ("" if self._collector.alerts else tr("There is no alert."))
+        return self._context.why_not(self._collector.alerts, tr("There is no alert."))
 
     def ask(self) -> None:
         name = self._context.selected("group") or self._context.selected("queue") or self._group_of_selected()
@@ -63,13 +63,13 @@ class AlertHandlers(Handlers):
             ),
             tr("Set"),
             lambda v: SetAlert(v["name"].strip(), v["when"].strip(), v["for_s"]),
-            why_not=lambda v: not_there(self._context.controller.snapshot, parse(v["when"], FIELDS)),
+            why_not=lambda v: not_there(self._snapshot, parse(v["when"], FIELDS)),
         )
 
     def _group_of_selected(self) -> str:
         """That of the consumer which is selected, "" for none."""
         name = self._context.selected("consumer")
-        actors = self._context.controller.snapshot.actors
+        actors = self._snapshot.actors
         return next((actor.target for actor in actors if name and actor.name == name), "")
 
     def ask_remove(self) -> None:

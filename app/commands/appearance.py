@@ -18,6 +18,8 @@ from widgets.theme import SCALES, scale
 from widgets.window_layout import SHIPPED
 
 _SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_letters": "Dead letters"}
+# Settings that are shown and kept as they are.
+_KEPT = ("language", "reduced_motion", "record", "keep_spark", "recordings_most", "recordings_mib")
 _THEMES = (("system", mark("As the system")), ("light", mark("Light")), ("dark", mark("Dark")))
 
 
@@ -167,12 +169,7 @@ class AppearanceHandlers(Handlers):
         values: dict[str, object] = {
             "theme": look.theme,
             "scale": scale(),
-            "language": settings.language,
-            "reduced_motion": settings.reduced_motion,
-            "record": settings.record,
-            "keep_spark": settings.keep_spark,
-            "recordings_most": settings.recordings_most,
-            "recordings_mib": settings.recordings_mib,
+            **{name: getattr(settings, name) for name in _KEPT},
         }
         dialog = SettingsDialog(
             values,
@@ -191,17 +188,11 @@ class AppearanceHandlers(Handlers):
             look.choose_theme(str(value))
         elif name == "scale":
             look.choose_scale(float(str(value)))
-        elif name == "language":
-            settings.language = str(value)
         elif name == "reduced_motion":
             look.choose_motion(bool(value))
-        elif name == "keep_spark":
-            settings.keep_spark = bool(value)
+        else:
+            setattr(settings, name, value)
+        if name == "keep_spark":
             self._context.jobs.keep_spark(bool(value))
-        elif name == "recordings_most":
-            settings.recordings_most = int(str(value))
-        elif name == "recordings_mib":
-            settings.recordings_mib = int(str(value))
         elif name == "record":
-            settings.record = bool(value)
-            self._context.controller.record = bool(value)
+            self._controller.record = bool(value)

@@ -52,7 +52,7 @@ class ClientFaultHandlers(Handlers):
 
     def ask(self) -> None:
         """Which requests, and what they meet."""
-        context, snapshot = self._context, self._context.controller.snapshot
+        context, snapshot = self._context, self._snapshot
         ours = {actor.name for actor in snapshot.actors}
         members = {member.client for group in snapshot.groups for member in group.members} - ours
         producers = {other.name for other in other_producers(snapshot, context.views.rates)}

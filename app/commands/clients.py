@@ -22,7 +22,6 @@ from app.commands.forms import (
 )
 from app.commands.registry import Command
 from app.sessions.history.series import of_actor
-from app.sessions.queries import Answers
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
@@ -93,7 +92,6 @@ class ClientHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         bind = context.registry.bind
         bind("add_consumer", self.ask_consumer, context.why_ended)
         bind("add_producer", self.ask_producer, lambda: context.why_ended() or self._why_no_target())
@@ -113,25 +111,23 @@ class ClientHandlers(Handlers):
         return next((name for role in ROLES if (name := self._context.selected(role))), "")
 
     def _why_no_client(self) -> str:
-        return self._context.why_ended() or ("" if self._client() else tr("Select a client on the canvas first."))
+        return self._context.why_not(self._client(), tr("Select a client on the canvas first."))
 
     def _why_no_producer(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        there = any(actor.role == "producer" for actor in self._context.controller.snapshot.actors)
-        return "" if there else tr("There is no producer; add one first.")
+        there = any(actor.role == "producer" for actor in self._snapshot.actors)
+        return self._context.why_not(there, tr("There is no producer; add one first."))
 
     def _why_no_reader(self) -> str:
         chosen = self._context.selected("consumer") or self._context.selected("worker")
-        return self._context.why_ended() or ("" if chosen else tr("Select a consumer or a worker first."))
+        return self._context.why_not(chosen, tr("Select a consumer or a worker first."))
 
     def _why_no_target(self) -> str:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         there = topic_names(snapshot) + queue_names(snapshot)
         return "" if there else tr("There is no topic or queue to send to; create one first.")
 
     def _why_no_queue(self) -> str:
-        return "" if self._context.controller.snapshot.queues else tr("There is no queue; create one first.")
+        return "" if self._snapshot.queues else tr("There is no queue; create one first.")
 
     # -- in and out
 
@@ -248,7 +244,7 @@ class ClientHandlers(Handlers):
 
     def ask_rate(self, producer: str = "") -> None:
         """The dialog for a producer's rate, with what it is now; of the one that waits, where none is named."""
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
         selected = producer or self._context.selected("producer")
@@ -314,7 +310,7 @@ class ClientHandlers(Handlers):
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action
         if kind in ROLES:
-            if name not in client_names(self._context.controller.snapshot):
+            if name not in client_names(self._snapshot):
                 return  # another program's
             menu.addSeparator()
             menu.addAction(action("duplicate_client"))

@@ -51,11 +51,11 @@ class ConsumerHandlers(Handlers):
         return self._context.selected("consumer")
 
     def _why_no_consumer(self) -> str:
-        return self._context.why_ended() or ("" if self._consumer() else tr("Select a consumer on the canvas first."))
+        return self._context.why_not(self._consumer(), tr("Select a consumer on the canvas first."))
 
     def _why_not_bench(self) -> str:
         why = self._why_no_consumer()
-        if why or current_group(self._context.controller.snapshot, self._consumer()):
+        if why or current_group(self._snapshot, self._consumer()):
             return why
         return tr("{consumer} is on the bench already.", consumer=self._consumer())
 
@@ -90,7 +90,7 @@ class ConsumerHandlers(Handlers):
         if kind != "consumer":
             return
         ended = self._context.why_ended()
-        for choice in move_choices(self._context.controller.snapshot, consumer):
+        for choice in move_choices(self._snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
             action = QAction(tr("Move to {target}", target=choice.target or tr("the bench")), menu)

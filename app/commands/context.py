@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,10 +18,12 @@ from app.environment.settings import Settings
 from app.presenters.appearance import Appearance
 from app.presenters.views import Views
 from app.sessions.history.history import History
+from app.sessions.queries import Answers
 from app.sessions.session_controller import SessionController
 from broker_core.engine.runner import Mode
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.simulation.actions import UserAction
+from broker_core.snapshots import Snapshot
 from widgets.canvas.canvas import Canvas
 from widgets.i18n import mark, tr
 from widgets.main_window import MainWindow
@@ -60,6 +63,10 @@ class CommandContext:
             return tr(PAST)
         over = self.controller.stopped or self.controller.status.mode in {Mode.FINISHED, Mode.FAILED}
         return tr(ENDED) if over else ""
+
+    def why_not(self, there: object, otherwise: str) -> str:
+        """Why nothing can be changed now; `otherwise` if that to be changed is not `there`; else ""."""
+        return self.why_ended() or ("" if there else otherwise)
 
     def perform(self, action: UserAction) -> None:
         """Do `action` in the session, or say why it cannot be done now."""
@@ -101,6 +108,14 @@ class Handlers(QObject):
         super().__init__(context.window)
         self._context, self._controller = context, context.controller
         context.menu_parts.append(self._add_to_menu)
+
+    @cached_property
+    def _answers(self) -> Answers:
+        return Answers(self._controller, self)
+
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self._controller.snapshot
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         for command in (each for kinds, commands in self.MENU if (kind if name else "") in kinds for each in commands):

@@ -17,7 +17,6 @@ from app.presenters.dead_letter_sync import DeadLetterSync
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.redriven import place_of
 from app.sessions.history.redrives import RedrivenMessage
-from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import quoted
@@ -70,12 +69,11 @@ class DeadLetterHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         self._redriven_ns = -1
         self._redrives = Redrives(context, self)
         self.sync = DeadLetterSync(context.controller, self)
-        context.views.presenter(DeadLettersPresenter).model.source = self.sync.rows
-        context.views.presenter(DeadLettersPresenter).model.size_of = self.sync.size_of
+        self._shown = context.views.presenter(DeadLettersPresenter)
+        self._shown.model.source, self._shown.model.size_of = self.sync.rows, self.sync.size_of
         self.sync.changed.connect(self._show_more)
         panel = self._panel = context.window.tab(DeadLettersPanel)
         panel.currentChanged.connect(self._read)
@@ -87,9 +85,9 @@ class DeadLetterHandlers(Handlers):
         panel.viewChanged.connect(self._on_view)
         panel.redrivenChosen.connect(self._look_at_redriven)
         # A filter asks the table that is shown: the other has other fields.
-        panel.filterChanged.disconnect(context.views.presenter(DeadLettersPresenter).model.set_filter)
+        panel.filterChanged.disconnect(self._shown.model.set_filter)
         panel.filterChanged.connect(self._filter)
-        context.views.presenter(DeadLettersPresenter).redriven.filter_checked.connect(panel.set_filter_problem)
+        self._shown.redriven.filter_checked.connect(panel.set_filter_problem)
         meeting = QTimer(self)
         meeting.setInterval(REFRESH_MS)
         meeting.timeout.connect(self.update)
@@ -118,12 +116,12 @@ class DeadLetterHandlers(Handlers):
         self._redrives.forget()
         self.sync.restart()
         self._redriven_ns = -1
-        self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(())
+        self._shown.redriven.set_rows(())
 
     def _show_more(self) -> None:
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._panel.isVisible():
-            self._context.views.presenter(DeadLettersPresenter).model.set_snapshot(snapshot)
+            self._shown.model.set_snapshot(snapshot)
 
     def _read(self, key: Hashable) -> None:
         """Read the whole dead letter: with many of them, the table has only the beginning of the value."""
@@ -140,7 +138,7 @@ class DeadLetterHandlers(Handlers):
     def update(self) -> None:
         """Ask for dead letters beyond those of the snapshot, while the panel is visible and shows the present."""
         snapshot = self._context.views.snapshot
-        if snapshot is not None and self._context.controller.live and self._panel.isVisible():
+        if snapshot is not None and self._controller.live and self._panel.isVisible():
             self.sync.update(snapshot)
 
     def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:
@@ -149,7 +147,7 @@ class DeadLetterHandlers(Handlers):
         def reason() -> str:
             why = why_not()
             unseen = not self._panel.isVisible() and not self._context.why_ended()
-            if why and unseen and any(queue.dead for queue in self._context.controller.snapshot.queues):
+            if why and unseen and any(queue.dead for queue in self._snapshot.queues):
                 return tr("The panel Dead letters (Ctrl+4) lists them; open it first.")
             return why
 
@@ -249,15 +247,7 @@ class DeadLetterHandlers(Handlers):
         self._panel.show_redriven(True)
 
     def _on_view(self, redriven: bool) -> None:
-        self._panel.set_filter_help(
-            help_rows(
-                (
-                    self._context.views.presenter(DeadLettersPresenter).redriven
-                    if redriven
-                    else self._context.views.presenter(DeadLettersPresenter).model
-                ).fields
-            )
-        )
+        self._panel.set_filter_help(help_rows((self._shown.redriven if redriven else self._shown.model).fields))
         if redriven:
             self._timer.start()
             self.look_redriven(force=True)
@@ -267,34 +257,24 @@ class DeadLetterHandlers(Handlers):
 
     def look_redriven(self, *, force: bool = False) -> None:
         """Bring the view of redriven messages up to date: live at most once a second of the session."""
-        now_ns = self._context.controller.snapshot.time_ns
-        least_ns = NS_PER_S if self._context.controller.live else 1
+        now_ns = self._snapshot.time_ns
+        least_ns = NS_PER_S if self._controller.live else 1
         if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < least_ns):
             return
         self._redriven_ns = now_ns
 
         def answered(found: list[RedrivenMessage]) -> None:
-            self._context.views.presenter(DeadLettersPresenter).redriven.set_rows(tuple(found))
+            self._shown.redriven.set_rows(tuple(found))
 
         self._context.history.redriven(now_ns, answered)
 
     def _look_at_redriven(self, seq: object) -> None:
-        row = next(
-            (
-                row
-                for row in self._context.views.presenter(DeadLettersPresenter).redriven.rows
-                if row.redriven.seq == seq
-            ),
-            None,
-        )
+        row = next((row for row in self._shown.redriven.rows if row.redriven.seq == seq), None)
         if row is not None:
             self._context.views.select(place_of(row).id)
 
     def _filter(self, text: str) -> None:
-        views, shown = self._context.views, self._panel.shows_redriven
-        (
-            views.presenter(DeadLettersPresenter).redriven if shown else views.presenter(DeadLettersPresenter).model
-        ).set_filter(text)
+        (self._shown.redriven if self._panel.shows_redriven else self._shown.model).set_filter(text)
 
     def _list(self, queue: str) -> None:
         self._context.window.show_tab(DeadLettersPanel.info.name)
@@ -305,7 +285,7 @@ class DeadLetterHandlers(Handlers):
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         if kind not in {"queue", "dlq"}:
             return
-        queues = self._context.controller.snapshot.queues
+        queues = self._snapshot.queues
         count = next((queue.dead for queue in queues if queue.name == name), 0)
         why = self._context.why_ended() or ("" if count else tr("There are no dead letters."))
         redrive = menu.addAction(tr("Redrive all ({shown:,})", shown=count))

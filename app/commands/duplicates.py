@@ -11,7 +11,6 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import free_name, group_names, name_error, open_form
 from app.commands.registry import Command
 from app.presenters.what_if import group_of
-from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
 from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration
@@ -38,7 +37,6 @@ class DuplicateHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         context.registry.bind("duplicate_place", self.ask, self._why_nothing)
 
     def _selected(self) -> tuple[str, str]:
@@ -48,9 +46,7 @@ class DuplicateHandlers(Handlers):
         return next(((kind, name) for kind, name in found if name), ("topic", lane))
 
     def _why_nothing(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        return "" if self._selected()[1] else tr("Select a topic, a queue or a group on the canvas first.")
+        return self._context.why_not(self._selected()[1], tr("Select a topic, a queue or a group on the canvas first."))
 
     def ask(self) -> None:
         (kind, name), show = self._selected(), self._context.show_message
@@ -72,7 +68,7 @@ class DuplicateHandlers(Handlers):
         return Field("name", tr("Name"), value=free_name(name, taken, 2))
 
     def _places(self) -> list[str]:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         return [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
 
     def _ask_topic(self, topic: TopicView, flow: FlowConfig | None) -> None:
@@ -113,7 +109,7 @@ class DuplicateHandlers(Handlers):
         )
 
     def _ask_group(self, name: str) -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         group = group_of(snapshot, name)
         if group is None:
             return

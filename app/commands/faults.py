@@ -159,13 +159,13 @@ class FaultHandlers(Handlers):
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
         name = next((name for role in roles if (name := self._context.selected(role))), "")
-        return next((actor for actor in self._context.controller.snapshot.actors if actor.name == name), None)
+        return next((actor for actor in self._snapshot.actors if actor.name == name), None)
 
     def _why_not(self, fault: Fault) -> str:
         if why := self._context.why_ended():
             return why
         if not fault.roles:
-            full = any(lasting.client == DISK for lasting in self._context.controller.snapshot.faults)
+            full = any(lasting.client == DISK for lasting in self._snapshot.faults)
             return tr("The disk is full already.") if full and fault.command.id == "fill_disk" else ""
         actor = self._client(fault.roles)
         if actor is None:
@@ -181,8 +181,8 @@ class FaultHandlers(Handlers):
         return "" if actor.state == "crashed" else tr("{name} has not crashed.", name=actor.name)
 
     def _why_no_end(self) -> str:
-        lasts = self._context.controller.snapshot.faults if self._context.controller.scenario is not None else ()
-        return self._context.why_ended() or ("" if lasts else tr("No fault is active."))
+        lasts = self._snapshot.faults if self._controller.scenario is not None else ()
+        return self._context.why_not(lasts, tr("No fault is active."))
 
     # -- what is done
 
@@ -252,7 +252,7 @@ class FaultHandlers(Handlers):
         )
 
     def ask_end(self) -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         actor = self._client()
         faults = {f"{fault.client}|{fault.fault}": fault for fault in snapshot.faults}
         chosen = next((key for key, fault in faults.items() if actor is not None and fault.client == actor.name), None)
@@ -278,7 +278,7 @@ class FaultHandlers(Handlers):
             menu.addAction(action("fail_matching"))
             return
         if kind in CLIENTS:
-            if name not in client_names(self._context.controller.snapshot):
+            if name not in client_names(self._snapshot):
                 return  # another program's; its requests can be broken
             commands = [fault.command.id for fault in FAULTS if kind in fault.roles]
             commands += ["restart_client"] if kind == "producer" else ["restart_client", "fail_matching"]

@@ -7,7 +7,6 @@ import msgspec
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, open_form, request_field, topic_names
 from app.commands.registry import Command
-from app.sessions.queries import Answers
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import Demands, TopicDemands
 from broker_core.simulation.actions.topics import SetFlow
@@ -37,7 +36,6 @@ class FlowHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         context.registry.bind("set_flow", self.ask_limits, self._why_no_target)
         panel = context.window.tab(BackpressurePanel)
         panel.limitsWanted.connect(self.ask_limits)
@@ -48,14 +46,12 @@ class FlowHandlers(Handlers):
 
     def _targets(self) -> list[str]:
         """Topics and queues. A subscription is limited where it is made."""
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         topics = {topic.name for topic in snapshot.topics}
         return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]
 
     def _why_no_target(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        return "" if self._targets() else tr("There is no topic or queue to limit; create one first.")
+        return self._context.why_not(self._targets(), tr("There is no topic or queue to limit; create one first."))
 
     def _selected(self) -> str:
         context = self._context
@@ -132,16 +128,8 @@ LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms
 
 
 def _action(values: Values) -> SetFlow:
-    return SetFlow(
-        topic=values["target"],
-        flow=FlowConfig(
-            max_messages=values["max_messages"],
-            max_bytes=values["max_bytes"],
-            rate_per_s=values["rate_per_s"],
-            policy=values["policy"],
-            block_timeout_ms=values.get("block_timeout_ms"),
-        ),
-    )
+    limits: Values = {name: values.get(name) for name in LIMITS}
+    return SetFlow(topic=values["target"], flow=FlowConfig(**limits))
 
 
 def _limit(name: str, label: str, suffix: str) -> Field:

@@ -61,23 +61,23 @@ class GroupHandlers(Handlers):
 
     def _group(self) -> str:
         consumer = self._context.selected("consumer")
-        actors = self._context.controller.snapshot.actors if consumer else ()
+        actors = self._snapshot.actors if consumer else ()
         return self._context.selected("group") or next((each.target for each in actors if each.name == consumer), "")
 
     def _only_or_selected(self) -> str:
-        groups = group_names(self._context.controller.snapshot)
+        groups = group_names(self._snapshot)
         return self._group() or (groups[0] if groups else "")
 
     def _why_none(self) -> str:
-        return "" if self._context.controller.snapshot.groups else tr("There is no group; create one first.")
+        return "" if self._snapshot.groups else tr("There is no group; create one first.")
 
     def _why_no_topic(self) -> str:
-        return "" if topic_names(self._context.controller.snapshot) else tr("There is no topic; create one first.")
+        return "" if topic_names(self._snapshot) else tr("There is no topic; create one first.")
 
     def _why_no_members(self) -> str:
-        if self._context.controller.scenario is None:
+        if self._controller.scenario is None:
             return self._context.why_ended()
-        group = group_of(self._context.controller.snapshot, self._only_or_selected())
+        group = group_of(self._snapshot, self._only_or_selected())
         if group is None:
             return self._why_none()
         return "" if group.members else tr("{group} has no members to share anything out to.", group=group.name)
@@ -85,7 +85,7 @@ class GroupHandlers(Handlers):
     def _why_no_delete(self) -> str:
         if why := self._context.why_ended():
             return why
-        group = group_of(self._context.controller.snapshot, self._context.selected("group"))
+        group = group_of(self._snapshot, self._context.selected("group"))
         if group is None:
             return tr("Select a group on the canvas first.")
         return tr("{group} has members; move them out first.", group=group.name) if group.members else ""
@@ -93,7 +93,7 @@ class GroupHandlers(Handlers):
     # -- what is done
 
     def ask_group(self) -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         taken = group_names(snapshot)
         open_form(
             self._context,
@@ -110,7 +110,7 @@ class GroupHandlers(Handlers):
         )
 
     def ask_subscribe(self, group: str = "") -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()
         topics = topic_names(snapshot)
@@ -131,7 +131,7 @@ class GroupHandlers(Handlers):
         )
 
     def ask_unsubscribe(self, group: str = "") -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()
         open_form(

@@ -50,7 +50,7 @@ class InspectorHandlers(Handlers):
         panel.forwardWanted.connect(self.forward)
         window.parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
         window.tab(AssignmentsPanel).currentChanged.connect(self._lane)
-        window.tab(OffsetsPanel).currentChanged.connect(self._offset_row)
+        window.tab(OffsetsPanel).currentChanged.connect(self._lane)
         window.tab(InFlightPanel).currentChanged.connect(self._lease)
         window.tab(DeadLettersPanel).currentChanged.connect(self._letter)
         window.tab(RedeliveriesPanel).currentChanged.connect(self._redelivery)
@@ -82,9 +82,6 @@ class InspectorHandlers(Handlers):
         if isinstance(key, tuple) and len(key) >= 2:
             self._context.views.select(f"lane:{key[-2]}/{key[-1]}")
 
-    def _offset_row(self, key: Hashable) -> None:
-        self._lane(key)
-
     def _schema(self, key: Hashable) -> None:
         if isinstance(key, tuple):
             self._context.views.select(f"schema:{key[0]}/{key[1]}")
@@ -107,14 +104,8 @@ class InspectorHandlers(Handlers):
             self.open_link(f"browse:{place_of(row).name}")
 
     def _letter(self, key: Hashable) -> None:
-        letter = next(
-            (
-                row
-                for row in self._context.views.presenter(DeadLettersPresenter).model.rows
-                if (row.queue, row.offset) == key
-            ),
-            None,
-        )
+        rows = self._context.views.presenter(DeadLettersPresenter).model.rows
+        letter = next((row for row in rows if (row.queue, row.offset) == key), None)
         if letter is not None and letter.origin_offset >= 0:
             self._context.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,26 +22,16 @@ from widgets.panels.jobs import JobFacts
 FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
 
 
-class ReportJob(QObject):
-    """A report that is being made. `changed` is emitted in the window's thread; `page` opens it, once it exists."""
+class Job(QObject):
+    """Work in a thread. `changed` comes in the window's thread; `page` is what it has written to read, if anything."""
 
     changed = Signal()
-    written = Signal()  # the page is there; more may be made
-    _progressed = Signal(dict)
-    _ended = Signal(str, str)
 
-    def __init__(
-        self, job_id: str, request: Request, title: str, warm: WarmSpark | None = None, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, job_id: str, title: str, beginning: str, parent: QObject | None) -> None:
         super().__init__(parent)
-        self._process = ReportProcess(request, warm)
-        self._cancelling = False
-        self._log = ""
-        self.folder = Path(request.out)
         self.page: Path | None = None
-        self.facts = JobFacts(job_id, title, "Running", tr("Starting Spark"), progress=None, cancellable=True)
-        self._progressed.connect(self._show_progress)
-        self._ended.connect(self._show_end)
+        self.facts = JobFacts(job_id, title, "Running", beginning, progress=None, cancellable=True)
+        self._cancelling = False
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
 
     def start(self) -> None:
@@ -48,16 +39,48 @@ class ReportJob(QObject):
 
     def cancel(self) -> None:
         """Ask it to stop. It leaves nothing half-written, and says when it has stopped."""
-        if self.facts.state in FINAL_STATES or self._cancelling:
-            return
-        self._cancelling = True
-        self._show(message=tr("Cancelling"), cancellable=False)
-        threading.Thread(target=self._process.cancel, name="cancel", daemon=True).start()
+        if self.facts.state not in FINAL_STATES and not self._cancelling:
+            self._cancelling = True
+            self._show(message=tr("Cancelling"), cancellable=False)
+            threading.Thread(target=self._stop, name="cancel", daemon=True).start()
 
     def finish(self, timeout_s: float) -> None:
         """Cancel, and wait for the end: for closing the program."""
-        self._process.cancel()
+        self._stop()
         self._thread.join(timeout_s)
+
+    @abstractmethod
+    def _work(self) -> None:
+        """Do it, in a thread of its own, and tell its end."""
+
+    @abstractmethod
+    def _stop(self) -> None:
+        """Let it end soon."""
+
+    def _show(self, **changes: Any) -> None:
+        self.facts = dataclasses.replace(self.facts, **changes)
+        self.changed.emit()
+
+
+class ReportJob(Job):
+    """A report that is being made."""
+
+    written = Signal()  # the page is there; more may be made
+    _progressed = Signal(dict)
+    _ended = Signal(str, str)
+
+    def __init__(
+        self, job_id: str, request: Request, title: str, warm: WarmSpark | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(job_id, title, tr("Starting Spark"), parent)
+        self._process = ReportProcess(request, warm)
+        self._log = ""
+        self.folder = Path(request.out)
+        self._progressed.connect(self._show_progress)
+        self._ended.connect(self._show_end)
+
+    def _stop(self) -> None:
+        self._process.cancel()
 
     def _work(self) -> None:
         try:
@@ -85,19 +108,10 @@ class ReportJob(QObject):
     def _show_end(self, state: str, message: str) -> None:
         if state == "Done":
             self._show_page(message)
-            self._show(
-                state=state,
-                message=_written(message, self._process.outcome),
-                result=message,
-                progress=1.0,
-                cancellable=False,
-            )
+            told = _written(message, self._process.outcome)
+            self._show(state=state, message=told, result=message, progress=1.0, cancellable=False)
         else:
             self._show(state=state, message=message, result=self._log, cancellable=False)
-
-    def _show(self, **changes: Any) -> None:
-        self.facts = dataclasses.replace(self.facts, **changes)
-        self.changed.emit()
 
 
 def _written(page: str, outcome: Outcome) -> str:
@@ -113,10 +127,9 @@ def _written(page: str, outcome: Outcome) -> str:
     return tr("Written to {message}", message=page)
 
 
-class WorkJob(QObject):
-    """A function in a thread. `changed` comes in the window's thread; `result` is what it returned, once it is done."""
+class WorkJob(Job):
+    """A function in a thread; `result` is what it returned, once it is done."""
 
-    changed = Signal()
     _progressed = Signal(float, str)
     _ended = Signal(str, str, object)
 
@@ -129,34 +142,20 @@ class WorkJob(QObject):
         parent: QObject | None = None,
     ) -> None:
         """`describe(result)` is the sentence of a good end."""
-        super().__init__(parent)
+        super().__init__(job_id, title, tr("Starting"), parent)
         self._function = work
         self._describe = describe
-        self._work = Work(self._progressed.emit)
-        self.page: Path | None = None
+        self._handle = Work(self._progressed.emit)
         self.result: Any = None
-        self.facts = JobFacts(job_id, title, "Running", tr("Starting"), progress=None, cancellable=True)
         self._progressed.connect(self._show_progress)
         self._ended.connect(self._show_end)
-        self._thread = threading.Thread(target=self._run, name=job_id, daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
+    def _stop(self) -> None:
+        self._handle.cancelled = True
 
-    def cancel(self) -> None:
-        """Ask it to stop at its next step."""
-        if self.facts.state not in FINAL_STATES and not self._work.cancelled:
-            self._work.cancelled = True
-            self._show(message=tr("Cancelling"), cancellable=False)
-
-    def finish(self, timeout_s: float) -> None:
-        """Cancel, and wait for the end: for closing the program."""
-        self._work.cancelled = True
-        self._thread.join(timeout_s)
-
-    def _run(self) -> None:
+    def _work(self) -> None:
         try:
-            result = self._function(self._work)
+            result = self._function(self._handle)
         except Cancelled:
             self._ended.emit("Cancelled", tr("Cancelled; nothing was left half-done."), None)
         except Exception as error:  # the job ends and reports any error
@@ -165,7 +164,7 @@ class WorkJob(QObject):
             self._ended.emit("Done", "", result)
 
     def _show_progress(self, fraction: float, message: str) -> None:
-        if not self._work.cancelled and self.facts.state not in FINAL_STATES:
+        if not self._cancelling and self.facts.state not in FINAL_STATES:
             self._show(message=message, progress=fraction)
 
     def _show_end(self, state: str, message: str, result: object) -> None:
@@ -174,13 +173,6 @@ class WorkJob(QObject):
             self._show(state=state, message=self._describe(result), progress=1.0, cancellable=False)
         else:
             self._show(state=state, message=message, cancellable=False)
-
-    def _show(self, **changes: Any) -> None:
-        self.facts = dataclasses.replace(self.facts, **changes)
-        self.changed.emit()
-
-
-Job = ReportJob | WorkJob
 
 
 class Jobs(QObject):

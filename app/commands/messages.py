@@ -12,7 +12,6 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.message_facts import message_json, request_of
 from app.sessions.history.life import Place, place_of
-from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
 from broker_core.messages import StoredMessage
 from broker_core.operations.browse import Present
@@ -38,7 +37,6 @@ class MessageHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         self._message: StoredMessage | None = None
         self._place: Place | None = None
         # Those that were sent from and not answered yet, in order.
@@ -68,7 +66,7 @@ class MessageHandlers(Handlers):
 
     def _take_offer(self) -> None:
         """What lacks in the past is in a branch of a recording, or in the present."""
-        self._context.registry.trigger("follow_live" if self._context.controller.stored is None else "branch")
+        self._context.registry.trigger("follow_live" if self._controller.stored is None else "branch")
 
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._context.why_ended())
@@ -122,7 +120,7 @@ class MessageHandlers(Handlers):
 
     def _show(self, present: Present) -> None:
         message, details = present.message, self._panel.details
-        if message is not None and message.published_ns > self._context.controller.snapshot.time_ns:
+        if message is not None and message.published_ns > self._snapshot.time_ns:
             self._message = None
             details.set_nothing(tr("At this moment the message is not published yet."))
             return
@@ -203,7 +201,7 @@ class MessageHandlers(Handlers):
             dialog.show_message(why, wrong=True)
             return
         self._asking.append(dialog)
-        self._context.controller.perform(action, PRODUCE)
+        self._controller.perform(action, PRODUCE)
 
     def _report(self, what: str, source: str, *, wrong: bool = False) -> None:
         if source == PRODUCE:

@@ -36,7 +36,6 @@ class OffsetHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         context.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
         context.registry.bind("seek", self.ask_seek, self._why_no_owner)
         panel = context.window.tab(OffsetsPanel)
@@ -71,20 +70,16 @@ class OffsetHandlers(Handlers):
         )
 
     def _why_no_group(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        return "" if self._context.controller.snapshot.groups else tr("There is no group.")
+        return self._context.why_not(self._snapshot.groups, tr("There is no group."))
 
     def _why_no_owner(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        owned = any(member.partitions for group in self._context.controller.snapshot.groups for member in group.members)
-        return "" if owned else tr("No consumer owns a partition now.")
+        owned = any(member.partitions for group in self._snapshot.groups for member in group.members)
+        return self._context.why_not(owned, tr("No consumer owns a partition now."))
 
     @property
     def _epoch_ms(self) -> int:
         """The Unix time of session time 0."""
-        return round(self._context.controller.started_at.timestamp() * 1_000)
+        return round(self._controller.started_at.timestamp() * 1_000)
 
     # -- reset
 

@@ -53,9 +53,7 @@ class QueueHandlers(Handlers):
         return next((queue for queue in queues if queue.name == name), None)
 
     def _why_no_queue(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        return "" if self._queue() is not None else tr("Select a queue on the canvas first.")
+        return self._context.why_not(self._queue() is not None, tr("Select a queue on the canvas first."))
 
     def _why_no_purge(self) -> str:
         if why := self._why_no_queue():
@@ -65,7 +63,7 @@ class QueueHandlers(Handlers):
         return "" if waits else tr("Nothing waits in the queue.")
 
     def ask_queue(self) -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
         open_form(
             self._context,
@@ -94,14 +92,10 @@ class QueueHandlers(Handlers):
     def _why_no_topic(self) -> str:
         if why := self._context.why_ended():
             return why
-        return (
-            ""
-            if self._context.controller.snapshot.topics
-            else tr("There is no topic to subscribe to; create one first.")
-        )
+        return "" if self._snapshot.topics else tr("There is no topic to subscribe to; create one first.")
 
     def ask_subscription(self) -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         topics = topic_names(snapshot)
         taken = topics + [queue.name for queue in snapshot.queues]
         open_form(

@@ -9,7 +9,6 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, choices, name_error, open_form, request_field
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
-from app.sessions.queries import Answers
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import CreateTopic as NewTopic
@@ -60,7 +59,6 @@ class TopicHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._answers = Answers(context.controller, self)
         context.registry.bind("create_topic", self.ask_topic, context.why_ended)
         for command, ask in (
             ("add_partitions", self.ask_partitions),
@@ -82,12 +80,10 @@ class TopicHandlers(Handlers):
         return first[0] if len(first) == 1 else None
 
     def _why_no_topic(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        return "" if self._topic() is not None else tr("Select a topic on the canvas first.")
+        return self._context.why_not(self._topic() is not None, tr("Select a topic on the canvas first."))
 
     def ask_topic(self) -> None:
-        snapshot = self._context.controller.snapshot
+        snapshot = self._snapshot
         taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
         open_form(
             self._context,
@@ -113,7 +109,7 @@ class TopicHandlers(Handlers):
 
     def _rule_fields(self) -> tuple[Field, ...]:
         """Which schema values are held to, where there are any."""
-        controller = self._context.controller
+        controller = self._controller
         subjects = tuple(controller.collectors.schemas.at(controller.snapshot.time_ns).registry.subjects())
         if not subjects:
             return ()
@@ -209,7 +205,7 @@ class TopicHandlers(Handlers):
         if topic is None:
             return
         count = sum(part.messages_count for part in topic.partitions)
-        readers = [group.name for group in self._context.controller.snapshot.groups if topic.name in group.topics]
+        readers = [group.name for group in self._snapshot.groups if topic.name in group.topics]
         read = tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else ""
         open_form(
             self._context,

@@ -197,7 +197,7 @@ class ViewHandlers(Handlers):
             case AddWorker(worker=name):
                 return f"worker:{name}"
             case DuplicateClient(client=original, name=name):
-                actors = self._context.controller.snapshot.actors
+                actors = self._snapshot.actors
                 return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
             case CreateTopic(name=name):
                 return f"topic:{name}"
@@ -217,7 +217,7 @@ class ViewHandlers(Handlers):
         """What does not fit is hidden there, and dimmed on the canvas."""
         views, navigator = self._context.views, self._context.window.parts.navigator
         navigator.set_filter_problem(views.navigator.set_filter(text))
-        views.refresh(self._context.controller.snapshot)
+        views.refresh(self._snapshot)
 
     def _open(self, item_id: str) -> None:
         """The panel that tells most of a thing; of dead letters, with those of their queue."""

@@ -1,0 +1,52 @@
+"""Rows and columns of widgets, each made by one call."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+
+class Gap(int):
+    """So many pixels between two parts."""
+
+
+Part = QWidget | QLayout | int | tuple[QWidget | QLayout, int] | tuple[QWidget | QLayout, int, Qt.AlignmentFlag]
+Margins = tuple[int, int, int, int]
+Box = TypeVar("Box", bound=QBoxLayout)
+
+
+def hbox(
+    *parts: Part, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+) -> QHBoxLayout:
+    """`parts` from left to right, as the layout of `on`: widgets and layouts, each by itself or with its stretch and
+    alignment. A number is a stretch between them. Margins and spacing are in pixels, the style's own for None.
+    """
+    return _filled(QHBoxLayout(on), parts, margins, spacing)
+
+
+def vbox(
+    *parts: Part, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+) -> QVBoxLayout:
+    """`parts` from top to bottom, as in `hbox`."""
+    return _filled(QVBoxLayout(on), parts, margins, spacing)
+
+
+def _filled(box: Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> Box:
+    if margins is not None:
+        box.setContentsMargins(*margins)
+    if spacing is not None:
+        box.setSpacing(spacing)
+    for part in parts:
+        if isinstance(part, Gap):
+            box.addSpacing(part)
+        elif isinstance(part, int):
+            box.addStretch(part)
+        else:
+            item, *more = part if isinstance(part, tuple) else (part,)
+            if isinstance(item, QWidget):
+                box.addWidget(item, *more)
+            else:
+                box.addLayout(item, *more[:1])
+    return box
