@@ -23,14 +23,14 @@ def hbox(
     """`parts` from left to right, as the layout of `on`: widgets and layouts, each by itself or with its stretch and
     alignment. A number is a stretch between them. Margins and spacing are in pixels, the style's own for None.
     """
-    return _filled(QHBoxLayout(on), parts, margins, spacing)
+    return _filled(QHBoxLayout() if on is None else QHBoxLayout(on), parts, margins, spacing)
 
 
 def vbox(
     *parts: Part, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QVBoxLayout:
     """`parts` from top to bottom, as in `hbox`."""
-    return _filled(QVBoxLayout(on), parts, margins, spacing)
+    return _filled(QVBoxLayout() if on is None else QVBoxLayout(on), parts, margins, spacing)
 
 
 def _filled(box: Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> Box:
@@ -46,7 +46,7 @@ def _filled(box: Box, parts: tuple[Part, ...], margins: Margins | None, spacing:
         else:
             item, *more = part if isinstance(part, tuple) else (part,)
             if isinstance(item, QWidget):
-                box.addWidget(item, *more)
+                box.addWidget(item, *more)  # type: ignore[arg-type]
             else:
                 box.addLayout(item, *more[:1])
     return box

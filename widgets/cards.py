@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
@@ -181,26 +182,14 @@ class RebalanceCard(QFrame):
         self._moved = MoveTable(self)
         self._kept = MoveTable(self)
         self._stays = plain_label(tr("Stays"), "section", self)
-        self.more = QToolButton(self)
+        self.more = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more.setCheckable(True)
-        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.more.setIconSize(QSize(px(14), px(14)))
         self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 2px 6px 2px 0; background: transparent; }")
         self.more.toggled.connect(lambda _on: self._show_rows())
-        head = QHBoxLayout()
-        head.setSpacing(6)
-        head.addWidget(self._icon)
-        head.addWidget(self._group)
-        head.addStretch(1)
-        head.addWidget(self._generation)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(4)
-        column.addLayout(head)
-        second = QHBoxLayout()
-        second.setSpacing(8)
-        second.addWidget(self._cause, 1)
-        second.addWidget(self._started, 0, Qt.AlignmentFlag.AlignTop)
+        head = hbox(self._icon, self._group, 1, self._generation, spacing=6)
+        column = vbox(head, on=self, margins=(12, 8, 12, 8), spacing=4)
+        second = hbox((self._cause, 1), (self._started, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
         column.addLayout(second)
         column.addWidget(self._figures)
         column.addWidget(self._no_reader)

@@ -14,8 +14,7 @@ from widgets.panels.cell_painter import as_plain, tabular_font
 
 def plain_label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:
     """A label that shows data as it is: never as markup. `role` is one of the style sheet."""
-    label = QLabel(parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = QLabel(parent, textFormat=Qt.TextFormat.PlainText)
     label.setText(contained(text))
     if role:
         label.setProperty("role", role)

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
@@ -58,8 +58,7 @@ class FilterField(QLineEdit):
         )
         self._open.setToolTip(tr("Fields, examples and saved filters (Down)"))
         self._open.triggered.connect(self.helpWanted)
-        down = QShortcut(QKeySequence(Qt.Key.Key_Down), self)
-        down.setContext(Qt.ShortcutContext.WidgetShortcut)
+        down = QShortcut(QKeySequence(Qt.Key.Key_Down), self, context=Qt.ShortcutContext.WidgetShortcut)
         down.activated.connect(self.helpWanted)
 
     def restyle(self) -> None:
@@ -81,24 +80,17 @@ class FilterPopup(QFrame):
         self._fields: Sequence[FilterHelp] = ()
         self._kept: Sequence[tuple[str, str]] = ()
         self._text = ""
-        self.name = QLineEdit(self)
-        self.name.setPlaceholderText(tr("Save this filter as..."))
+        self.name = QLineEdit(self, placeholderText=tr("Save this filter as..."))
         self.name.setAccessibleName(tr("Name of the saved filter"))
         self.keep = QPushButton(tr("Keep"), self)
         self.keep.clicked.connect(self._keep)
         self.name.returnPressed.connect(self._keep)
         self.name.textChanged.connect(lambda _text: self._show_keep())
-        row = QHBoxLayout()
-        row.addWidget(self.name, 1)
-        row.addWidget(self.keep)
-        self._area = QScrollArea(self)
-        self._area.setWidgetResizable(True)
+        row = hbox((self.name, 1), self.keep)
+        self._area = QScrollArea(self, widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(10, 10, 10, 10)
-        column.addWidget(self._area, 1)
-        column.addLayout(row)
+        vbox((self._area, 1), row, on=self, margins=(10, 10, 10, 10))
         self.resize(POPUP_WIDTH, POPUP_HEIGHT)
 
     def show_below(
@@ -123,9 +115,7 @@ class FilterPopup(QFrame):
 
     def _body(self) -> QWidget:
         inner = QWidget()
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(2, 0, 10, 24)
-        column.setSpacing(6)
+        column = vbox(on=inner, margins=(2, 0, 10, 24), spacing=6)
         if self._kept:
             column.addWidget(plain_label(tr("Saved filters"), "section", inner))
             for name, text in self._kept:
@@ -168,10 +158,9 @@ class FilterPopup(QFrame):
             grid.addWidget(head, at, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(told, at, 1)
             if example:
-                button = QToolButton(parent)
+                button = QToolButton(parent, autoRaise=True)
                 button.setText(example.replace("&", "&&"))
                 button.setFont(mono_font())
-                button.setAutoRaise(True)
                 button.clicked.connect(lambda _on=False, text=example: self._pick(text))
                 grid.addWidget(button, at, 2, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         return grid

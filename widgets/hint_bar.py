@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
+from widgets.boxes import hbox
 from widgets.bytes_text import contained
 from widgets.facts import plain_label
 from widgets.i18n import tr
@@ -53,14 +54,16 @@ class HintBar(QFrame):
         self.offer.clicked.connect(self._take)
         self.dismiss = QPushButton(tr("Dismiss"), self)
         self.dismiss.clicked.connect(self._send_away)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.setSpacing(8)
-        row.addWidget(self._icon)
-        row.addWidget(self.heading)
-        row.addWidget(self.sentence, 1)
-        row.addWidget(self.offer)
-        row.addWidget(self.dismiss)
+        hbox(
+            self._icon,
+            self.heading,
+            (self.sentence, 1),
+            self.offer,
+            self.dismiss,
+            on=self,
+            margins=(12, 4, 8, 4),
+            spacing=8,
+        )
         self.hide()
 
     def show_message(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QWidget
 
+from widgets.boxes import hbox
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
 from widgets.theme import mono_font
@@ -76,13 +77,9 @@ class HeldNote(QWidget):
         self._field = field
         self.words = plain_label("", "muted", self)
         let_wrap(self.words)
-        self.empty = QPushButton(tr("Empty the field"), self)
-        self.empty.setAutoDefault(False)
+        self.empty = QPushButton(tr("Empty the field"), self, autoDefault=False)
         self.empty.clicked.connect(self._empty)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.empty)
+        hbox((self.words, 1), self.empty, on=self, margins=(0, 0, 0, 0))
         field.textChanged.connect(self._show)
         self._show()
 

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QWidget
 
+from widgets.boxes import vbox
 from widgets.centre import Centre
 from widgets.hint_bar import HintBar
 from widgets.i18n import tr
@@ -134,9 +135,7 @@ class MainWindow(QMainWindow):
             (middle, (self.next_step, self.centre)),
             (content, (self.hint, self.top, self.tabs, self.timeline)),
         ):
-            column = QVBoxLayout(holder)
-            column.setContentsMargins(0, 0, 0, 0)
-            column.setSpacing(0)
+            column = vbox(on=holder, margins=(0, 0, 0, 0), spacing=0)
             for widget in stacked:
                 column.addWidget(widget, 1 if widget in (self.centre, self.top) else 0)
         self.setCentralWidget(content)

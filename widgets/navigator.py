@@ -9,7 +9,6 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, 
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QStyle,
@@ -18,10 +17,10 @@ from PySide6.QtWidgets import (
     QToolTip,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import let_wrap, mark_wrong, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -197,13 +196,9 @@ class Navigator(QWidget):
         self._heads: dict[str, QTreeWidgetItem] = {}
         self._items: dict[str, QTreeWidgetItem] = {}
         self._telling = True
-        self.filter_field = QLineEdit(self)
-        self.filter_field.setPlaceholderText(tr("Filter"))
-        self.filter_field.setClearButtonEnabled(True)
+        self.filter_field = QLineEdit(self, placeholderText=tr("Filter"), clearButtonEnabled=True)
         self.filter_field.setAccessibleName(tr("Filter the navigator"))
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(120)
+        self._delay = QTimer(self, singleShot=True, interval=120)
         self._delay.timeout.connect(self._filter)
         self.filter_field.textChanged.connect(lambda _text: self._delay.start())
         self.tree = _Tree(self)
@@ -224,17 +219,9 @@ class Navigator(QWidget):
         self.problem = plain_label("", "problem", self)
         let_wrap(self.problem)
         title = plain_label(tr("Navigator"), "heading", self)
-        self.title_row = QHBoxLayout()
-        self.title_row.setContentsMargins(8, 4, 4, 0)
-        self.title_row.addWidget(title, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(self.title_row)
-        holder = QVBoxLayout()
-        holder.setContentsMargins(8, 0, 8, 0)
-        holder.addWidget(self.filter_field)
-        holder.addWidget(self.problem)
+        self.title_row = hbox((title, 1), margins=(8, 4, 4, 0))
+        column = vbox(self.title_row, on=self, margins=(0, 0, 0, 0), spacing=4)
+        holder = vbox(self.filter_field, self.problem, margins=(8, 0, 8, 0))
         column.addLayout(holder)
         column.addWidget(self.tree, 1)
         self.set_filter_problem("")

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.name_search import fit
@@ -133,12 +133,7 @@ class CommandPalette(QDialog):
         self.reason = plain_label("", "muted", self)
         self.reason.setWordWrap(True)
         self.reason.setContentsMargins(8, 2, 8, 4)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(6)
-        column.addWidget(self.field)
-        column.addWidget(self.list, 1)
-        column.addWidget(self.reason)
+        vbox(self.field, (self.list, 1), self.reason, on=self, margins=(8, 8, 8, 8), spacing=6)
         self.field.textChanged.connect(self._show)
         self.field.installEventFilter(self)
         self.list.itemClicked.connect(lambda _item: self._run())

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.boxes import hbox
 from widgets.centre import PanelArea
 from widgets.facts import plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
@@ -131,9 +132,8 @@ class PanelTabs(QWidget):
         self.fold_button.clicked.connect(lambda: self.openWanted.emit(not self._open))
         self.maximise_button.clicked.connect(lambda: self.maximiseWanted.emit(not self._maximised))
         self.beside_button.clicked.connect(lambda: self.besideWanted.emit(not self._beside))
-        self.more = QToolButton(self)
+        self.more = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setProperty("role", "muted")
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.more.setMenu(QMenu(self.more))
@@ -149,9 +149,7 @@ class PanelTabs(QWidget):
         self._show_signs()
 
     def _fill(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(px(4), 2, px(4), 0)
-        row.setSpacing(px(GAP))
+        row = hbox(on=self, margins=(px(4), 2, px(4), 0), spacing=px(GAP))
         for title, panels in groupby(self._panels.values(), key=lambda panel: panel.info.group):
             column, tabs = QVBoxLayout(), QHBoxLayout()
             column.setSpacing(0)
@@ -169,10 +167,12 @@ class PanelTabs(QWidget):
             self._columns.append((caption, members))
         row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignBottom)
         row.addStretch(1)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(0)
-        for button in (self.beside_button, self.maximise_button, self.fold_button):
-            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._buttons = hbox(
+            (self.beside_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            (self.maximise_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            (self.fold_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            spacing=0,
+        )
         row.addLayout(self._buttons)
 
     # -- the panel in front

@@ -51,8 +51,7 @@ class RightSide(QWidget):
         self._line = QFrame(self)
         self._line.setProperty("role", "line")
         lesson.setParent(self)
-        self._below = QSplitter(Qt.Orientation.Vertical, self)
-        self._below.setChildrenCollapsible(False)
+        self._below = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
         self._below.splitterMoved.connect(lambda _at, _place: self._note_shares())
         self._shares: Shares = (0.6, 0.4)
         self._openers: dict[Panel, FoldButton] = {}

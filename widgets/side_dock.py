@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QSizePolicy, QWidget
 
+from widgets.boxes import hbox
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -71,11 +72,7 @@ class SideDock(QWidget):
         self.button = FoldButton(inward, tr("Fold: {title}", title=title), self)
         self.button.clicked.connect(lambda: self.foldWanted.emit(False))
         title_row.addWidget(self.button)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.strip)
-        row.addWidget(body, 1)
+        hbox(self.strip, (body, 1), on=self, margins=(0, 0, 0, 0), spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
 
     @property

@@ -88,12 +88,10 @@ class DeadLetterHandlers(Handlers):
         panel.filterChanged.disconnect(self._shown.model.set_filter)
         panel.filterChanged.connect(self._filter)
         self._shown.redriven.filter_checked.connect(panel.set_filter_problem)
-        meeting = QTimer(self)
-        meeting.setInterval(REFRESH_MS)
+        meeting = QTimer(self, interval=REFRESH_MS)
         meeting.timeout.connect(self.update)
         meeting.start()
-        self._timer = QTimer(self)
-        self._timer.setInterval(REFRESH_MS)
+        self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self.look_redriven)
         bind = context.registry.bind
         why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
@@ -220,10 +218,8 @@ class DeadLetterHandlers(Handlers):
     def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox | None:
         if not keys:
             return None
-        box = QMessageBox(self._context.window)
-        box.setIcon(QMessageBox.Icon.Warning)
+        box = QMessageBox(self._context.window, icon=QMessageBox.Icon.Warning, textFormat=Qt.TextFormat.PlainText)
         box.setWindowTitle(tr("Purge"))
-        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr("Purge {count} dead letters?", count=f"{len(keys):,}"))
         brings = tr(
             "Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.", minutes=UNDO_WINDOW_MINUTES

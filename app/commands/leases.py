@@ -57,8 +57,7 @@ class LeaseHandlers(Handlers):
         context.views.presenter(InFlightPresenter).model.source = self.sweep.rows
         self.sweep.changed.connect(self._show_more)
         context.controller.opened.connect(self.sweep.restart)
-        meeting = QTimer(self)
-        meeting.setInterval(REFRESH_MS)
+        meeting = QTimer(self, interval=REFRESH_MS)
         meeting.timeout.connect(self.update)
         meeting.start()
         panel.actWanted.connect(self.act)

@@ -75,9 +75,8 @@ class ActionRegistry(QObject):
         self._window: QWidget | None = None
 
     def _make(self, command: Command) -> QAction:
-        action = QAction(tr(command.title), self)
+        action = QAction(tr(command.title), self, checkable=command.checkable)
         action.setObjectName(command.id)
-        action.setCheckable(command.checkable)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         if command.shortcut:
             action.setShortcut(QKeySequence(command.shortcut))

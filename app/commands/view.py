@@ -238,9 +238,8 @@ class ViewHandlers(Handlers):
 
     def _canvas_menu(self, clicked: str, at: QPoint) -> None:
         kind, _, name = clicked.partition(":")
-        menu = QMenu(self._context.window)
+        menu = QMenu(self._context.window, toolTipsVisible=True)
         menu.setObjectName("canvas_menu")
-        menu.setToolTipsVisible(True)
         self._select(clicked)
         for add in self._context.menu_parts:
             add(kind, name, menu)

@@ -59,8 +59,7 @@ class RowFilter(QObject, Generic[Row]):
         self._work: Generator[None, None, list[Row]] | None = None
         self._next: Sequence[Row] | None = None
         self._reported = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(PAUSE_MS)
+        self._timer = QTimer(self, interval=PAUSE_MS)
         self._timer.timeout.connect(self._slice)
 
     @property

@@ -45,8 +45,7 @@ class PlaybackPosition(QObject):
         self._end_ns: Callable[[], int] = lambda: 0
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="playback")
         self._arrived.connect(self._show)
-        self._timer = QTimer(self)
-        self._timer.setInterval(PLAY_EVERY_MS)
+        self._timer = QTimer(self, interval=PLAY_EVERY_MS)
         self._timer.timeout.connect(self._play_on)
 
     # -- seeking

@@ -34,10 +34,7 @@ class Motion(QObject):
         super().__init__(parent)
         self._moves: tuple[BoxMove, ...] = ()
         self._done: Callable[[], None] | None = None
-        self._animation = QVariantAnimation(self)
-        self._animation.setStartValue(0.0)
-        self._animation.setEndValue(1.0)
-        self._animation.setDuration(duration_ms)
+        self._animation = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=duration_ms)
         self._animation.setEasingCurve(QEasingCurve.Type.InOutCubic)
         self._animation.valueChanged.connect(self._advance)
         self._animation.finished.connect(self.finish)

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
@@ -95,14 +95,17 @@ class AssignorsDialog(QDialog):
         buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(10)
-        column.addWidget(plain_label(tr("What would each assignor do with {group} now?", group=group), "heading", self))
-        column.addLayout(grid)
-        column.addWidget(self.table, 1)
-        for widget in (self.note, self.problem, buttons):
-            column.addWidget(widget)
+        vbox(
+            plain_label(tr("What would each assignor do with {group} now?", group=group), "heading", self),
+            grid,
+            (self.table, 1),
+            self.note,
+            self.problem,
+            buttons,
+            on=self,
+            margins=(16, 14, 16, 14),
+            spacing=10,
+        )
         self.group.idToggled.connect(lambda _id, _on: self._judge())
         first = chosen or next((plan.name for plan in self._plans if not plan.current), "")
         if first in self.radios:

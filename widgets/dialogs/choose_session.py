@@ -49,9 +49,7 @@ class ChooseSessionDialog(QDialog):
         self._many = many
         words = plain_label(about, "muted", self)
         let_wrap(words)
-        self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText(tr("Filter by name, time or folder"))
-        self.filter.setClearButtonEnabled(True)
+        self.filter = QLineEdit(self, placeholderText=tr("Filter by name, time or folder"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter the sessions"))
         self.list = QTreeWidget(self)
         self.list.setAccessibleName(title)

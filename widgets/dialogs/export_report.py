@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import Gap, hbox, vbox
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.i18n import mark, tr
 
@@ -70,12 +70,7 @@ class PartsField(QWidget):
         self._compose()
 
     def _compose(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(14)
-        head.addWidget(plain_label(tr("Parts"), "section", self))
-        head.addStretch(1)
-        head.addWidget(self.all_button)
-        head.addWidget(self.none_button)
+        head = hbox(plain_label(tr("Parts"), "section", self), 1, self.all_button, self.none_button, spacing=14)
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(4)
@@ -84,11 +79,7 @@ class PartsField(QWidget):
             grid.addWidget(box, place % rows, place // rows)
         for column in range(COLUMNS):
             grid.setColumnStretch(column, 1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(6)
-        whole.addLayout(head)
-        whole.addLayout(grid)
+        vbox(head, grid, on=self, margins=(0, 0, 0, 0), spacing=6)
 
     def tick_all(self, on: bool) -> None:
         """Tick every part that can be chosen, or none."""
@@ -304,30 +295,27 @@ class ExportReportDialog(QDialog):
             times.addWidget(plain_label(words, "", self))
             times.addWidget(field)
         times.addStretch(1)
-        modes = QHBoxLayout()
-        modes.addWidget(self.compare)
-        modes.addWidget(self.history)
-        modes.addStretch(1)
+        modes = hbox(self.compare, self.history, 1)
         grid = QGridLayout()
         for place, box in enumerate(self.formats.values()):
             grid.addWidget(box, place // 3, place % 3)
-        row = QHBoxLayout()
-        row.addWidget(self.folder, 1)
-        row.addWidget(self.browse)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(8)
-        column.addWidget(plain_label(tr("Sessions"), "section", self))
-        column.addWidget(self.list, 1)
-        column.addLayout(modes)
-        column.addSpacing(SECTION_GAP)
-        column.addWidget(plain_label(tr("Session time"), "section", self))
-        column.addLayout(times)
-        column.addSpacing(SECTION_GAP)
-        column.addWidget(self.parts)
-        column.addSpacing(SECTION_GAP)
-        column.addWidget(plain_label(tr("What must hold"), "section", self))
-        column.addWidget(self.assertions)
+        row = hbox((self.folder, 1), self.browse)
+        column = vbox(
+            plain_label(tr("Sessions"), "section", self),
+            (self.list, 1),
+            modes,
+            Gap(SECTION_GAP),
+            plain_label(tr("Session time"), "section", self),
+            times,
+            Gap(SECTION_GAP),
+            self.parts,
+            Gap(SECTION_GAP),
+            plain_label(tr("What must hold"), "section", self),
+            self.assertions,
+            on=self,
+            margins=(16, 14, 16, 14),
+            spacing=8,
+        )
         for words, fields in ((tr("Forms"), grid), (tr("Folder"), row)):
             column.addSpacing(SECTION_GAP)
             column.addWidget(plain_label(words, "section", self))

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QLineEdit,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.theme import px
@@ -98,15 +98,11 @@ class FormDialog(QDialog):
         self.cancel_button = self.buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
-        self.rows = QFormLayout()
-        self.rows.setHorizontalSpacing(14)
-        self.rows.setVerticalSpacing(8)
+        self.rows = QFormLayout(horizontalSpacing=14, verticalSpacing=8)
         self.rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for field in self.fields:
             self._add(field)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(16, 14, 16, 14)
-        self.column.setSpacing(10)
+        self.column = vbox(on=self, margins=(16, 14, 16, 14), spacing=10)
         self._compose()
         self.setMinimumWidth(px(WIDTH))
         self._judge()
@@ -134,8 +130,7 @@ class FormDialog(QDialog):
     def _make(self, field: Field) -> QWidget:
         match field.kind:
             case "text":
-                line = QLineEdit("" if field.value is None else str(field.value), self)
-                line.setPlaceholderText(field.hint)
+                line = QLineEdit("" if field.value is None else str(field.value), self, placeholderText=field.hint)
                 line.textEdited.connect(lambda _text: self._touch())
                 line.textChanged.connect(lambda _text: self._judge())
                 return line

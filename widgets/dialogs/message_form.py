@@ -13,12 +13,12 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
@@ -48,13 +48,7 @@ class EditDeadLetterDialog(QDialog):
         self.keep = buttons.addButton(tr("Save the edit"), QDialogButtonBox.ButtonRole.ApplyRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.redrive.setDefault(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(10)
-        column.addWidget(about)
-        column.addWidget(self.form, 1)
-        column.addWidget(self.problem)
-        column.addWidget(buttons)
+        vbox(about, (self.form, 1), self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
         self.redrive.clicked.connect(lambda: self._done(redrive=True))
         self.keep.clicked.connect(lambda: self._done(redrive=False))
         buttons.rejected.connect(self.reject)
@@ -105,17 +99,12 @@ class MessageForm(QWidget):
         self.headers.setPlaceholderText("trace-id: 7")
         self.headers.setTabChangesFocus(True)
         self.headers.setFixedHeight(64)
-        keys = QHBoxLayout()
-        keys.addWidget(self.key, 1)
-        keys.addWidget(self.no_key)
+        keys = hbox((self.key, 1), self.no_key)
         values, headers = QVBoxLayout(), QVBoxLayout()
         for column, field in ((values, self.value), (headers, self.headers)):
             column.addWidget(field)
             column.addWidget(HeldNote(field, self))
-        written = QHBoxLayout()
-        written.addWidget(self.encoding)
-        written.addWidget(self.no_value)
-        written.addStretch(1)
+        written = hbox(self.encoding, self.no_value, 1)
         self.rows = QFormLayout(self)
         self.rows.setContentsMargins(0, 0, 0, 0)
         self.rows.addRow(plain_label(tr("Key"), "", self), keys)

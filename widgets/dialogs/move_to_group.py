@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -20,10 +19,10 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable, Party
 from widgets.facts import plain_label, set_plain_tip
@@ -113,8 +112,7 @@ class MoveToGroupDialog(QDialog):
         self.list.setItemDelegate(_ChoiceDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setAccessibleName(tr("Targets"))
-        self.name = QLineEdit(self)
-        self.name.setPlaceholderText(tr("Name of the new group"))
+        self.name = QLineEdit(self, placeholderText=tr("Name of the new group"))
         self.name.setAccessibleName(tr("Name of the new group"))
         self.name.setText(new_name)
         self.name.selectAll()
@@ -157,37 +155,16 @@ class MoveToGroupDialog(QDialog):
         QTimer.singleShot(0, self, self._ask)
 
     def _lay_out(self, buttons: QDialogButtonBox) -> None:
-        left = QVBoxLayout()
-        left.setSpacing(8)
-        left.addWidget(self._heading)
-        left.addWidget(self.list, 1)
-        left.addWidget(self.name)
-        left.addWidget(self.start)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
+        left = vbox(self._heading, (self.list, 1), self.name, self.start, spacing=8)
+        area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner = QWidget(area)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.moves)
-        column.addStretch(1)
+        vbox(self.moves, 1, on=inner, margins=(0, 0, 0, 0))
         area.setWidget(inner)
-        right = QVBoxLayout()
-        right.setSpacing(6)
-        right.addWidget(self._ghost_title)
-        right.addWidget(self._ghost_note)
-        right.addWidget(area, 1)
-        panes = QHBoxLayout()
-        panes.setSpacing(20)
-        panes.addLayout(left, 4)
-        panes.addLayout(right, 5)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(16, 14, 16, 14)
-        whole.setSpacing(10)
-        whole.addLayout(panes, 1)
-        whole.addWidget(self.problem)
-        whole.addWidget(buttons)
+        right = vbox(self._ghost_title, self._ghost_note, (area, 1), spacing=6)
+        panes = hbox((left, 4), (right, 5), spacing=20)
+        vbox((panes, 1), self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
         self.resize(780, 420)
 
     def choose(self, target: str) -> None:

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QHBoxLayout,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.dialogs.message_form import MessageForm, MessageText
 from widgets.facts import plain_label, set_plain_tip, set_role
 from widgets.i18n import tr
@@ -61,16 +61,13 @@ class ProduceDialog(QDialog):
         self.count.setRange(1, COUNT_MAX)
         self.count.setGroupSeparatorShown(True)
         self.count.setAccessibleName(tr("How many"))
-        self.rate = QDoubleSpinBox(self)
+        self.rate = QDoubleSpinBox(self, decimals=1, suffix=tr(" messages/s"))
         self.rate.setRange(0, 100_000)
-        self.rate.setDecimals(1)
         self.rate.setSpecialValueText(tr("all at once"))
-        self.rate.setSuffix(tr(" messages/s"))
         self.rate.setAccessibleName(tr("Rate"))
-        self.ttl = QSpinBox(self)
+        self.ttl = QSpinBox(self, suffix=tr(" ms"))
         self.ttl.setRange(0, 86_400_000)
         self.ttl.setSpecialValueText(tr("never expires"))
-        self.ttl.setSuffix(tr(" ms"))
         self.ttl.setAccessibleName(tr("Time to live"))
         self.problem = plain_label("", "problem", self)
         self.problem.setWordWrap(True)
@@ -89,9 +86,7 @@ class ProduceDialog(QDialog):
         buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        where = QHBoxLayout()
-        where.addWidget(self.to, 2)
-        where.addWidget(self.partition, 1)
+        where = hbox((self.to, 2), (self.partition, 1))
         many = QHBoxLayout()
         for words, field in ((tr("How many"), self.count), (tr("Rate"), self.rate), (tr("Expires after"), self.ttl)):
             many.addWidget(plain_label(words, "muted", self))
@@ -101,15 +96,7 @@ class ProduceDialog(QDialog):
             tr("In a stream, $number in the value is the number of each message, from 0."), "muted", self
         )
         hint.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(10)
-        column.addLayout(where)
-        column.addWidget(self.form, 1)
-        column.addLayout(many)
-        column.addWidget(hint)
-        column.addWidget(self.problem)
-        column.addWidget(buttons)
+        vbox(where, (self.form, 1), many, hint, self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
 
     def _on_target(self) -> None:
         count, queue = self._targets.get(self.to.currentText(), (0, False))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import ceil
 
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QWidget
 
+from widgets.boxes import vbox
 from widgets.theme import px
 
 NARROW, WIDE = (560, 460), (1040, 720)
@@ -23,18 +24,13 @@ class ReadingDialog(QDialog):
         """`wide` has room for lines of code."""
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.page = QTextBrowser(self)
-        self.page.setOpenLinks(False)
+        self.page = QTextBrowser(self, openLinks=False)
         self.page.setAccessibleName(title)
         self.page.setMarkdown(markdown)
         self._give_headings_room()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(SPACING)
-        column.addWidget(self.page, 1)
-        column.addWidget(buttons)
+        vbox((self.page, 1), buttons, on=self, margins=(MARGIN, MARGIN, MARGIN, MARGIN), spacing=SPACING)
         width, most = (px(length) for length in (WIDE if wide else NARROW))
         self.resize(width, min(most, max(px(LEAST_HEIGHT), self._needed(width) + buttons.sizeHint().height())))
 

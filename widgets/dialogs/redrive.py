@@ -11,12 +11,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QHBoxLayout,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.theme import mono_font
@@ -43,37 +42,24 @@ class RedriveDialog(QDialog):
         self.head = plain_label(tr("{count} dead letters, back to their origin.", count=f"{count:,}"), "heading", self)
         self.outcome = plain_label(tr("Trying it without doing it..."), "muted", self)
         self.outcome.setWordWrap(True)
-        self.lines = QPlainTextEdit(self)
-        self.lines.setReadOnly(True)
+        self.lines = QPlainTextEdit(self, readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
         self.lines.setFont(mono_font())
-        self.lines.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.lines.setAccessibleName(tr("Dry run"))
         self.limited = QCheckBox(tr("No faster than"), self)
-        self.rate = QDoubleSpinBox(self)
+        self.rate = QDoubleSpinBox(self, suffix=tr(" a second"))
         self.rate.setRange(0.1, 100_000)
         self.rate.setValue(10)
-        self.rate.setSuffix(tr(" a second"))
         self.rate.setEnabled(False)
         self.rate.setAccessibleName(tr("Rate"))
         self.limited.toggled.connect(self.rate.setEnabled)
-        row = QHBoxLayout()
-        row.addWidget(self.limited)
-        row.addWidget(self.rate)
-        row.addStretch(1)
+        row = hbox(self.limited, self.rate, 1)
         buttons = QDialogButtonBox(self)
         self.go = buttons.addButton(tr("Redrive"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.go.setDefault(True)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 14, 16, 14)
-        column.setSpacing(10)
-        for part in (self.head, self.outcome):
-            column.addWidget(part)
-        column.addWidget(self.lines, 1)
-        column.addLayout(row)
-        column.addWidget(buttons)
+        vbox(self.head, self.outcome, (self.lines, 1), row, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
         self.resize(560, 380)
 
     def set_outcome(self, outcome: Outcome) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
@@ -56,11 +57,7 @@ class ReviewDialog(FormDialog):
 
     def _compose(self) -> None:
         first = QWidget(self)
-        column = QVBoxLayout(first)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.about)
-        column.addLayout(self.rows)
-        column.addStretch(1)
+        column = vbox(self.about, self.rows, 1, on=first, margins=(0, 0, 0, 0))
         second = QWidget(self)
         column = QVBoxLayout(second)
         column.setContentsMargins(0, 0, 0, 0)

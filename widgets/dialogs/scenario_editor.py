@@ -15,8 +15,9 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextDocument,
 )
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QWidget
 
+from widgets.boxes import hbox, vbox
 from widgets.code_field import MOST_CHARS, CodeField
 from widgets.completion_list import Complete
 from widgets.facts import let_wrap, plain_label
@@ -117,9 +118,7 @@ class ScenarioEditor(QDialog):
         for button in (self.go_button, self.save_button, close):
             button.setAutoDefault(False)
         self._lay_out(close)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(JUDGE_DELAY_MS)
+        self._delay = QTimer(self, singleShot=True, interval=JUDGE_DELAY_MS)
         self._delay.timeout.connect(self.judge)
         self.field.textChanged.connect(self._on_text)
         self.field.pasteRefused.connect(self._say_too_long)
@@ -130,23 +129,12 @@ class ScenarioEditor(QDialog):
         self.field.setFocus()
 
     def _lay_out(self, close: QPushButton) -> None:
-        judged = QHBoxLayout()
-        judged.addWidget(self._sign)
-        judged.addWidget(self.verdict, 1)
-        judged.addWidget(self.go_button)
+        judged = hbox(self._sign, (self.verdict, 1), self.go_button)
         keys = plain_label(
             tr("Ctrl+Space lists what may be written, Ctrl+Return runs it, Ctrl+S saves it."), "muted", self
         )
-        row = QHBoxLayout()
-        row.addWidget(keys, 1)
-        for button in (self.run_button, self.save_button, close):
-            row.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(10)
-        column.addWidget(self.field, 1)
-        column.addLayout(judged)
-        column.addLayout(row)
+        row = hbox((keys, 1), self.run_button, self.save_button, close)
+        vbox((self.field, 1), judged, row, on=self, margins=(16, 16, 16, 16), spacing=10)
 
     def text(self) -> str:
         return self.field.toPlainText()

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.bytes_text import contained
 from widgets.facts import FactsGrid, let_wrap, plain_label
 from widgets.i18n import tr
@@ -114,9 +114,7 @@ class ScenarioPicker(QDialog):
         self.setWindowTitle(tr("Scenarios"))
         self.resize(900, 560)
         self._scenarios = {facts.id: facts for facts in scenarios}
-        self.filter_field = QLineEdit(self)
-        self.filter_field.setPlaceholderText(tr("Search titles and texts"))
-        self.filter_field.setClearButtonEnabled(True)
+        self.filter_field = QLineEdit(self, placeholderText=tr("Search titles and texts"), clearButtonEnabled=True)
         self.filter_field.setAccessibleName(tr("Search the scenarios"))
         self.filter_field.textChanged.connect(self._filter)
         self.filter_field.installEventFilter(self)
@@ -130,12 +128,7 @@ class ScenarioPicker(QDialog):
         self._nothing = plain_label(tr("No scenario holds these words."), "muted", self)
         self._nothing.hide()
         left = QWidget(self)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.filter_field)
-        column.addWidget(self._nothing)
-        column.addWidget(self.list, 1)
+        vbox(self.filter_field, self._nothing, (self.list, 1), on=left, margins=(0, 0, 0, 0), spacing=8)
         split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(left)
         split.addWidget(self._reading())
@@ -150,20 +143,14 @@ class ScenarioPicker(QDialog):
         self.buttons.accepted.connect(self._open)
         self.buttons.rejected.connect(self.reject)
         self.edit_button.clicked.connect(self._edit)
-        row = QVBoxLayout(self)
-        row.setContentsMargins(16, 16, 16, 16)
-        row.setSpacing(12)
-        row.addWidget(split, 1)
-        row.addWidget(self.buttons)
+        vbox((split, 1), self.buttons, on=self, margins=(16, 16, 16, 16), spacing=12)
         self.select(current or (scenarios[0].id if scenarios else ""))
         self.filter_field.setFocus()
 
     def _reading(self) -> QWidget:
         area = SoftArea(self)
         inner = QWidget(area)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(16, 0, 8, 8)
-        column.setSpacing(8)
+        column = vbox(on=inner, margins=(16, 0, 8, 8), spacing=8)
         self.title = plain_label("", "title", inner)
         self.title.setWordWrap(True)
         self.holds = plain_label("", "muted", inner)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QWidget
 
 from resources.units import byte_size
+from widgets.boxes import vbox
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
 
@@ -32,9 +33,7 @@ class SettingsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Settings"))
         self.setMinimumWidth(460)
-        form = QFormLayout()
-        form.setHorizontalSpacing(16)
-        form.setVerticalSpacing(10)
+        form = QFormLayout(horizontalSpacing=16, verticalSpacing=10)
         self.theme = self._choice("theme", themes, values)
         self.scale = self._choice("scale", [(factor, f"{factor:.0%}") for factor in scales], values)
         self.language = self._choice("language", [("system", tr("As the system")), *languages.items()], values)
@@ -77,11 +76,7 @@ class SettingsDialog(QDialog):
             form.addRow(what, told)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(20, 16, 20, 16)
-        column.setSpacing(16)
-        column.addLayout(form)
-        column.addWidget(buttons)
+        vbox(form, buttons, on=self, margins=(20, 16, 20, 16), spacing=16)
         self.language.currentIndexChanged.connect(
             lambda _place: self.note.setText(tr("The language changes when Brokerscope is started again."))
         )

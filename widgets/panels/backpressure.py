@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.dialogs.form import indent
 from widgets.facts import set_plain_tip
 from widgets.i18n import mark, tr
@@ -63,11 +63,9 @@ class GaugeControls(QObject):
         self.limit.setRange(0, 1_000_000_000)
         self.limit.setGroupSeparatorShown(True)
         self.limit.setSpecialValueText(tr("no limit"))
-        self.rate = QDoubleSpinBox(gauge)
+        self.rate = QDoubleSpinBox(gauge, decimals=1, suffix=tr("/s"))
         self.rate.setRange(0, 1_000_000)
-        self.rate.setDecimals(1)
         self.rate.setSpecialValueText(tr("any rate"))
-        self.rate.setSuffix(tr("/s"))
         self.policy = QComboBox(gauge)
         for name, word in POLICIES:
             self.policy.addItem(tr(word), name)
@@ -361,8 +359,7 @@ class BackpressurePanel(Panel):
         self.chains = BlockChains(self)
         self.chains.followed.connect(self.followed)
         body = QWidget(self)
-        area = QScrollArea(body)
-        area.setWidgetResizable(True)
+        area = QScrollArea(body, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._inner = QWidget(area)
@@ -371,11 +368,7 @@ class BackpressurePanel(Panel):
         self._grid.setSpacing(8)
         self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
         area.setWidget(self._inner)
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.chains)
-        column.addWidget(area, 1)
+        vbox(self.chains, (area, 1), on=body, margins=(0, 0, 0, 0), spacing=0)
         self.stack.addWidget(body)
         self.filterChanged.connect(lambda _text: self._show())
         self.set_count("0")

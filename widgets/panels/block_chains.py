@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import LinkButton, plain_label
 from widgets.i18n import tr
 
@@ -42,9 +43,7 @@ class BlockChains(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, 2, 12, 6)
-        self._column.setSpacing(2)
+        self._column = vbox(on=self, margins=(12, 2, 12, 6), spacing=2)
         self._lines: list[_Line] = []
         self._chains: tuple[BlockChain, ...] = ()
         self.hide()
@@ -79,9 +78,7 @@ class _Line(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(6)
+        self._row = hbox(on=self, margins=(0, 0, 0, 0), spacing=6)
         self._links: list[tuple[QLabel, LinkButton]] = []
         self._shown = 0
         self._since = plain_label("", "muted", self)

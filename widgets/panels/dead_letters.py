@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import FactsGrid, let_wrap, plain_label, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
@@ -67,14 +67,11 @@ class DeadLetterDetails(QScrollArea):
         self.setMinimumWidth(220)
         self._shown: DeadLetterFacts | None = None
         self._inner = inner = QWidget(self)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(12, 6, 12, 12)
-        column.setSpacing(6)
+        column = vbox(on=inner, margins=(12, 6, 12, 12), spacing=6)
         self.cause = plain_label("", "heading", inner)
         self.cause.setWordWrap(True)
         self.cause.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.payload = QPlainTextEdit(inner)
-        self.payload.setReadOnly(True)
+        self.payload = QPlainTextEdit(inner, readOnly=True)
         self.payload.setFont(mono_font())
         self.payload.setAccessibleName(tr("Payload"))
         self.payload.setFixedHeight(self.payload.fontMetrics().lineSpacing() * PAYLOAD_LINES)

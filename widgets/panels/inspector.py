@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
+from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
 from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
 from widgets.i18n import tr
@@ -84,8 +85,7 @@ class InspectorPanel(Panel):
         self.restyle()
 
     def _turn(self, hint: str, wanted: object) -> QToolButton:
-        button = QToolButton(self)
-        button.setAutoRaise(True)
+        button = QToolButton(self, autoRaise=True)
         button.setAccessibleName(hint)
         button.setToolTip(hint)
         button.clicked.connect(wanted)
@@ -95,13 +95,8 @@ class InspectorPanel(Panel):
     def _compose(self) -> None:
         area = SoftArea(self)
         inner = QWidget(area)
-        self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(8, 0, 12, FADE_PIXELS)
-        self._column.setSpacing(6)
-        state_row = QHBoxLayout()
-        state_row.setSpacing(6)
-        state_row.addWidget(self._icon)
-        state_row.addWidget(self._state, 1)
+        self._column = vbox(on=inner, margins=(8, 0, 12, FADE_PIXELS), spacing=6)
+        state_row = hbox(self._icon, (self._state, 1), spacing=6)
         self._column.addWidget(self._name)
         self._column.addLayout(state_row)
         self._column.addWidget(self._note)

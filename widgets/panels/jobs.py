@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -55,8 +54,7 @@ class JobRow(QFrame):
         self._message = plain_label("", "muted", self)
         self._message.setWordWrap(True)
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(True)
+        self.bar = QProgressBar(self, textVisible=True)
         self.cancel_button = QPushButton(tr("Cancel"), self)
         self.open_button = QPushButton(tr("Open"), self)
         self.open_button.setProperty("role", "primary")
@@ -65,21 +63,12 @@ class JobRow(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.cancel_button.clicked.connect(lambda: self._facts and self.cancelRequested.emit(self._facts.id))
         self.open_button.clicked.connect(lambda: self._facts and self.openRequested.emit(self._facts.id))
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._icon)
-        head.addWidget(self._title)
-        head.addWidget(self._state)
+        head = hbox(self._icon, self._title, self._state, spacing=8)
         # Not where Cancel was: a click that comes too late must open nothing.
         head.addWidget(self.open_button)
         head.addStretch(1)
         head.addWidget(self.cancel_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(6)
-        column.addLayout(head)
-        column.addWidget(self.bar)
-        column.addWidget(self._message)
+        vbox(head, self.bar, self._message, on=self, margins=(12, 8, 12, 8), spacing=6)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def restyle(self) -> None:
@@ -137,14 +126,10 @@ class JobsPanel(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: list[JobRow] = []
         super().__init__(parent)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
+        area = QScrollArea(self, widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         inner = QWidget(area)
-        self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(12, 4, 12, 12)
-        self._column.setSpacing(8)
-        self._column.addStretch(1)
+        self._column = vbox(1, on=inner, margins=(12, 4, 12, 12), spacing=8)
         area.setWidget(inner)
         self.stack.addWidget(area)
         self.set_jobs(())

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
+from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
 from widgets.facts import let_wrap, plain_label, set_plain_tip, set_role
 from widgets.fold_button import FoldButton
@@ -36,9 +37,7 @@ class NextStep(QFrame):
         self.point.clicked.connect(lambda: self.pointWanted.emit(self._number))
         self.open = QPushButton(tr("Show the lesson"), self)
         self.open.clicked.connect(self.lessonWanted)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 2, 8, 2)
-        row.setSpacing(8)
+        row = hbox(on=self, margins=(12, 2, 8, 2), spacing=8)
         for part, stretch in ((self._icon, 0), (self.text, 1), (self.count, 0), (self.point, 0), (self.open, 0)):
             row.addWidget(part, stretch)
         self._restyle()
@@ -134,23 +133,20 @@ class StepRow(QFrame):
         self.point.setProperty("role", "link")
         self.point.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.point.clicked.connect(self.pointWanted)
-        self.more = QToolButton(self)
-        self.more.setAutoRaise(True)
+        self.more = QToolButton(self, autoRaise=True)
         self.more.setCheckable(True)
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 1px; background: transparent; }")
         self.more.clicked.connect(self._toggle)
-        texts = QVBoxLayout()
-        texts.setSpacing(4)
-        texts.addWidget(self.text)
-        texts.addWidget(self.seen)
-        texts.addWidget(self.point, 0, Qt.AlignmentFlag.AlignLeft)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 4, 4)
-        row.setSpacing(8)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(texts, 1)
-        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
+        texts = vbox(self.text, self.seen, (self.point, 0, Qt.AlignmentFlag.AlignLeft), spacing=4)
+        hbox(
+            (self._icon, 0, Qt.AlignmentFlag.AlignTop),
+            (texts, 1),
+            (self.more, 0, Qt.AlignmentFlag.AlignTop),
+            on=self,
+            margins=(8, 4, 4, 4),
+            spacing=8,
+        )
 
     def set_facts(self, facts: StepFacts, *, last_done: bool) -> None:
         """Show a step; `last_done` opens what was seen unless it was closed by hand."""
@@ -214,8 +210,7 @@ class LessonPanel(Panel):
         super().__init__(parent)
         self._facts: LessonFacts | None = None
         self._rows: list[StepRow] = []
-        self._reveal = QTimer(self)  # when all has its place
-        self._reveal.setSingleShot(True)
+        self._reveal = QTimer(self, singleShot=True)
         self._reveal.timeout.connect(self._show_current)
         self._last = 0  # the step of which is shown what was seen
         self._over = FoldButton("restart", tr("Start the lesson over"), self)
@@ -227,9 +222,7 @@ class LessonPanel(Panel):
         self.title_row.addWidget(self.fold)
         self._area = SoftArea(self)
         self._inner = QWidget(self._area)
-        self._column = QVBoxLayout(self._inner)
-        self._column.setContentsMargins(4, 0, 8, FADE_PIXELS // 2)
-        self._column.setSpacing(2)
+        self._column = vbox(on=self._inner, margins=(4, 0, 8, FADE_PIXELS // 2), spacing=2)
         self.question = plain_label("", "heading", self)
         self.answer = plain_label("", "", self)
         for label in (self.question, self.answer):
@@ -257,10 +250,7 @@ class LessonPanel(Panel):
 
     def _add_button(self, button: QPushButton) -> None:
         """On a row of its own: two side by side are wider than the panel."""
-        row = QHBoxLayout()
-        row.setContentsMargins(8, 6, 4, 0)
-        row.addWidget(button)
-        row.addStretch(1)
+        row = hbox(button, 1, margins=(8, 6, 4, 0))
         self._column.addLayout(row)
 
     def facts(self) -> LessonFacts | None:

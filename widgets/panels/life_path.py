@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from widgets.boxes import vbox
 from widgets.facts import LinkButton, let_wrap, plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -118,9 +119,7 @@ class LifePath(QWidget):
             row += 1
         grid.addWidget(_Mark(step.state, first=first, last=last, later=step.later, parent=body), row, 0)
         cell = QWidget(body)
-        column = QVBoxLayout(cell)
-        column.setContentsMargins(0, 1, 0, 6)
-        column.setSpacing(0)
+        column = vbox(on=cell, margins=(0, 1, 0, 6), spacing=0)
         line = QHBoxLayout()
         line.setSpacing(8)
         word = plain_label(state_style(step.state).word, "muted" if step.later else "", cell)

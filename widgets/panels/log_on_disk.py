@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from widgets.boxes import vbox
 from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.i18n import tr
 from widgets.panels.panel import PanelInfo, SideBySide
@@ -45,13 +46,8 @@ class LogOnDiskPanel(TablePanel):
 
     def body(self) -> QWidget:
         inner = QWidget()
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(8, 4, 8, 8)
-        column.addWidget(self._hint)
-        column.addWidget(self.facts)
-        column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        vbox(self._hint, self.facts, 1, on=inner, margins=(8, 4, 8, 8))
+        area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setMinimumWidth(220)

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
@@ -43,14 +43,8 @@ class MessageDetails(QWidget):
         self.headers_title = plain_label(tr("Headers"), "section")
         self.headers = FactsGrid()
         upper = QWidget()
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(2, 0, 8, 4)
-        column.addWidget(self.facts)
-        column.addWidget(self.headers_title)
-        column.addWidget(self.headers)
-        column.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        vbox(self.facts, self.headers_title, self.headers, 1, on=upper, margins=(2, 0, 8, 4))
+        area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(upper)
@@ -62,17 +56,13 @@ class MessageDetails(QWidget):
         self.again = self._tool("redo", tr("Produce it again..."), self.againWanted)
         self._hint = plain_label("", "hint", self)
         self._hint.setWordWrap(True)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(8, 2, 8, 4)
-        whole.addWidget(self._hint)
-        whole.addWidget(self.payload, 1)
+        vbox(self._hint, (self.payload, 1), on=self, margins=(8, 2, 8, 4))
         self.restyle()
         self.set_nothing(tr("Select a message to read it here."))
 
     def _tool(self, icon_name: str, hint: str, wanted: object) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton(self, autoRaise=True)
         button.setProperty("icon_name", icon_name)
-        button.setAutoRaise(True)
         button.setToolTip(hint)
         button.setAccessibleName(hint)
         button.clicked.connect(wanted)
@@ -202,10 +192,9 @@ class MessagesPanel(TablePanel):
         self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._on_scroll())
 
     def _combo(self, name: str, characters: int) -> QComboBox:
-        combo = QComboBox(self)
+        combo = QComboBox(self, minimumContentsLength=characters)
         combo.setAccessibleName(name)
         combo.setToolTip(name)
-        combo.setMinimumContentsLength(characters)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return combo

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.fold_button import FoldButton
@@ -170,8 +171,7 @@ class EmptyState(QWidget):
     def __init__(self, icon_name: str, sentence: str, how: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._icon_name = icon_name
-        self._icon = QLabel(self)
-        self._icon.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._icon = QLabel(self, alignment=Qt.AlignmentFlag.AlignHCenter)
         self._sentence = plain_label(sentence, "heading", self)
         self._how = plain_label(how, "muted", self)
         self.button = QPushButton(tr("Clear the filter"), self)
@@ -180,10 +180,7 @@ class EmptyState(QWidget):
         self.offer = QPushButton("", self)
         self.offer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.offer.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 8, 24, 8)
-        column.setSpacing(6)
-        column.addStretch(1)
+        column = vbox(1, on=self, margins=(24, 8, 24, 8), spacing=6)
         for label in (self._icon, self._sentence, self._how):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             label.setWordWrap(True)
@@ -321,14 +318,11 @@ class Panel(QWidget):
         field.setAccessibleName(tr("Filter {panel}", panel=self.title))
         field.setToolTip(tr("Words, or conditions as in lag > 100. Down opens the help, Escape clears."))
         field.helpWanted.connect(self.show_filter_help)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(FILTER_DELAY_MS)
+        self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
         self._delay.timeout.connect(self._report_filter)
         field.textChanged.connect(lambda _text: self._delay.start())
         field.returnPressed.connect(self._report_filter)
-        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), field)
-        escape.setContext(Qt.ShortcutContext.WidgetShortcut)
+        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), field, context=Qt.ShortcutContext.WidgetShortcut)
         escape.activated.connect(self._on_escape)
         self.filter_field = field
         self.title_row.addWidget(field, 2)

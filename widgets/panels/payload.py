@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import hbox, vbox
 from widgets.bytes_text import escaped, hex_dump, json_of, readable
 from widgets.facts import plain_label
 from widgets.i18n import mark, tr
@@ -41,8 +41,7 @@ class PayloadView(QWidget):
         self._notes: dict[int, str] = {}
         self.text, self.hex = self._editor(tr("Payload as text")), self._editor(tr("Payload in hex"))
         self.hex.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.tree = QTreeWidget(self)
-        self.tree.setColumnCount(2)
+        self.tree = QTreeWidget(self, columnCount=2)
         self.tree.setHeaderLabels([tr("Name"), tr("Value")])
         self.tree.setAccessibleName(tr("Payload as JSON"))
         self.tree.setUniformRowHeights(True)
@@ -61,22 +60,11 @@ class PayloadView(QWidget):
         self.copy.setText(tr("Copy"))
         self.copy.setToolTip(tr("The whole payload as text, however much of it is shown"))
         self.copy.clicked.connect(self._copy)
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(2)
-        self.tools.addWidget(self.copy)
-        whole = QHBoxLayout()
-        whole.setSpacing(2)
-        whole.addLayout(row)
-        whole.addStretch(1)
-        whole.addLayout(self.tools)
+        self.tools = hbox(self.copy, spacing=2)
+        whole = hbox(row, 1, self.tools, spacing=2)
         self.note = plain_label("", "muted", self)
         self.note.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(whole)
-        column.addLayout(self.stack, 1)
-        column.addWidget(self.note)
+        vbox(whole, (self.stack, 1), self.note, on=self, margins=(0, 0, 0, 0), spacing=4)
         for name in VIEWS:
             self._add_button(tr(name))
         self.set_data(None)
@@ -97,8 +85,7 @@ class PayloadView(QWidget):
         self._add_button(name)
 
     def _editor(self, name: str) -> QPlainTextEdit:
-        editor = QPlainTextEdit(self)
-        editor.setReadOnly(True)
+        editor = QPlainTextEdit(self, readOnly=True)
         editor.setFont(mono_font())
         editor.setAccessibleName(name)
         editor.setMinimumHeight(60)

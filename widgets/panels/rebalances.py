@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
+from widgets.boxes import vbox
 from widgets.cards import RebalanceCard, RebalanceFacts
 from widgets.i18n import tr
 from widgets.panels.panel import Panel, PanelInfo
@@ -37,10 +38,7 @@ class RebalancesPanel(Panel):
         self._cards: list[RebalanceCard] = []
         self._area = area = SoftArea(self)
         inner = QWidget(area)
-        self._column = QVBoxLayout(inner)
-        self._column.setContentsMargins(8, 0, 8, 8)
-        self._column.setSpacing(8)
-        self._column.addStretch(1)
+        self._column = vbox(1, on=inner, margins=(8, 0, 8, 8), spacing=8)
         area.setWidget(inner)
         self.stack.addWidget(area)
         self.set_count("0")

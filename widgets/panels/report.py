@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
+from widgets.boxes import hbox, vbox
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -73,10 +74,7 @@ class ReportPanel(TablePanel):
     def body(self) -> QWidget:
         self._area = SoftArea(self)
         self._inner = QWidget(self._area)
-        self._column = QVBoxLayout(self._inner)
-        self._column.setContentsMargins(12, 6, 12, 12)
-        self._column.setSpacing(8)
-        self._column.addStretch(1)
+        self._column = vbox(1, on=self._inner, margins=(12, 6, 12, 12), spacing=8)
         self._area.setWidget(self._inner)
         self.set_findings(None)
         return side_by_side(self, self.table, self._area, (2, 3), (520, 760))
@@ -122,8 +120,7 @@ class ReportPanel(TablePanel):
     def _card(self, finding: FindingFacts) -> QWidget:
         token, name = _LEVELS.get(finding.level, ("idle", "info"))
         card = QFrame(self._inner)
-        sign = QLabel(card)
-        sign.setPixmap(icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
+        sign = QLabel(card, pixmap=icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
         sign.setAlignment(Qt.AlignmentFlag.AlignTop)
         headline, detail = plain_label(finding.headline, "heading", card), plain_label(finding.detail, "muted", card)
         advice = plain_label(tr("What to do: {advice}", advice=finding.advice), "", card)
@@ -131,16 +128,11 @@ class ReportPanel(TablePanel):
         for label in (headline, detail, advice):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             let_wrap(label)
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addWidget(headline)
+        words = vbox(headline, spacing=1)
         if finding.detail:
             words.addWidget(detail)
         words.addWidget(advice)
-        row = QHBoxLayout(card)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(sign)
-        row.addLayout(words, 1)
+        hbox(sign, (words, 1), on=card, margins=(0, 0, 0, 0))
         return card
 
     def findings(self) -> tuple[FindingFacts, ...]:

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
+from widgets.boxes import vbox
 from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
@@ -67,8 +67,7 @@ class SchemasPanel(TablePanel):
         super().__init__(versions, parent)
 
     def body(self) -> QWidget:
-        self.pages = QTabWidget(self)
-        self.pages.setDocumentMode(True)
+        self.pages = QTabWidget(self, documentMode=True)
         self.text = self._reader(tr("Schema text"))
         self.changes = self._reader(tr("Changes"))
         self.pages.addTab(self._titled(self.text), tr("Text"))
@@ -82,8 +81,7 @@ class SchemasPanel(TablePanel):
         return side_by_side(self, self.table, self.pages, (2, 3), (520, 780))
 
     def _reader(self, name: str) -> QPlainTextEdit:
-        field = QPlainTextEdit(self)
-        field.setReadOnly(True)
+        field = QPlainTextEdit(self, readOnly=True)
         field.setFont(mono_font())
         field.setAccessibleName(name)
         return field
@@ -91,10 +89,7 @@ class SchemasPanel(TablePanel):
     def _titled(self, field: QPlainTextEdit) -> QWidget:
         page = QWidget(self)
         self.title_label = plain_label("", "section", page)
-        column = QVBoxLayout(page)
-        column.setContentsMargins(8, 4, 8, 4)
-        column.addWidget(self.title_label)
-        column.addWidget(field, 1)
+        vbox(self.title_label, (field, 1), on=page, margins=(8, 4, 8, 4))
         return page
 
     def _check_page(self) -> QWidget:
@@ -108,18 +103,13 @@ class SchemasPanel(TablePanel):
         self.verdict.setWordWrap(True)
         self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        answer = QScrollArea(page)
-        answer.setWidgetResizable(True)
+        answer = QScrollArea(page, widgetResizable=True)
         answer.setFrameShape(QFrame.Shape.NoFrame)
         answer.setWidget(self.verdict)
-        right = QVBoxLayout()
-        right.addWidget(self.check_button, 0, Qt.AlignmentFlag.AlignLeft)
-        right.addWidget(answer, 1)
+        right = vbox((self.check_button, 0, Qt.AlignmentFlag.AlignLeft), (answer, 1))
         row = QHBoxLayout(page)
         row.setContentsMargins(8, 4, 8, 4)
-        left = QVBoxLayout()
-        left.addWidget(self.message, 1)
-        left.addWidget(HeldNote(self.message, page))
+        left = vbox((self.message, 1), HeldNote(self.message, page))
         row.addLayout(left, 3)
         row.addLayout(right, 2)
         return page

@@ -243,9 +243,7 @@ class TablePanel(Panel):
         self._messages = 0
         self._reported_key: Hashable = None
         self._just_reported = self._pointed = False
-        self._filtering = QTimer(self)
-        self._filtering.setSingleShot(True)
-        self._filtering.setInterval(FILTERING_SHOWN_AFTER_MS)
+        self._filtering = QTimer(self, singleShot=True, interval=FILTERING_SHOWN_AFTER_MS)
         self._filtering.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
         self.table = RowTable(model, self)
