@@ -70,7 +70,9 @@ class Frames(QObject):
         self._delays_s: deque[float] = deque(maxlen=REMEMBERED)
         self._all_costs, self._all_delays = Durations(), Durations()
         self.dropped = 0
-        self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=FRAME_MS)
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(FRAME_MS)
         self._timer.timeout.connect(self._frame)
 
     def start(self) -> None:

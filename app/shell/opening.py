@@ -39,8 +39,9 @@ def show_opening() -> QLabel:
     painter.drawRect(0, 0, SIZE.width() - 1, SIZE.height() - 1)
     painter.end()
     # No QSplashScreen: its show() takes a second where no window manager answers.
-    opening = QLabel(pixmap=picture)
+    opening = QLabel()
     opening.setWindowFlags(Qt.WindowType.SplashScreen | Qt.WindowType.FramelessWindowHint)
+    opening.setPixmap(picture)
     opening.setFixedSize(SIZE)
     opening.move(app.primaryScreen().geometry().center() - opening.rect().center())
     opening.show()
