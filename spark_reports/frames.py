@@ -97,6 +97,8 @@ class Frames:
         summary: Mapping[str, int] | None = None,
         noted: Mapping[str, float] | None = None,
         recorded: Recorded | None = None,
+        *,
+        from_the_middle: bool = False,
     ) -> None:
         self.messages = messages
         self.control_events = control_events
@@ -105,6 +107,7 @@ class Frames:
         self.noted: Mapping[str, float] = noted or {}
         self.recorded: Recorded = recorded or Recorded(0, scale.duration_ns)
         self.notes: list[str] = []
+        self._from_the_middle = from_the_middle  # a broker was observed that had run before
         self._outdated = False  # whether names were put together after something else was read
 
     def settle(self) -> None:
@@ -265,7 +268,7 @@ class Frames:
     @cached_property
     def audited(self) -> pl.DataFrame:
         """What is broken, with whether there is a reason."""
-        return audit.explained(self.broken, self.control)
+        return audit.explained(self.broken, self.control, from_the_middle=self._from_the_middle)
 
     @cached_property
     def lives(self) -> pl.DataFrame:
@@ -357,7 +360,8 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
         messages, control = (frame.where(f"time_ns < {to_ns}") for frame in (messages, control))
     summary = _summary(info) if from_ns is None and to_ns is None else {}
     recorded = Recorded(_summary(info).get("events", 0), duration_ns)
-    return Frames(messages, control, scale, summary, _noted(info), recorded)
+    observed = info.metadata.get("clock") == "observed"
+    return Frames(messages, control, scale, summary, _noted(info), recorded, from_the_middle=observed)
 
 
 def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:

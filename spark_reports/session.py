@@ -82,6 +82,9 @@ def inspect(location: str) -> SessionInfo:
     died = "The program died while recording; at most the last second was lost."
     if ended == "failed":
         problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
+    extra = metadata.get("extra")
+    if isinstance(extra, dict) and extra.get("gaps"):
+        problems.append("Not everything was observed: gaps are among the events, and on the time axes.")
     # Plain paths: Spark decodes no %20.
     parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
     notes = (died,) if ended == "crashed" else ()

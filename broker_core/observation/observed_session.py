@@ -57,6 +57,7 @@ class ObservedSession:
         self._seen_s = time.monotonic()
         self._events = EventStream()
         self._count = self.latest.events
+        self._gaps = 0
         self._memory = MemoryPlayback()
         self._on_keyframe = on_keyframe
         self._cadence = Cadence()
@@ -111,7 +112,8 @@ class ObservedSession:
         self.peer.close()
         self._thread.join(_CLOSE_S)
         if self.recorder is not None:
-            totals = msgspec.to_builtins(self.latest.totals)
+            # What is recorded does not add up to what the broker has counted where a part of it was not seen.
+            totals = None if self._gaps else msgspec.to_builtins(self.latest.totals)
             self.recorder.close(STOPPED, totals=totals, time_ns=self.latest.time_ns)
 
     # -- in the observer's thread
@@ -134,6 +136,9 @@ class ObservedSession:
 
     def _take(self, look: Look) -> None:
         if look.gap:
+            self._gaps += 1
+            if self.recorder is not None:
+                self.recorder.note(gaps=self._gaps)
             began_ns = self.latest.time_ns
             first = look.events[0].time_ns if look.events else look.snapshot.time_ns
             self._pass_on(Event(0, first, EventKind.GAP, cause=look.gap, detail={"from_ns": began_ns}))

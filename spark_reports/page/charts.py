@@ -60,7 +60,7 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
                 "text": " ".join(filter(None, (row["client"], row["cause"]))),
             }
             for row in tables["markers"]
-            if row["kind"] in {"fault", "user_action", "damage", "alert_raised"}
+            if row["kind"] in {"fault", "user_action", "damage", "gap", "alert_raised"}
         ][:60],
         "overview": _overview(scale, tables),
         "throughput": {

@@ -71,9 +71,12 @@ def is_sound(offsets: pl.DataFrame) -> bool:
     return bool(offsets.select((sound & pl.all_horizontal(once)).all()).item())
 
 
-def explained(broken: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
+def explained(broken: pl.DataFrame, control: pl.DataFrame, *, from_the_middle: bool = False) -> pl.DataFrame:
     """`broken` with what its `passes.audit` found, and whether an event of the broker is the reason: offsets of the
     group were reset, a user took something back, or the topic was deleted, damaged or compacted.
+
+    Where a broker was observed `from_the_middle`, what is done may have been delivered before; where there is a gap in
+    what was observed, anything may have happened in it.
     """
     kind = pl.col("kind")
     reset = control.filter(kind == "offsets_reset").get_column("group")
@@ -82,7 +85,10 @@ def explained(broken: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
     who, cut = ({name for name in names if name} for names in ([*reset, *undone], [*trimmed, *compacted(control)]))
     check, gone = pl.col("check"), pl.col("topic").is_in(cut)
     moved = pl.col("group").is_in(who) | pl.col("topic").is_in(who)
-    return broken.with_columns(explained=((check != DELETED) & moved) | (check.is_in([SKIPPED, DELETED]) & gone))
+    unseen = pl.lit(bool((control["kind"] == "gap").any())) | ((check == NEVER) & from_the_middle)
+    return broken.with_columns(
+        explained=((check != DELETED) & (moved | unseen)) | (check.is_in([SKIPPED, DELETED]) & gone)
+    )
 
 
 def audit(found: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ import polars as pl
 
 SCHEMA = "time_ns BIGINT, kind STRING, `group` STRING, client STRING, topic STRING, cause STRING"
 KINDS = (
-    *("fault", "user_action", "damage", "offsets_reset", "client_stopped", "member_left"),
+    *("fault", "user_action", "damage", "gap", "offsets_reset", "client_stopped", "member_left"),
     *("alert_raised", "alert_over"),
 )
 LISTED = 1_000

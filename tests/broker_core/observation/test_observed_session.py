@@ -15,6 +15,7 @@ from broker_core.observation.peer import Facts, Look
 from broker_core.recording.metadata import knows
 from broker_core.recording.reader import open_session
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
+from spark_reports.session import inspect
 
 
 class MadeUpPeer:
@@ -106,6 +107,9 @@ def test_after_a_gap_the_state_is_that_of_the_source(peer: MadeUpPeer, tmp_path:
     assert events[1].cause == "6 events are missing" and events[1].detail == {"from_ns": 20}
     assert session.playback().at(100) == session.latest == state(100, 8, events=3)
     assert session.playback().at(50).topics[0].published == 1
+    told = inspect(str(tmp_path / "s"))
+    assert told.metadata.get("totals") is None
+    assert told.problems == ("Not everything was observed: gaps are among the events, and on the time axes.",)
 
 
 def test_a_source_that_is_away_is_asked_again_and_its_age_is_told(peer: MadeUpPeer) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from spark_reports.scale import Scale
-from spark_reports.tables import backpressure, markers, redeliveries
+from spark_reports.tables import audit, backpressure, markers, redeliveries
 from tests.spark_reports.tables.rows import S, check, committed, events, happened, leased, rolled
 
 SCALE = Scale(0, 10 * S, S)
@@ -62,3 +64,11 @@ def test_markers_are_what_somebody_did() -> None:
         markers.SCHEMA,
         [(5, "fault", "", "w", "", "crash"), (7, "user_action", "", "", "", "Paused")],
     )
+
+
+def test_what_was_not_observed_breaks_no_rule() -> None:
+    broken = pl.DataFrame({"check": [audit.LOST, audit.NEVER], "group": "g", "topic": "t"})
+    nothing, gap = happened(), happened({"kind": "gap", "time_ns": 0})
+    assert audit.explained(broken, nothing)["explained"].to_list() == [False, False]
+    assert audit.explained(broken, nothing, from_the_middle=True)["explained"].to_list() == [False, True]
+    assert audit.explained(broken, gap)["explained"].to_list() == [True, True]
