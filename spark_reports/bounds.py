@@ -1,5 +1,3 @@
-"""Bounds of the results that executors return, and data that is sent to them."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,5 +1,3 @@
-"""Makes the passes over a session and the tables of their results."""
-
 from __future__ import annotations
 
 import traceback

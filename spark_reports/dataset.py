@@ -1,5 +1,3 @@
-"""Several sessions as one dataset: what is known of each, and their events with the number of each."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Puts a finished report where it belongs: in one step, and never over something that is not a report."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""What can go wrong with a report, as one sentence for its reader."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Finds the Java that Spark runs on: the system's where it fits, else the one that pip brought."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""The three kinds of reports - one session, a comparison, a history - from Spark's tables to files."""
-
 from __future__ import annotations
 
 import traceback

@@ -1,5 +1,3 @@
-"""Makes what a request asks for: looks at the sessions, starts Java, asks the questions, writes the files."""
-
 from __future__ import annotations
 
 import contextlib

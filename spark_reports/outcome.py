@@ -1,5 +1,3 @@
-"""The outcome of a report: incomplete sessions, and the verdicts of assertions."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""The parts of a report: what may be asked for by name, and what each of them takes."""
-
 from __future__ import annotations
 
 from collections.abc import Collection

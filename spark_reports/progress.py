@@ -1,5 +1,3 @@
-"""Progress of the job: JSON lines for a program, one rewritten line for a terminal."""
-
 from __future__ import annotations
 
 import json

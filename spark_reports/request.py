@@ -1,5 +1,3 @@
-"""What a report is asked for: which sessions, from when to when, which parts, in which forms, and where."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""The part of a session that a report is about, cut into time buckets."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple

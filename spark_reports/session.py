@@ -1,5 +1,3 @@
-"""A recorded session as Spark sees it: two tables of events and what `session.json` says."""
-
 from __future__ import annotations
 
 import json

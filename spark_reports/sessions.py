@@ -1,5 +1,3 @@
-"""Several sessions: found and named."""
-
 from __future__ import annotations
 
 from collections import Counter

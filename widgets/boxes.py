@@ -1,5 +1,3 @@
-"""Rows and columns of widgets, each made by one call."""
-
 from __future__ import annotations
 
 from typing import TypeVar

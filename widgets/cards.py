@@ -1,5 +1,3 @@
-"""The card of a rebalance: cause, generation, what moved, what stayed, and the time without a reader."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

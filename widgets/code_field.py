@@ -1,5 +1,3 @@
-"""A field for text in lines: numbers at its left, one line marked as wrong."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QRect, QSize, Qt, Signal

@@ -1,5 +1,3 @@
-"""The list of what may be written at the cursor of a text."""
-
 from __future__ import annotations
 
 import re

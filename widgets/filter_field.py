@@ -1,5 +1,3 @@
-"""The entry field for filters, which opens its help and the filters that were kept."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The small button that folds a part of the window, or brings it back."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt

@@ -1,5 +1,3 @@
-"""How times, counts and bytes are written. Session time first, wall time for the tool tip."""
-
 from __future__ import annotations
 
 import math

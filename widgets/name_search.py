@@ -1,5 +1,3 @@
-"""How well typed text matches a name: the palette and the list of scenarios sort by it."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The tree at the left: everything that the broker has, by kind, each with its state, its figure and a sparkline."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The palette (Ctrl+P): every command, and everything that the session has, by name and from the keyboard."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

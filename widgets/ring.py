@@ -1,5 +1,3 @@
-"""A ring around something in the window, to show where to look or click."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

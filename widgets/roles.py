@@ -1,5 +1,3 @@
-"""Item roles that the models give and the delegates draw."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""A side of the window that folds to a strip: a click on the strip brings it back as wide as it was."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal

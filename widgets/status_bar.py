@@ -1,5 +1,3 @@
-"""The status bar: seed, rates, recording, the cost of a frame, and the last action."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""The colour tokens of the light and the dark theme."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, fields

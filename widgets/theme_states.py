@@ -1,5 +1,3 @@
-"""How each state word looks: a colour, an icon and the word, together."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

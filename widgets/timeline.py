@@ -1,5 +1,3 @@
-"""The strip below the canvas: throughput, what happened in lanes, and the place in the session that is shown."""
-
 from __future__ import annotations
 
 from bisect import bisect_right

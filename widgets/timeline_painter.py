@@ -1,5 +1,3 @@
-"""How the timeline looks."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""A coloured frame around the window's content while it shows the past, a branch, or a broker elsewhere."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt

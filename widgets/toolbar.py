@@ -1,5 +1,3 @@
-"""The toolbar: what runs, how fast, since when, and whether it is live."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""What of the window is shown and how it shares the room: as a value that can be named, kept and applied."""
-
 from __future__ import annotations
 
 import json

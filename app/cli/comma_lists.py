@@ -1,5 +1,3 @@
-"""Arguments that take several names with commas between, completed by shells name by name."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope completion bash`: what a shell needs to complete our commands."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope consume`: messages of topics by a group, of a partition from an offset, or of a queue."""
-
 from __future__ import annotations
 
 import argparse

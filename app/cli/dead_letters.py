@@ -1,5 +1,3 @@
-"""`brokerscope dlq`: list, causes, describe, redrive, purge, and undo of both."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""What went wrong with a command, in one sentence that says what to do."""
-
 from __future__ import annotations
 
 from app.environment.exits import Exit

@@ -1,5 +1,3 @@
-"""Folders on the command line."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope groups`: list, describe, members, reset offsets, delete."""
-
 from __future__ import annotations
 
 import argparse

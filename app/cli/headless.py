@@ -1,5 +1,3 @@
-"""Runs a scenario without a window, paced or at full speed, with a progress bar and a summary as JSON."""
-
 from __future__ import annotations
 
 import signal

@@ -1,5 +1,3 @@
-"""Messages as results of the catalogue carry them, with their bytes."""
-
 from __future__ import annotations
 
 import base64

@@ -1,5 +1,3 @@
-"""`brokerscope metrics`: figures of a broker, readers that are far behind, damage."""
-
 from __future__ import annotations
 
 import argparse

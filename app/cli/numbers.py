@@ -1,5 +1,3 @@
-"""Numbers on the command line; what makes no sense is refused with what would."""
-
 from __future__ import annotations
 
 import argparse

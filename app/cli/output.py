@@ -1,5 +1,3 @@
-"""What commands print: tables for people, JSON lines for programs."""
-
 from __future__ import annotations
 
 import sys

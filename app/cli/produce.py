@@ -1,5 +1,3 @@
-"""`brokerscope produce`: messages from arguments or standard input into a topic or queue."""
-
 from __future__ import annotations
 
 import argparse

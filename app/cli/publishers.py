@@ -1,5 +1,3 @@
-"""Publishers of `brokerscope produce`: to a broker in this process, or to one that runs elsewhere."""
-
 from __future__ import annotations
 
 import argparse

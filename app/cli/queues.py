@@ -1,5 +1,3 @@
-"""`brokerscope queues`: list, describe, create, subscribe, configure, delete, peek, purge."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""Readers of groups and queues: of a broker in this process, or of one that runs elsewhere."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""`brokerscope report`: the report job with its progress on a terminal."""
-
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,3 @@
-"""`brokerscope scenarios`: those that come with the program, and whether a file of one's own is one."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope schemas`: list, describe, register, check, diff, compatibility, rules of topics, delete."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope serve`: a broker without a window, open to other programs until it is interrupted."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope share`: a session as one page that anybody can open."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""`brokerscope topics`: list, describe, create, delete, configure, add partitions, delete records."""
-
 from __future__ import annotations
 
 import argparse

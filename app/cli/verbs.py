@@ -1,5 +1,3 @@
-"""How a command with verbs is put together: `brokerscope topics list`, `brokerscope topics create orders`."""
-
 from __future__ import annotations
 
 import argparse

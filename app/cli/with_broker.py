@@ -1,5 +1,3 @@
-"""`brokerscope with`: a fresh broker for one command, as the tests of a program in any language, and its verdicts."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""Alerts: set by a form, removed, and told once when they are raised."""
-
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers

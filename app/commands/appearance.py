@@ -1,5 +1,3 @@
-"""How the window looks and what of it is shown: theme, size of type, layouts, presentation, settings."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Was anything lost?"""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

@@ -1,5 +1,3 @@
-"""What Kafka's clients from outside meet: delays, errors, lost replies, a join that is held."""
-
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers

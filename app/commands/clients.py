@@ -1,5 +1,3 @@
-"""Producers, consumers and workers: added, duplicated, removed, sped up and slowed."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""This run against the last, or any two."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Consumers in and out of groups, by drag, menu and key."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""The parts of a workbench that command handlers use."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

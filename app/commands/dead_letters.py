@@ -1,5 +1,3 @@
-"""What can be done with dead letters."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence

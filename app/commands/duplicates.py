@@ -1,5 +1,3 @@
-"""Topics, queues and groups like others."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""Events: what happened, what I did, and what was published between two moments."""
-
 from __future__ import annotations
 
 from collections.abc import Hashable

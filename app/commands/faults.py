@@ -1,5 +1,3 @@
-"""Faults by click: on a client, the disk, the clock, or by a rule; and their end."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""What topics and queues take: limits, rates and policies, changed while the session runs."""
-
 from __future__ import annotations
 
 import msgspec

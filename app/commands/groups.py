@@ -1,5 +1,3 @@
-"""Consumer groups: made, deleted, subscribed, and shared out by another assignor."""
-
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers

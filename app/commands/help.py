@@ -1,5 +1,3 @@
-"""Help: for the panel in front, for filters, the keys, and about the program."""
-
 from __future__ import annotations
 
 from functools import partial

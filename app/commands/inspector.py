@@ -1,5 +1,3 @@
-"""The inspector: whatever is clicked anywhere is shown there, and one can go back and forward."""
-
 from __future__ import annotations
 
 from collections.abc import Hashable

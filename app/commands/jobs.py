@@ -1,5 +1,3 @@
-"""Long work beside the window: each job has a thread, progress, and an end that is describe in one sentence."""
-
 from __future__ import annotations
 
 import dataclasses

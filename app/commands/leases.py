@@ -1,5 +1,3 @@
-"""Commands on messages in flight, on behalf of their holders."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

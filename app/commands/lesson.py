@@ -1,5 +1,3 @@
-"""The lesson beside the canvas: it follows the session and the window, points at what to click, and keeps progress."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""Listeners for other programs: opened, closed, cut."""
-
 from __future__ import annotations
 
 from functools import partial

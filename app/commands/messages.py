@@ -1,5 +1,3 @@
-"""Messages: browsing them, reading one, copying it, producing others."""
-
 from __future__ import annotations
 
 from collections import deque

@@ -1,5 +1,3 @@
-"""Offsets: reset what a group has committed, seek where a consumer reads; both with a review before they are done."""
-
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers

@@ -1,5 +1,3 @@
-"""Queues: created, purged, deleted."""
-
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers

@@ -1,5 +1,3 @@
-"""Sessions as files: opened, copied, found again after a crash."""
-
 from __future__ import annotations
 
 import re

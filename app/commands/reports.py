@@ -1,5 +1,3 @@
-"""Reports of sessions, as jobs; and the reports that were made lately."""
-
 from __future__ import annotations
 
 from collections.abc import Hashable

@@ -1,5 +1,3 @@
-"""Scenarios: the picker, and the editor."""
-
 from __future__ import annotations
 
 import re

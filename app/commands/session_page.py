@@ -1,5 +1,3 @@
-"""The session as one page that anybody can open."""
-
 from __future__ import annotations
 
 import time

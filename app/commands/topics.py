@@ -1,5 +1,3 @@
-"""Topics: created, deleted, given more partitions, configured, trimmed."""
-
 from __future__ import annotations
 
 from itertools import islice

@@ -1,5 +1,3 @@
-"""Undo and redo: each is an action of its own, recorded as any other."""
-
 from __future__ import annotations
 
 from collections import deque

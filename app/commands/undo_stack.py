@@ -1,5 +1,3 @@
-"""One undo stack for all: actions on the broker, and the layout of the window."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

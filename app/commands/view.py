@@ -1,5 +1,3 @@
-"""What is shown: tabs, sides, zoom, the palette, and the context menu of the canvas."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

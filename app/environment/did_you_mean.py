@@ -1,5 +1,3 @@
-"""A suggestion for a mistyped word."""
-
 from __future__ import annotations
 
 import difflib

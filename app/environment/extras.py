@@ -1,5 +1,3 @@
-"""Optional parts of an installation: what the window and the report need beyond the broker."""
-
 from __future__ import annotations
 
 import re

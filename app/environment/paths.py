@@ -1,5 +1,3 @@
-"""Where things are: shipped scenarios and data, the user's sessions and reports."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""The user's settings, with their names, types and defaults."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A filter as it is typed."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Filters that are saved under a name."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Faults and rules that are active, in words: on cards, in the navigator, in dialogs."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

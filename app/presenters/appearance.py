@@ -1,5 +1,3 @@
-"""Theme, size of type, motion and presentation: how the window looks, whatever it shows."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""The owner of each partition in each group, and since when."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Backpressure: gates as gauges, and what blocks each producer, followed to the slowest reader."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QObject

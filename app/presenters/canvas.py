@@ -1,5 +1,3 @@
-"""The canvas's picture of a snapshot."""
-
 from __future__ import annotations
 
 from app.presenters.active_faults import DISK_FULL, marks, program_state, state_of

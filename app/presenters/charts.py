@@ -1,5 +1,3 @@
-"""Charts over session time: throughput, latency, lag, depth and blocking; and the rates of now as a table."""
-
 from __future__ import annotations
 
 from collections.abc import Container

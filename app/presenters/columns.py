@@ -1,5 +1,3 @@
-"""Declared columns: what a table shows of its rows, and what a filter may ask of them."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Connections of other programs, as a table."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""Dead letters: what was given up on, why, and what happened on each attempt."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Fills the panel Events: all of the stream by pages, or what a choice and a filter leave of it."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

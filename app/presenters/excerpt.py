@@ -1,5 +1,3 @@
-"""A part of a snapshot that is too large to show: the rest is counted."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,3 @@
-"""Pages of Help that belong to no panel, and what the program is made of."""
-
 from __future__ import annotations
 
 import platform

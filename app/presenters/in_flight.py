@@ -1,5 +1,3 @@
-"""Messages in flight: their holders, and the time left."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""The facts of the thing that is selected on the canvas."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""The lesson of the session, as the panel shows it: which steps were done by a moment, and which comes next."""
-
 from __future__ import annotations
 
 from app.sessions.collectors.lesson import LessonCollector

@@ -1,5 +1,3 @@
-"""A message in the inspector: its place, its holder, and its whole life."""
-
 from __future__ import annotations
 
 import base64

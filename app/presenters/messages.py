@@ -1,5 +1,3 @@
-"""Messages of a topic or queue as rows."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

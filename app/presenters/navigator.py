@@ -1,5 +1,3 @@
-"""The rows of the navigator: what there is, in which state, with its latest values."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

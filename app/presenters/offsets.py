@@ -1,5 +1,3 @@
-"""How far each group has come in each partition, and whether it is falling behind."""
-
 from __future__ import annotations
 
 from operator import attrgetter

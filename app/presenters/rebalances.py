@@ -1,5 +1,3 @@
-"""Rebalances as cards."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""The panel Delivered twice: what readers were given more than once, asked of the history."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QObject

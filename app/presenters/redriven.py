@@ -1,5 +1,3 @@
-"""The view Redriven of the dead letters: what the redrive did to each message."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QObject

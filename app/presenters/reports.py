@@ -1,5 +1,3 @@
-"""Reports as a table, and the findings of one."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable

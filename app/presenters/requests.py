@@ -1,5 +1,3 @@
-"""Requests of Kafka clients, as a table: API, size, duration and error."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

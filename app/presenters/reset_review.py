@@ -1,5 +1,3 @@
-"""What a reset or a seek would change, partition by partition."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Schemas: their versions as a table, what a version changed, what was refused, and a check of a message."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence

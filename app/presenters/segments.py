@@ -1,5 +1,3 @@
-"""What the log holds on disk: segments of every partition, and how each partition is kept."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The status bar's facts."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

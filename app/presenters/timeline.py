@@ -1,5 +1,3 @@
-"""The timeline's facts: what the session's collector knows, and where in the session the window looks."""
-
 from __future__ import annotations
 
 import math

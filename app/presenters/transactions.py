@@ -1,5 +1,3 @@
-"""Open transactions of Kafka's clients, in words: in the navigator and in the inspector."""
-
 from __future__ import annotations
 
 from app.presenters.rates import Rates

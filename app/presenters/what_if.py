@@ -1,5 +1,3 @@
-"""What each assignor would do with a group as it is now."""
-
 from __future__ import annotations
 
 from broker_core.groups.assignors import ASSIGNORS, assign

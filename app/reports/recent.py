@@ -1,5 +1,3 @@
-"""The reports that were made lately: where they are, and what they found."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Named moments of a session, kept in its folder."""
-
 from __future__ import annotations
 
 import os

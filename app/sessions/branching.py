@@ -1,5 +1,3 @@
-"""A session that is run again up to a moment, and goes on from there."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""Removes recordings that nobody needs: what only repeats another, and the oldest beyond the limits."""
-
 from __future__ import annotations
 
 import re

@@ -1,4 +1,4 @@
-"""What was otherwise in one of two sessions, and with which of it a figure begins to differ."""
+"""What differed between two sessions, and the first event after which a figure diverges."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Kinds of events, and events in words."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

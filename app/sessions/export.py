@@ -1,5 +1,3 @@
-"""Exports the user's actions: as a scenario with a schedule, or as a test of the outcome."""
-
 from __future__ import annotations
 
 import hashlib

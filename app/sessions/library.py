@@ -1,5 +1,3 @@
-"""The sessions that there are: recorded lately, opened lately, and those that a crash left open."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

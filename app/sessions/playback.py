@@ -1,5 +1,3 @@
-"""A moment of a session's playback, and the thread that computes it."""
-
 from __future__ import annotations
 
 import contextlib

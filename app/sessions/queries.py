@@ -1,5 +1,3 @@
-"""Questions to the live broker whose answers come back in the window's thread."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

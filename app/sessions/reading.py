@@ -1,5 +1,3 @@
-"""Reads a recorded session from its beginning, beside the window, for what is gathered from all events."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""Long work as the functions see it that do it: progress to report, and a request to stop."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Findings about what waits: backlogs that grow, and groups that were behind."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

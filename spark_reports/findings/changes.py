@@ -1,5 +1,3 @@
-"""Findings about what changed after a fault or an action, and whether it can have been because of it."""
-
 from __future__ import annotations
 
 import re

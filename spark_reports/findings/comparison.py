@@ -1,5 +1,3 @@
-"""Findings of a comparison: what differs between sessions, better or worse."""
-
 from __future__ import annotations
 
 import math

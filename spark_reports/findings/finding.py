@@ -1,5 +1,3 @@
-"""What a finding is, and how much harm it tells of."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Findings of a history: trends from run to run, and runs out of line."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

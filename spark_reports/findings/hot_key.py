@@ -1,5 +1,3 @@
-"""The hot key of a session, and which backlog it explains: what follows from it has the remedy of the key."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

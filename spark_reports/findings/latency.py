@@ -1,5 +1,3 @@
-"""Findings about how long messages took."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

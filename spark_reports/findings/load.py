@@ -1,5 +1,3 @@
-"""Findings about producers: those that wait, limits, and uneven load."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Findings about messages: what died, came again, or was turned away."""
-
 from __future__ import annotations
 
 from collections import Counter

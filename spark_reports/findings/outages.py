@@ -1,5 +1,3 @@
-"""Findings about partitions without a reader."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Findings about readers: slow ones, too many, idle ones, and those without reserve."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,5 +1,3 @@
-"""Findings about the recording: whether all of it is there, and whether messages kept the rules."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

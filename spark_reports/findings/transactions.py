@@ -1,5 +1,3 @@
-"""Findings about transactions: those that hold up who reads committed messages."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""How busy readers were: what advice to add or to spare some rests on."""
-
 from __future__ import annotations
 
 from typing import Final

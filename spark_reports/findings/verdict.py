@@ -1,5 +1,3 @@
-"""The answer of a report in one sentence: can its figures be relied on, was anything lost, and what did most harm?"""
-
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence

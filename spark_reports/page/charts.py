@@ -1,5 +1,4 @@
-"""What the plots draw, as plain JSON: times in seconds, durations in milliseconds, one number per "
-"time bucket."""
+"""What the plots draw, as plain JSON: times in seconds, durations in milliseconds, one number per time bucket."""
 
 from __future__ import annotations
 

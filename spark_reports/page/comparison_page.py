@@ -1,5 +1,3 @@
-"""The page of a comparison: sessions side by side, with the size of every difference."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""The key figures: what one asks first of any run."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

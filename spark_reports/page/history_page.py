@@ -1,5 +1,3 @@
-"""The page of a history: trends from run to run, and runs out of line."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

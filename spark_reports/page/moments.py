@@ -1,5 +1,3 @@
-"""Links from the page to the moment in the session that they are about."""
-
 from __future__ import annotations
 
 import shlex

@@ -1,5 +1,3 @@
-"""The page of one session."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Numbers and times as people read them."""
-
 from __future__ import annotations
 
 import unicodedata

@@ -1,5 +1,3 @@
-"""Tables on paper: headings in words, values with their units."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

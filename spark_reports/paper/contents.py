@@ -1,5 +1,3 @@
-"""What is printed of each kind of report: the findings, the plots that the page has, and its shorter tables."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

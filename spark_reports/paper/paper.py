@@ -1,5 +1,3 @@
-"""What a report says, on pages of A4 and as pictures."""
-
 from __future__ import annotations
 
 import json

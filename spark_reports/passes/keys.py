@@ -1,5 +1,3 @@
-"""Which keys are hot?"""
-
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, Window

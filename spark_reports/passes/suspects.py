@@ -1,5 +1,3 @@
-"""All that happened to the few messages that broke a rule of the audit."""
-
 from __future__ import annotations
 
 from pyspark.sql import DataFrame

@@ -1,5 +1,3 @@
-"""What was published and read in the partitions of transactions while these were open."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The messages that broke a rule of the audit, one by one, each with all that happened to it."""
-
 from __future__ import annotations
 
 import polars as pl

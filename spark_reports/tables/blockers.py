@@ -1,5 +1,3 @@
-"""Backpressure on producers, and the outcomes of their messages."""
-
 from __future__ import annotations
 
 import polars as pl

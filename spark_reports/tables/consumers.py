@@ -1,5 +1,3 @@
-"""Utilisation of each consumer."""
-
 from __future__ import annotations
 
 import polars as pl

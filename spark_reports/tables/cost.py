@@ -1,5 +1,3 @@
-"""What did the session cost the machine that it ran on?"""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Dead-lettered messages, their causes, and the outcomes of redriven ones."""
-
 from __future__ import annotations
 
 import polars as pl

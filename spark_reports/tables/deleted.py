@@ -1,5 +1,3 @@
-"""What was deleted from a log before a group had got it?"""
-
 from __future__ import annotations
 
 import polars as pl

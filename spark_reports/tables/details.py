@@ -1,5 +1,3 @@
-"""What control events say in their details."""
-
 from __future__ import annotations
 
 import polars as pl

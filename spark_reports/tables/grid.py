@@ -1,5 +1,3 @@
-"""Every time bucket, also those without events."""
-
 from __future__ import annotations
 
 import polars as pl

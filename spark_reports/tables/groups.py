@@ -1,5 +1,3 @@
-"""Every group and queue in one row: what it read, how late, how far behind, and what its rebalances cost."""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Which keys are hot, and how evenly are the partitions loaded?"""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""How were the messages of queues leased, for how long, and how did the leases end?"""
-
 from __future__ import annotations
 
 import polars as pl

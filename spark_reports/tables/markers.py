@@ -1,5 +1,3 @@
-"""What happened beside the messages: faults, user actions, alerts, and clients coming and going?"""
-
 from __future__ import annotations
 
 import polars as pl

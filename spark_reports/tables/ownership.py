@@ -1,5 +1,3 @@
-"""Who owned which partition, from when to when?"""
-
 from __future__ import annotations
 
 import polars as pl

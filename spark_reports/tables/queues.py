@@ -1,5 +1,3 @@
-"""How many messages waited in each queue, and how many were in flight, over time?"""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Rebalances: time, cause, moved partitions, and the time without a reader."""
-
 from __future__ import annotations
 
 import polars as pl

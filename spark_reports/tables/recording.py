@@ -1,5 +1,3 @@
-"""Where is the recording not whole?"""
-
 from __future__ import annotations
 
 import polars as pl

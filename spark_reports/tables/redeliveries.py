@@ -1,5 +1,3 @@
-"""How often was a message handed over again, and on which attempt did it end?"""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What did the schemas refuse, and where in the message?"""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""The columns that a table says it has, as Polars and Arrow know them."""
-
 from __future__ import annotations
 
 import polars as pl

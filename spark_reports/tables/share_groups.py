@@ -1,5 +1,3 @@
-"""Share groups and subscriptions: members, deliveries, releases, and what is unfinished."""
-
 from __future__ import annotations
 
 import polars as pl

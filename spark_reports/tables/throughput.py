@@ -1,5 +1,3 @@
-"""How many messages and bytes per second, by topic, partition, producer and consumer?"""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""Messages in flight to each client over time: delivered, and not yet acknowledged, refused or released."""
-
 from __future__ import annotations
 
 import polars as pl

@@ -1,5 +1,3 @@
-"""What all boxes on the canvas share: place, look, highlight, and the brushes of the current theme."""
-
 from __future__ import annotations
 
 from enum import IntEnum

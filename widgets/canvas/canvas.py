@@ -1,5 +1,3 @@
-"""The canvas: shows a `CanvasView`, and turns mouse and keyboard into signals."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

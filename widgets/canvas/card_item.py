@@ -1,5 +1,3 @@
-"""A card: a producer, a consumer in a group or on the bench, or a queue's worker."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF

@@ -1,5 +1,3 @@
-"""Rectangles and paths of the canvas's layout, in scene units."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

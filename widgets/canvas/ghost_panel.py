@@ -1,5 +1,3 @@
-"""The panel beside the pointer that says what a drop would do."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""The boxes that hold cards: a consumer group, the bench, and a queue's workers."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt

@@ -1,5 +1,3 @@
-"""How a partition is drawn: a lane with its end, a committed tick per group and lag as the filled gap."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

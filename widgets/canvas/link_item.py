@@ -1,5 +1,3 @@
-"""A flow between two boxes: thicker with its rate, dashed and named where blocked, with dots where slow."""
-
 from __future__ import annotations
 
 from math import atan2, cos, isnan, log2, sin

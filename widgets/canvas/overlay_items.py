@@ -1,5 +1,3 @@
-"""What lies over the boxes: the frames of focus and selection, the chip on its way, the spot for a new group."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt

@@ -1,5 +1,3 @@
-"""What the pointer does on the canvas: click, carry a consumer, pan, ask for a menu."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal

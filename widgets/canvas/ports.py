@@ -1,5 +1,3 @@
-"""Where links leave and reach boxes, and the smooth paths between, inside the gaps between the columns."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,3 @@
-"""A queue with its leases as countdown rings, and its dead letters."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt

@@ -1,5 +1,3 @@
-"""The items on the canvas, kept in step with the view: made, moved, repainted and removed only where it differs."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""A topic: its partitions as lanes, or as a heat map where they are many."""
-
 from __future__ import annotations
 
 import re

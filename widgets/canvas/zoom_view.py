@@ -1,5 +1,3 @@
-"""A graphics view that zooms, fits and pans."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

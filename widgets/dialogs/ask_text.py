@@ -1,5 +1,3 @@
-"""A dialog that asks for one line, and checks it while it is typed."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

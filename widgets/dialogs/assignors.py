@@ -1,5 +1,3 @@
-"""What another assignor would do with a group: present owners beside those of each assignor."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

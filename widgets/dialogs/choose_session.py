@@ -1,5 +1,3 @@
-"""A list of recorded sessions, to open one."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Export report...: of which sessions, from when to when, which parts of it, in which forms, and where to."""
-
 from __future__ import annotations
 
 import math

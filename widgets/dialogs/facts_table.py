@@ -1,5 +1,3 @@
-"""An answer in a sentence, and a table that proves it."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""A dialog of a few fields that checks them while they are edited, and shows what would happen."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

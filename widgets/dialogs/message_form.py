@@ -1,5 +1,3 @@
-"""Key, value and headers of a message to be sent, as text or as base64."""
-
 from __future__ import annotations
 
 import base64

@@ -1,5 +1,3 @@
-"""Move to group...: the keyboard's way of dragging a consumer, with the assignment that the move would give."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""Produce...: one message, or a stream of them out of a template."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

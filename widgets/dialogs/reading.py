@@ -1,5 +1,3 @@
-"""A page of our own text to read: help, licences."""
-
 from __future__ import annotations
 
 from math import ceil

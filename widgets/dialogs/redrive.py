@@ -1,5 +1,3 @@
-"""Redrive...: what a redrive would do, how fast it goes, and then do it."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

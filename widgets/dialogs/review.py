@@ -1,5 +1,3 @@
-"""A form whose effect is shown, row by row, before anything is done: Review, then Apply."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

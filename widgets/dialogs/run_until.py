@@ -1,5 +1,3 @@
-"""Run until...: a condition in the filter language, and where to begin."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

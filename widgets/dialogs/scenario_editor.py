@@ -1,5 +1,3 @@
-"""The editor of scenarios: YAML, judged as it is written, with the error at its line."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""All scenarios with what each teaches: choose one, read it, open it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

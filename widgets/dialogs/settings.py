@@ -1,5 +1,3 @@
-"""The settings of the window. Each choice applies at once."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

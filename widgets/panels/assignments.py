@@ -1,5 +1,3 @@
-"""Owners of partitions in each group, and over time in one of them."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""What holds producers back: a gauge for each topic or queue with a limit."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

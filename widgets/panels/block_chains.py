@@ -1,5 +1,3 @@
-"""Chains of blocking: the producer, the limit of its topic, the slowest reader, and its slowest member."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

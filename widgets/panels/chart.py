@@ -1,5 +1,3 @@
-"""One chart: a plot below its title and its legend."""
-
 from __future__ import annotations
 
 import math

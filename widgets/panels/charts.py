@@ -1,5 +1,3 @@
-"""Curves over session time, side by side on one time axis, with the rates of now beside them."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

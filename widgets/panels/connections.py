@@ -1,5 +1,3 @@
-"""Listeners for other programs, and their connections: open, close, cut."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

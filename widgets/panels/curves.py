@@ -1,5 +1,3 @@
-"""What a chart shows: curves over session time."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field

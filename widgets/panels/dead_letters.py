@@ -1,5 +1,3 @@
-"""Dead letters: grouped by cause, selected, read, and redriven to where they came from."""
-
 from __future__ import annotations
 
 from collections.abc import Hashable

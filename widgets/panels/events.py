@@ -1,5 +1,3 @@
-"""The ordered stream of events: all of it, or some kinds, filtered; followed as it grows."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal

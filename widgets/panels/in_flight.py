@@ -1,5 +1,3 @@
-"""Messages in flight, with the time left of their leases, and actions on behalf of the holders."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal

@@ -1,5 +1,3 @@
-"""Anything that was clicked, in facts; a message with its life and its payload. Back and forward as in a browser."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""Jobs: those that run, their progress, and their outcomes."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

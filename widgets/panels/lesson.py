@@ -1,5 +1,3 @@
-"""The lesson of the open scenario: its steps as a checklist that ticks itself, one question, and the next lesson."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

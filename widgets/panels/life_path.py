@@ -1,5 +1,3 @@
-"""The life of a message as a path: one step a line, with its time and links."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

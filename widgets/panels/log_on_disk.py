@@ -1,5 +1,3 @@
-"""What the log holds on disk: the segments of every partition, and how the chosen one is kept."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

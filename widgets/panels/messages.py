@@ -1,5 +1,3 @@
-"""Messages of a topic or queue: where to browse and from where on, the table, and the chosen message in full."""
-
 from __future__ import annotations
 
 import re

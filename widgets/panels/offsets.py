@@ -1,5 +1,3 @@
-"""How far each group has come in each partition."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal

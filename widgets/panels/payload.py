@@ -1,5 +1,3 @@
-"""A payload as text, as a JSON tree or in hex, shown plain, and never cut without saying so."""
-
 from __future__ import annotations
 
 from typing import Any

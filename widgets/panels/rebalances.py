@@ -1,5 +1,3 @@
-"""Rebalances as cards, the newest on top."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Reports that were made lately, and the findings of the one that is chosen."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

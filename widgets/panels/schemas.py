@@ -1,5 +1,3 @@
-"""The schemas of topics: versions, what each changed, a check of a message by hand, and what was refused."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

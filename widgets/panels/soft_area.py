@@ -1,5 +1,3 @@
-"""A scroll area that fades where it goes on below, so that no half line stands at its edge."""
-
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt

@@ -1,5 +1,3 @@
-"""A panel whose body is a table over a Qt model."""
-
 from __future__ import annotations
 
 from collections.abc import Hashable

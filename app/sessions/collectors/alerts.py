@@ -1,5 +1,3 @@
-"""Alerts of a session: which there are, which last, and each time that one was raised; and what was found corrupt."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""How long messages took to be delivered, gathered from the event stream, coarser when it grows too long."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""The steps of a lesson, judged from the events and keyframes of a session: the same live and of its recording."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""What schemas refused, gathered from the event stream: one line for each topic, producer and reason."""
-
 from __future__ import annotations
 
 from array import array

@@ -1,5 +1,3 @@
-"""Which schemas a session has had, gathered from its scenario and the event stream: the registry of any moment."""
-
 from __future__ import annotations
 
 import contextlib

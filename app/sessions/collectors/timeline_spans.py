@@ -1,5 +1,3 @@
-"""What lasts, on the timeline: rebalances and blocked producers, put together where they grow too many."""
-
 from __future__ import annotations
 
 from broker_core.events import Event, EventKind

@@ -1,5 +1,3 @@
-"""The whole life of a message: published, delivered, nacked, dead-lettered, redriven - and on from where it landed."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence

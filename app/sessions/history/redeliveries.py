@@ -1,5 +1,3 @@
-"""Which messages were delivered or fetched again by the same reader: when, by whom, and why."""
-
 from __future__ import annotations
 
 from bisect import bisect_right

@@ -1,5 +1,3 @@
-"""Redriven messages: the topic and offset of each, and its outcome since."""
-
 from __future__ import annotations
 
 from bisect import bisect_left

@@ -1,5 +1,3 @@
-"""The last events of a session, in memory."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
