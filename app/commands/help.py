@@ -20,6 +20,9 @@ GUIDES = {
     mark("command-line.md"): Command(
         "help_command_line", "The command line", "Help", "", "command", "Every command, reports, exit codes."
     ),
+    mark("attach.md"): Command(
+        "help_attach", "Attach", "Help", "", "running", "The window over a broker that runs elsewhere."
+    ),
     mark("library.md"): Command(
         "help_library", "The library", "Help", "", "layers", "A broker in your own process; actors; packages."
     ),

@@ -96,7 +96,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Help": (
         ("next_lesson", "lesson_over"),
         ("help_panel", "help_canvas", "help_filters", "help_keys"),
-        ("help_window", "help_command_line", "help_library", "help_kafka", "help_http"),
+        ("help_window", "help_command_line", "help_attach", "help_library", "help_kafka", "help_http"),
         ("help_testing", "help_testing_reference", "help_testing_api"),
         ("about",),
     ),

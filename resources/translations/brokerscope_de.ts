@@ -755,7 +755,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>All of them by name.</source>
-   <translation type="unfinished" />
+   <translation>Alle nach Namen.</translation>
   </message>
   <message>
    <source>All of this line</source>
@@ -6872,6 +6872,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Fenster verlor den Fokus.</translation>
   </message>
   <message>
+   <source>The window over a broker that runs elsewhere.</source>
+   <translation>Das Fenster über einem Broker, der anderswo läuft.</translation>
+  </message>
+  <message>
    <source>The word beside its icon.</source>
    <translation>Das Wort neben dem Symbol.</translation>
   </message>
@@ -7990,6 +7994,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>at {offset:,}</source>
    <translation>bei {offset:,}</translation>
+  </message>
+  <message>
+   <source>attach.md</source>
+   <translation>attach.de.md</translation>
   </message>
   <message>
    <source>attempt {attempt}, {time} left</source>
