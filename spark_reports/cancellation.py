@@ -1,5 +1,4 @@
-"""Stopping the job from outside: SIGTERM, Ctrl+C, a line "cancel" or the end of standard input, or "
-"nobody reading its progress."""
+"""Stopping the job from outside: SIGTERM, Ctrl+C, a line "cancel", the end of standard input, or nobody reading."""
 
 from __future__ import annotations
 

@@ -45,7 +45,6 @@ class Made:
     failed: tuple[str, ...] = ()  # which parts are left out, and why
 
     def written(self) -> dict[str, pa.Table]:
-        """The tables that were asked for."""
         return {name: table for name, table in self.tables.items() if name in tables_of(self.parts)}
 
     def rows(self, name: str) -> list[dict[str, Any]]:

@@ -165,7 +165,6 @@ class Frames:
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        """Deliveries, and what ended them."""
         return bring(utilisation_pass.slots(self.messages, self.scale, self._slot_ns))
 
     @cached_property
@@ -262,7 +261,6 @@ class Frames:
 
     @cached_property
     def totals(self) -> pl.DataFrame:
-        """How many messages met which fate."""
         return totals.totals(self.counted, self.happening)
 
     @cached_property
@@ -272,7 +270,6 @@ class Frames:
 
     @cached_property
     def lives(self) -> pl.DataFrame:
-        """When each reader was there."""
         return lives.lives(self.rollup, self.detailed, self.scale)
 
     @cached_property
@@ -344,7 +341,6 @@ class Frames:
 
     @cached_property
     def behind(self) -> pl.DataFrame:
-        """How far behind each group and queue was over time."""
         return groups.behind(self.lag, self.queues)
 
 

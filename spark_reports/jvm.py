@@ -174,7 +174,6 @@ class Jvm:
         return f" ({said[:200].rstrip('.')})" if said else ""
 
     def kill(self) -> None:
-        """End it now, whatever it does."""
         self.process.kill()
 
     def close(self) -> None:

@@ -168,7 +168,6 @@ def _latency_over_time(made: list[Made]) -> dict[int, pl.DataFrame]:
 
 
 def _dated(tables: Mapping[str, pa.Table], info: SessionInfo) -> dict[str, pa.Table]:
-    """The tables of a session with times of day."""
     return {name: dated(table, name, info.metadata.get("started_at")) for name, table in tables.items()}
 
 

@@ -110,7 +110,6 @@ class Making:
 
     @property
     def setup(self) -> Tuning:
-        """How Spark is started for what is to be made."""
         return tuning(_events(self._found))
 
     def fill(
@@ -177,7 +176,6 @@ class Making:
             compile_templates(self._request.mode)
 
     def _asked(self, spark: SparkSession) -> Report:
-        """All that Spark is needed for."""
         from spark_reports.kinds import make_kind
 
         self._progress.plan({"page": 1.0, AHEAD: self._ahead()})

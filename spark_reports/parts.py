@@ -93,12 +93,10 @@ def in_order(names: Collection[str]) -> list[str]:
 
 
 def titles(names: Collection[str]) -> list[str]:
-    """What people call them."""
     return [PARTS[name].title for name in in_order(names)]
 
 
 def tables_of(names: Collection[str]) -> frozenset[str]:
-    """The tables that these parts have, which are written."""
     return frozenset(table for name in names for table in PARTS[name].tables)
 
 
@@ -108,12 +106,10 @@ def made_for(names: Collection[str]) -> frozenset[str]:
 
 
 def passes_of(names: Collection[str]) -> frozenset[str]:
-    """The passes that these parts are made of."""
     return frozenset(each for name in names for each in PARTS[name].passes)
 
 
 def figures_of(names: Collection[str]) -> frozenset[str]:
-    """The figures of a session that these parts have."""
     return frozenset(figure for name in names for figure in PARTS[name].figures)
 
 

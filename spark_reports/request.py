@@ -73,7 +73,6 @@ class Request(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) -> None:
-    """The arguments that describe a request, for any command line."""
     parser.add_argument(
         "sessions",
         nargs="+",

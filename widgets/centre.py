@@ -134,7 +134,6 @@ class Centre(QSplitter):
         return self._wanted[self.is_beside] / max(1, self._length)
 
     def set_share(self, share: float) -> None:
-        """Take so much of it."""
         self._wanted[self.is_beside] = round(share * self._length)
         self.settle()
 

@@ -130,7 +130,6 @@ class FactsGrid(QWidget):
                 link.set_link(contained(facts[place][1]), target)
 
     def facts(self) -> list[tuple[str, str]]:
-        """What is shown."""
         return [(name.text(), value.text()) for name, value, _link in self._shown()]
 
     def links(self) -> list[LinkButton]:

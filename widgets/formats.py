@@ -110,7 +110,6 @@ class Times:
         return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d} UTC"
 
     def hint(self, time_ns: int | None) -> str:
-        """The tool tip of a time."""
         if time_ns is None:
             return ""
         wall = self.wall(time_ns)

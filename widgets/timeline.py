@@ -53,7 +53,6 @@ class BookmarkField(QLineEdit):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep(self) -> None:
-        """Close, with what is written."""
         if not self.isHidden():
             self.hide()
             name = " ".join(self.text().split())
@@ -229,7 +228,6 @@ class Timeline(QWidget):
 
     @property
     def facts(self) -> TimelineFacts:
-        """What is shown."""
         return self._facts
 
     def set_facts(self, facts: TimelineFacts) -> None:

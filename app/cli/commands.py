@@ -47,7 +47,6 @@ def summary() -> str:
 
 
 def whole_parser(more: Mapping[str, Callable[[], Command]]) -> argparse.ArgumentParser:
-    """One parser of all commands, `more` included: what completion is made from."""
     root = argparse.ArgumentParser(prog="brokerscope")
     commands = root.add_subparsers(metavar="COMMAND")
     for name, make in more.items():

@@ -96,13 +96,11 @@ def _consume(broker: Broker, options: argparse.Namespace) -> int:
 
 
 def _given(options: argparse.Namespace, *names: str) -> str:
-    """The first of these options that was given, as it is written; "" for none."""
     given = next((name for name in names if getattr(options, name) is not None), "")
     return {"": "", "start": "--from"}.get(given, f"--{given}")
 
 
 def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None = None) -> int:
-    """Print messages, at most `most`; returns their number."""
     shown = 0
     for message in messages:
         if as_json:

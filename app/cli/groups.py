@@ -189,7 +189,6 @@ def _members(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def reset_of(options: argparse.Namespace, partitions: list[PartitionPlace]) -> ResetOffsets:
-    """What the options of `reset-offsets` ask for."""
     target: dict[str, object] = {"form": "group", "from_group": options.to_group}
     if options.to_earliest:
         target = {"form": "earliest"}

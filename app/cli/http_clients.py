@@ -19,7 +19,6 @@ from broker_core.errors import BrokerError, ErrorCode
 
 
 def produce_command() -> Command:
-    """The parser of `http-produce`, and what runs it."""
     parser = Parser(prog="brokerscope http-produce", description="Produce messages over HTTP.", **with_exits())
     _add_common(parser)
     parser.add_argument("--count", type=whole(1), default=10, metavar="N", help="messages (default: 10)")
@@ -28,7 +27,6 @@ def produce_command() -> Command:
 
 
 def consume_command() -> Command:
-    """The parser of `http-consume`, and what runs it."""
     parser = Parser(prog="brokerscope http-consume", description="Consume messages over HTTP.", **with_exits())
     _add_common(parser)
     parser.add_argument("--consumer-id", metavar="ID", help="default: a new one")

@@ -18,7 +18,6 @@ def bytes_pair(found: MessageAnswer | Delivery | Letter) -> tuple[bytes | None, 
 
 
 def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:
-    """The message that was asked for as Base64."""
     key, value = bytes_pair(found)
     when_ms = found.timestamp_ms
     return StoredMessage(topic, found.partition, found.offset, when_ms, 0, key, value, headers_of(found))
@@ -29,7 +28,6 @@ def headers_of(found: MessageAnswer | Delivery | Letter) -> Headers:
 
 
 def edit_of(offset: int, value: bytes) -> Edit:
-    """The dead letter at `offset` with another value."""
     try:
         return Edit(offset=offset, value=value.decode())
     except UnicodeDecodeError:

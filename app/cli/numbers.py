@@ -16,8 +16,6 @@ def integer(text: str) -> int:
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """For argparse: a whole number, at least `least`."""
-
     def parse(text: str) -> int:
         number = _integer(text)
         if number is None or number < least:

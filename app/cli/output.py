@@ -31,7 +31,6 @@ def json_bytes(data: bytes | None) -> Any:
 
 
 def print_json(value: object) -> None:
-    """One JSON value on a line of its own."""
     sys.stdout.write(_ENCODER.encode(value).decode() + "\n")
     sys.stdout.flush()
 

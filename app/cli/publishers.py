@@ -57,14 +57,12 @@ class Publisher(ABC):
         """It is over."""
 
     def told(self, topic: str, partition: int, offset: int) -> None:
-        """Say that one was stored."""
         self.stored += 1
         if self.options.json:
             # A dead letter is listed with its queue.
             print_json({"topic": topic, "partition": partition, "offset": offset})
 
     def waits(self) -> None:
-        """Say once that there is no space."""
         if not self.is_waiting:
             self.is_waiting = True
             note(
@@ -234,7 +232,6 @@ def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:
 
 
 def publisher(broker: Broker, options: argparse.Namespace) -> Publisher:
-    """Publishes to `options.topic` of `broker`."""
     if isinstance(broker, HttpBroker):
         return HttpPublisher(broker, options)
     return LocalPublisher(broker, options)

@@ -241,14 +241,12 @@ class HttpQueueReader(QueueReader):
 
 
 def group_reader(broker: Broker, group: str, topic: str, reset: Reset, *, as_json: bool) -> GroupReader:
-    """A member of `group` that reads `topic`."""
     if isinstance(broker, HttpBroker):
         return HttpGroupReader(broker, group, topic, reset, as_json=as_json)
     return LocalGroupReader(broker, group, topic, reset)
 
 
 def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> QueueReader:
-    """Takes from `queue`."""
     if isinstance(broker, HttpBroker):
         return HttpQueueReader(broker, queue, as_json=as_json)
     return LocalQueueReader(broker, queue)

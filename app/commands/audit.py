@@ -49,7 +49,6 @@ class AuditHandlers(Handlers):
         dialog.open()
 
     def _events(self, count: int) -> Callable[[Work], Iterable[Event]]:
-        """The first `count` events of the session, read in the job's thread."""
         folder, ring, recorder = self._controller.folder, self._controller.events, self._controller.recorder
         if folder is None:
             return lambda _work: ring.between(0, count)

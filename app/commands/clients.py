@@ -41,7 +41,6 @@ BENCH = ""
 
 
 def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Field, Field]:
-    """How long work takes: a distribution and its mean."""
     return (
         Field("mean_ms", tr("Time for each message"), "decimal", mean_ms, most=3_600_000, suffix=" ms"),
         choice(
@@ -231,11 +230,9 @@ class ClientHandlers(Handlers):
         )
 
     def duplicate(self, client: str) -> None:
-        """Another one like `client`, beside it."""
         self._context.perform(DuplicateClient(client))
 
     def remove(self, client: str) -> None:
-        """Take `client` out; it can be undone."""
         self._context.perform(RemoveClient(client))
 
     # -- tuning

@@ -94,5 +94,4 @@ class CompareHandlers(Handlers):
         dialog.open()
 
     def _recorder_of(self, folder: Path) -> Recorder | None:
-        """Of the session that is being recorded here and now."""
         return self._controller.recorder if self._controller.folder == folder else None

@@ -204,7 +204,6 @@ class FaultHandlers(Handlers):
         )
 
     def ask_rule(self, at: str = "") -> None:
-        """The rule by which messages fail: where, which, how often, and how."""
         context = self._context
         snapshot = context.controller.snapshot
         readers = [actor.name for actor in snapshot.actors if actor.role != "producer"]

@@ -151,11 +151,9 @@ class GroupHandlers(Handlers):
         )
 
     def subscribe(self, topic: str, group: str) -> None:
-        """`topic` was dropped onto `group`."""
         self._context.perform(SubscribeGroup(group, topic))
 
     def delete(self, group: str) -> None:
-        """Delete a group without members; it can be undone."""
         self._context.perform(DeleteGroup(group=group))
 
     def show_what_if(self, group: str = "", assignor: str = "") -> None:

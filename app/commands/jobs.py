@@ -113,7 +113,6 @@ class ReportJob(Job):
 
 
 def _written(page: str, outcome: Outcome) -> str:
-    """The path of the report, with its notes."""
     if outcome.problems:
         return tr("Written to {page}; the recording is not whole: {problem}", page=page, problem=outcome.problems[0])
     if outcome.failed:
@@ -189,7 +188,6 @@ class Jobs(QObject):
         self._reported: set[str] = set()
 
     def report(self, request: Request, title: str) -> ReportJob:
-        """Start the report that `request` describes."""
         job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self._warm, self)
         job.written.connect(lambda: self.written.emit(job))
         self._begin(job)
@@ -208,7 +206,6 @@ class Jobs(QObject):
             self._warm.prepare()
 
     def close(self) -> None:
-        """Let a Spark go that was kept."""
         warm, self._warm = self._warm, None
         if warm is not None:
             warm.close()

@@ -170,12 +170,10 @@ class LessonHandlers(Handlers):
         self._context.registry.set_checked("toggle_lesson", not on)
 
     def open_next(self) -> None:
-        """Open the scenario of the next lesson, running."""
         assert self._next is not None
         self._context.open_scenario(self._next)
 
     def start_over(self) -> None:
-        """Forget what was done, and start the scenario again."""
         self._context.settings.keep_lesson_progress(self._name, frozenset())
         self._context.attempt(self._context.controller.restart)
 

@@ -76,13 +76,11 @@ class OffsetHandlers(Handlers):
 
     @property
     def _epoch_ms(self) -> int:
-        """The Unix time of session time 0."""
         return round(self._controller.started_at.timestamp() * 1_000)
 
     # -- reset
 
     def ask_reset(self, group: str = "") -> None:
-        """The dialog for committed offsets: where to, then Review, then Apply."""
         context = self._context
         if why := context.why_ended():
             context.show_message(why)

@@ -121,7 +121,6 @@ class ActionRegistry(QObject):
         return self._actions
 
     def commands(self) -> tuple[Command, ...]:
-        """All commands that have a handler, in the order of the table."""
         return tuple(command for command in self._commands.values() if command.id in self._handlers)
 
     def reason(self, command_id: str) -> str:
@@ -160,7 +159,6 @@ class ActionRegistry(QObject):
         self.triggered.emit(command_id)
 
     def entries(self) -> list[PaletteEntry]:
-        """The palette's list: every command with a handler, except the palette itself."""
         self.refresh()
         return [
             PaletteEntry(

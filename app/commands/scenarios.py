@@ -188,7 +188,6 @@ CATEGORY = mark("Scenarios")
 
 
 def scenario_commands() -> dict[str, tuple[Command, Path]]:
-    """By the command's id: the command and the file that it opens."""
     found: dict[str, tuple[Command, Path]] = {}
     for path in shipped_scenarios():
         head = _head(path)

@@ -66,7 +66,6 @@ def _methods(cls: type, prefix: str) -> Iterator[str]:
 
 
 def _members(cls: type) -> list[tuple[str, object]]:
-    """The public methods and properties, in the order of the code."""
     return [(name, member) for name, member in vars(cls).items() if not name.startswith("_") and _doc(member)]
 
 

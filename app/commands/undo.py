@@ -78,7 +78,6 @@ class UndoHandlers(Handlers):
             self._context.undo.drop(step)
 
     def ask(self, step: _BrokerStep, action: UserAction, source: str) -> None:
-        """Let the engine do `action` for `step`."""
         self._asked.append(step)
         self._context.controller.perform(action, source)
 
@@ -93,7 +92,6 @@ class UndoHandlers(Handlers):
         self._offer()
 
     def _offer(self) -> None:
-        """The button beside the last action."""
         stack = self._context.undo
         offered = stack.last.title if stack.last is not None and not stack.final else ""
         self._context.window.status.offer_undo(offered, stack.why_no_undo() if offered else "")

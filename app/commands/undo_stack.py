@@ -81,7 +81,6 @@ class UndoStack(QObject):
         return self.next.why_not() if self.next is not None else tr("Nothing has been undone.")
 
     def undo(self) -> None:
-        """Undo the last step, where that can be."""
         if not self.why_no_undo():
             step = self._done.pop()
             self._undone.append(step)
@@ -90,7 +89,6 @@ class UndoStack(QObject):
             self.changed.emit()
 
     def redo(self) -> None:
-        """Do again what was undone last, where that can be."""
         if not self.why_no_redo():
             step = self._undone.pop()
             self._done.append(step)

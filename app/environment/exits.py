@@ -66,5 +66,4 @@ def exit_of(error: BrokerError) -> Exit:
 
 
 def summary() -> str:
-    """All of them with a line each, for --help."""
     return "exit codes:\n" + "\n".join(f"  {code.value:<5}{code.about}" for code in Exit)

@@ -96,13 +96,11 @@ class Settings:
         self._here: dict[str, str] = {}
 
     def read(self, name: str, otherwise: str) -> str:
-        """The text that is stored."""
         if self._store is None:
             return self._here.get(name, otherwise)
         return str(self._store.value(name, otherwise))
 
     def write(self, name: str, value: str) -> None:
-        """Store a text."""
         if self._store is None:
             self._here[name] = value
         else:
@@ -110,7 +108,6 @@ class Settings:
 
     @property
     def report_habits(self) -> ReportHabits:
-        """What was chosen for the last report."""
         try:
             kept = json.loads(self.read("reports/habits", "{}"))
         except ValueError:
@@ -126,14 +123,12 @@ class Settings:
         self.write("reports/habits", json.dumps({**kept, "open_when_finished": habits.open_when_finished}))
 
     def lesson_progress(self, scenario: str) -> frozenset[str]:
-        """The texts of the steps of a scenario's lesson that were done once."""
         try:
             return frozenset(_texts(json.loads(self.read(f"lessons/{_key(scenario)}", "[]"))))
         except ValueError:
             return frozenset()
 
     def keep_lesson_progress(self, scenario: str, steps: frozenset[str]) -> None:
-        """Keep them for the next time that the scenario is opened."""
         self.write(f"lessons/{_key(scenario)}", json.dumps(sorted(steps)))
 
     def arrangement(self, scenario: str) -> str:
@@ -141,7 +136,6 @@ class Settings:
         return self.read(f"arrangement/{_key(scenario)}", "")
 
     def keep_arrangement(self, scenario: str, text: str) -> None:
-        """Keep it for the next time that the scenario is opened."""
         self.write(f"arrangement/{_key(scenario)}", text)
 
     # -- layouts
@@ -152,7 +146,6 @@ class Settings:
         return (*SHIPPED, *(name for name in kept if name not in SHIPPED))
 
     def layout(self, name: str) -> WindowLayout | None:
-        """A layout by its name; None where there is none that can be read."""
         return WindowLayout.from_text(self.read(f"layout/{name}", "")) or SHIPPED.get(name)
 
     def keep_layout(self, name: str, layout: WindowLayout) -> None:

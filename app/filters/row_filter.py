@@ -64,7 +64,6 @@ class RowFilter(QObject, Generic[Row]):
 
     @property
     def busy(self) -> bool:
-        """True while rows are being filtered that are not shown yet."""
         return self._work is not None
 
     def apply(self, rows: Sequence[Row], wanted: Wanted[Row]) -> None:
@@ -91,7 +90,6 @@ class RowFilter(QObject, Generic[Row]):
             self.worked.emit(working)
 
     def settle(self) -> None:
-        """Finish now, for a caller that needs the rows."""
         while self._work is not None:
             self._run(float("inf"))
 

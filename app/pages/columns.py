@@ -72,7 +72,6 @@ class Columns:
         return {"templates": self.templates, "lists": list(lists), "root": root, "moments": self._moment}
 
     def _walk(self, node: dict[str, Any], old: Any, new: Any) -> None:
-        """Note what differs between two dicts or lists."""
         before, now = _items(old), _items(new)
         for name, value in now.items():
             last = before.get(name)

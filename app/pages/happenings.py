@@ -53,7 +53,6 @@ class Happenings:
         self.events.append(self._row(event))
 
     def unlisted(self) -> int:
-        """How many dead letters are counted only."""
         return max(0, self._letters - LETTERS_LISTED)
 
     def second(self, moment: int) -> dict[str, str]:
@@ -81,7 +80,6 @@ class Happenings:
         }
 
     def _ids(self, event: Event) -> Iterator[str]:
-        """The things of the canvas that an event is about."""
         if event.topic:
             is_queue = event.topic in self._queues
             yield f"{'queue' if is_queue else 'topic'}:{event.topic}"

@@ -108,7 +108,6 @@ class MomentViews:
 
 
 def _inspected(view: CanvasView) -> Iterator[str]:
-    """The ids of whatever can be selected."""
     for producer in view.producers:
         yield producer.id
     for topic in view.topics:

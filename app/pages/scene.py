@@ -50,7 +50,6 @@ PARTS = 1000  # of a track and of a ring
 
 
 def state_of(word: str) -> list[str]:
-    """A state as its colour, icon and word; empty for none."""
     return list(state_style(word)) if word else []
 
 

@@ -41,7 +41,6 @@ class OwnershipRow(NamedTuple):
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """All who have owned it, in the order of their first time."""
         return tuple(dict.fromkeys(span.owner for span in self.spans))
 
 
@@ -159,7 +158,6 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
 
     def attach(self, ownership: Ownership) -> None:
-        """Another session begins, which `ownership` follows."""
         self._ownership = ownership
 
     def set_snapshot(self, snapshot: Snapshot) -> None:

@@ -59,7 +59,6 @@ def gate_state(gate: GateView | None) -> str:
 
 
 def only_rate(gate: GateView) -> bool:
-    """Whether a gate limits the rate and not the depth."""
     return not gate.limit and gate.rate_limit_per_s is not None
 
 
@@ -82,7 +81,6 @@ def producer_state(actor: ActorView) -> str:
 
 
 def turned_away(actor: ActorView) -> dict[str, int]:
-    """The messages of a producer that were not stored, by outcome."""
     return {"rejected": actor.rejected, "dropped": actor.dropped, "dead_lettered": actor.failed}
 
 
@@ -156,7 +154,6 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
 
 
 def gauges(snapshot: Snapshot) -> tuple[GaugeFacts, ...]:
-    """Every gate of a snapshot, those that block producers first."""
     subscriptions = {actor.target for actor in snapshot.actors if actor.target not in actor.topics}
     facts = [
         gauge_facts(gate, kind, snapshot.time_ns, changeable=gate.target not in subscriptions)
@@ -205,7 +202,6 @@ def _behind(snapshot: Snapshot, gate: GateView, kind: str, rates: Rates) -> list
 
 
 def _slowest_member(snapshot: Snapshot, group: GroupView, topic: str) -> ActorView | None:
-    """The owner of most of the lag."""
     lag: dict[str, int] = {}
     for at in group.offsets:
         if at.topic == topic and at.owner:

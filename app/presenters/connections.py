@@ -135,7 +135,6 @@ class ApisModel(TableModel[ApiView]):
 
 
 def _errors(of_count: Place, of_last: Place) -> tuple[Column[Any], Column[Any]]:
-    """Of a connection, or of an API."""
     warn = {Role.WARN: lambda row: "failure" if row.errors else ""}
     return (
         number_column("Errors", lambda row: row.errors, of_count, roles=warn),

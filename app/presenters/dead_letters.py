@@ -154,7 +154,6 @@ def _haystack(letter: DeadLetterView) -> str:
 
 
 def dead_letter_facts(letter: DeadLetterView, times: Times) -> DeadLetterFacts:
-    """A dead letter as texts for the details pane."""
     value = letter.value or b""
     text = _readable(value[:DETAIL_CHARS])
     if len(value) > DETAIL_CHARS:

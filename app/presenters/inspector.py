@@ -203,7 +203,6 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
 
 
 def _owned(group: str, member: MemberView, ownership: Ownership, at: Snapshot) -> Facts:
-    """What a member owns, each partition with since when."""
     rows: list[Fact] = []
     for topic, partition in member.partitions[:LISTED]:
         place = f"{topic}/{partition}"

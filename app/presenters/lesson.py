@@ -59,7 +59,6 @@ def done_steps(lesson: Lesson, collector: LessonCollector, by_ns: int | None = N
 
 
 def done_texts(lesson: Lesson, collector: LessonCollector) -> frozenset[str]:
-    """What of a lesson this session has done: as it is kept."""
     steps: tuple[Step, ...] = lesson.steps
     return frozenset(steps[number].text for number in done_steps(lesson, collector))
 

@@ -74,7 +74,6 @@ class MessageLookup(QObject):
         return message_facts(place, snapshot, self._times, self._life, self._present)
 
     def _is_touched(self) -> bool:
-        """Whether something has happened to it since."""
         ring, seen = self._history.ring, self._seen_seq
         self._seen_seq = ring.end_seq
         places = self._life.places if self._life is not None else ()

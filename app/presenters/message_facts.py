@@ -24,7 +24,6 @@ _BY_CAUSE = frozenset(
 
 
 def request_of(place: Place) -> DescribeMessage:
-    """What asks the broker for a message."""
     return DescribeMessage(topic=place.topic, partition=place.partition, offset=place.offset)
 
 

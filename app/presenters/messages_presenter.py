@@ -178,7 +178,6 @@ class MessagesPresenter(PanelPresenter):
         self._answers.ask(self._find(), self._measured, self._failed)
 
     def _find(self, from_ns: int | None = None) -> FindOffsets:
-        """What asks for the bounds of the chosen partitions."""
         where = self._where
         only = where.partitions[0] if len(where.partitions) == 1 else None
         return FindOffsets(topic=where.topic, partition=only, until_ns=self._moment_ns, from_ns=from_ns)
@@ -271,7 +270,6 @@ class MessagesPresenter(PanelPresenter):
         self._answers.ask(self._find(start.value if start.kind == "time" else None), answered, self._failed)
 
     def _more(self) -> None:
-        """The end of the list is in sight."""
         if self.model.lists and not self._done:
             self._step()
 
@@ -336,7 +334,6 @@ class MessagesPresenter(PanelPresenter):
         self._say()
 
     def _say(self) -> None:
-        """Count, note and the words of an empty panel."""
         view, model = self.panel, self.model
         shown = model.rowCount()
         view.set_total(max(shown, self._whole()) if model.lists or self._problem else shown)

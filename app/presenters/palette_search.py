@@ -139,7 +139,6 @@ class PaletteSearch:
         self._icons: dict[str, QIcon] = {}
 
     def know(self, published: Published) -> None:
-        """What was published up to the moment that is shown."""
         self._published = published
         for place, end in published.ends.items():
             self._bounds.setdefault(place, (0, end))

@@ -34,7 +34,6 @@ class RebalanceCards:
         self._ended: dict[tuple[str, int], _Ended] = {}
 
     def attach(self, ownership: Ownership) -> None:
-        """Another session begins, which `ownership` follows."""
         self._ownership, self._ended = ownership, {}
 
     def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
@@ -112,7 +111,6 @@ def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:
 
 
 def _listed(gaps: list[Gap], now_ns: int) -> str:
-    """Each partition with its time without a reader."""
     lines = [
         tr(
             "{place}: no reader for {time}, from {start}",

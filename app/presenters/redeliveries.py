@@ -145,5 +145,4 @@ class RedeliveriesPresenter(PanelPresenter):
         self._history.redelivered(snapshot.time_ns, answered)
 
     def row(self, key: object) -> Redelivery | None:
-        """The row with this key; None where it is gone."""
         return next((row for row in self.model.rows if (row.delivered.seq, row.offset) == key), None)

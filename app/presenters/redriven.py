@@ -63,7 +63,6 @@ _MORE = ((Field("redriven", "flag", "Redriven, as all here."), lambda _row: True
 
 
 def place_of(row: RedrivenMessage) -> Place:
-    """Where the redrive put it."""
     event = row.redriven
     return Place(event.to_topic, event.to_partition or 0, event.to_offset or 0)
 

@@ -106,7 +106,6 @@ def _index_word(row: SegmentRow) -> str:
 
 
 def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
-    """A partition in words: content, retention, compaction, and errors."""
     config = state.config
     kept = {
         "memory": tr("in memory: lost when the program ends, nothing is on disk"),

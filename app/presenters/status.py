@@ -57,7 +57,6 @@ def frame_words(figures: FrameFigures) -> str:
 
 
 def frame_tip(figures: FrameFigures) -> str:
-    """The same in percentiles."""
     return tr(
         "The last ten seconds of this window:\n"
         "drawing a frame took {cost} ms at the median, {cost_99} ms at the 99th percentile;\n"

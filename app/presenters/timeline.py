@@ -24,7 +24,6 @@ class TimelineModel:
         self._scenario_end_ns: int | None = None
 
     def attach(self, collector: TimelineCollector) -> None:
-        """Another session begins, which `collector` collects."""
         self._collector = collector
         self._end_ns, self._looking_back = None, False
         self._branch_ns = self._scenario_end_ns = None

@@ -128,7 +128,6 @@ class Views(QObject):
         self._window: MainWindow | None = None
 
     def _bookmarks(self) -> tuple[NavSection, ...]:
-        """Named moments, below everything that the broker has."""
         rows = tuple(
             NavRow(f"bookmark:{time_ns}", name, figure=session_time(time_ns))
             for time_ns, name in self.timeline.bookmarks

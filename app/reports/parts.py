@@ -40,5 +40,4 @@ def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> st
 
 
 def part_choices() -> list[PartChoice]:
-    """Every part that a report can have, in the order of its page."""
     return [PartChoice(name, tr(TITLES[name]), name in IN_HISTORY) for name in PARTS]

@@ -115,7 +115,6 @@ class WarmSpark:
         return self._process
 
     def log(self) -> str:
-        """What the process had to say besides."""
         if self._log is None:
             return ""
         self._log.seek(0)

@@ -30,7 +30,6 @@ class Audit:
 
     @property
     def missing(self) -> int:
-        """Messages that nothing explains."""
         return sum(abs(account.missing) for account in self.accounts)
 
 

@@ -35,7 +35,6 @@ class Bookmarks:
         self._marks.sort(key=lambda mark: mark.time_ns)
 
     def all(self) -> tuple[Bookmark, ...]:
-        """In the order of time."""
         return tuple(self._marks)
 
     def add(self, time_ns: int, name: str) -> Bookmark:

@@ -30,7 +30,6 @@ class Branch:
     extra: dict[str, Any]
 
     def task(self, simulation: Simulation) -> BackgroundTask:
-        """The rerun up to the moment, for the engine."""
         events = max(1, self.moment.events) if self.by_event else None
         replayed = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)
 

@@ -54,7 +54,6 @@ def keep(folder: Path) -> None:
 
 
 def recordings(parent: Path, spared: Collection[Path] = ()) -> list[Recording]:
-    """What is in `parent`, the newest first."""
     found = []
     try:
         folders = [path for path in parent.iterdir() if not path.is_symlink() and not path.name.startswith(".")]

@@ -41,7 +41,6 @@ class Setup:
         return cls(flat_settings(content if isinstance(content, dict) else {}, seed))
 
     def note(self, event: Event) -> None:
-        """Take an event of the session."""
         if event.kind in _DONE:
             self.done.setdefault(done_in_words(event.cause or str(event.kind), event.client), event.time_ns)
 
@@ -73,7 +72,6 @@ class Flows:
         self.seconds: dict[str, Counter[int]] = defaultdict(Counter)
 
     def messages(self, batch: pa.RecordBatch) -> None:
-        """Take events of messages."""
         rows = pa.Table.from_batches([batch.select(["time_ns", "kind", "topic", "group", "count"])])
         rows = rows.append_column("second", pc.divide(rows["time_ns"], NS_PER_S))
         for kind, of in _FLOWS.items():
@@ -84,7 +82,6 @@ class Flows:
                 self.add(row[of], row["second"], row["count_sum"])
 
     def add(self, about: str, second: int, messages: int) -> None:
-        """That many of one topic, queue or reader."""
         self.seconds[about][second] += messages
         self.seconds[""][second] += messages
 

@@ -52,14 +52,12 @@ class EffectsDigest:
         stream.attach(self)
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if event.kind is not EventKind.USER_ACTION:
             self._hash.update(_encoder.encode(msgspec.structs.replace(event, seq=self.count)))
             self.count += 1
 
     @property
     def hex(self) -> str:
-        """The digest so far."""
         return self._hash.hexdigest()
 
 
@@ -91,7 +89,6 @@ def outcome_of(run: Run, work: Work) -> Outcome:
 
 
 def scenario_of(run: Run, outcome: Outcome) -> str:
-    """The scenario's text with the user's actions on its schedule."""
     done = [
         Scheduled(at_s=_seconds(recorded.time_ns), after_events=count, do=recorded.action)
         for recorded, count in zip(run.actions, outcome.counts, strict=True)
@@ -162,7 +159,6 @@ def test_what_was_done_by_hand_gives_the_same_again(make_virtual_session):
 
 
 def test_text(run: Run, outcome: Outcome, file: str, title: str) -> str:
-    """A file for pytest."""
     return _TEST.format(
         title=title.replace('"', "'").replace("\\", "/"),
         file=file,

@@ -49,14 +49,12 @@ class Listeners(QObject):
         controller.ending.connect(self.close_all)
 
     def facts(self) -> tuple[ListenerFacts, ...]:
-        """All listeners, as the panel shows them."""
         return tuple(
             ListenerFacts(kind, self._where.get(kind, ""), kind in self._opening, port, self._problems.get(kind, ""))
             for kind, port in PORTS.items()
         )
 
     def connections(self) -> tuple[ConnectionView, ...]:
-        """The connections."""
         return () if self._connections is None else self._connections.views()
 
     def apis(self, number: int) -> tuple[ApiView, ...]:
@@ -118,7 +116,6 @@ class Listeners(QObject):
             self.changed.emit()
 
     def close_all(self) -> None:
-        """The session ends: so do its listeners."""
         for close in list(self._close.values()):
             close()
         self._close.clear()
@@ -131,7 +128,6 @@ class Listeners(QObject):
         self.changed.emit()
 
     def cut(self, number: int) -> None:
-        """End one connection."""
         if self._connections is not None and self._connections.cut(number, "cut in the window"):
             self.reported.emit(tr("Connection {number} is cut.", number=number))
 

@@ -49,7 +49,6 @@ class PlaybackPosition(QObject):
     # -- seeking
 
     def seek(self, time_ns: int) -> None:
-        """Show the state at `time_ns`."""
         time_ns = max(0, time_ns)
         self.target_ns = time_ns
         if self.playing:
@@ -79,7 +78,6 @@ class PlaybackPosition(QObject):
 
     @property
     def playing(self) -> bool:
-        """True while it moves on by itself."""
         return self.speed > 0
 
     def play(self, speed: float, end_ns: Callable[[], int]) -> None:
@@ -90,7 +88,6 @@ class PlaybackPosition(QObject):
         self._timer.start()
 
     def pause(self) -> None:
-        """Stand still."""
         self.speed = 0.0
         self._timer.stop()
 
@@ -147,7 +144,6 @@ class PlaybackPosition(QObject):
         return self._busy
 
     def close(self) -> None:
-        """No more."""
         self._closed = True
         self.pause()
         self._request = None

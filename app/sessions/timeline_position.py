@@ -145,6 +145,5 @@ class TimelinePosition(QObject):
             position.seek(self._end_ns())
 
     def pause(self) -> None:
-        """Stand still in the past."""
         if self._position is not None:
             self._position.pause()

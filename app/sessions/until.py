@@ -51,7 +51,6 @@ class RunUntil:
         return self.found is not None
 
     def summary(self, done: bool) -> str:
-        """The sentence for the end."""
         if self.found is not None:
             return tr("Stopped right after {found}", found=event_line(self.found))
         return tr("It never happened: the session came to its end.") if done else ""

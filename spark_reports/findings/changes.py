@@ -15,7 +15,6 @@ _ENDED = re.compile(r"restarted\b|.* is over$")  # what the end of a fault is ca
 
 
 def alerted(markers: Rows) -> Iterator[Finding]:
-    """Which alerts were raised, when first, and how often?"""
     raised: dict[str, list[int]] = {}
     for row in markers:
         if row["kind"] == "alert_raised":

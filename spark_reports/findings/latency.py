@@ -7,7 +7,6 @@ from spark_reports.page import text
 
 
 def late(rows: Rows, groups: Rows) -> Iterator[Finding]:
-    """How long did messages take?"""
     whole = next((row for row in rows if row["measure"] == "delivered"), None)
     if whole is None:
         return

@@ -15,7 +15,6 @@ FEW_KEYS = 0.5  # of a topic with its ten most frequent keys
 
 
 def blocked(rows: Rows, blockers: Rows, use: Use, scale: Scale) -> Iterator[Finding]:
-    """Who waited longest, and for whom?"""
     waits: dict[tuple[str, str], int] = {}
     for row in rows:
         waits[row["client"], row["topic"]] = waits.get((row["client"], row["topic"]), 0) + row["blocked_ns"]
@@ -57,7 +56,6 @@ def _remedy(topic: str, blockers: Rows, use: Use) -> str:
 
 
 def unreached(series: Rows, blockers: Rows, settings: Settings) -> Iterator[Finding]:
-    """Which rate limit was never reached?"""
     limited = {row["topic"] for row in blockers if "rate" in row["reason"]}
     limited |= {row["client"] for row in blockers if "rate" in row["reason"]}
     for kind, name, per_s in settings.rate_limits():
@@ -74,7 +72,6 @@ def unreached(series: Rows, blockers: Rows, settings: Settings) -> Iterator[Find
 
 
 def uneven(partitions: Rows, keys: Rows) -> Iterator[Finding]:
-    """Which partition carried more than its share, and because of which key?"""
     found = hottest(partitions, keys)
     if found is None:
         return

@@ -17,7 +17,6 @@ NEAR_LEASE = 0.5  # of a lease: the work is nearly as long
 
 
 def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
-    """What did messages die of, would they die again, and did sending them back help?"""
     total = sum(row["dead_lettered"] for row in causes)
     if not total:
         return
@@ -167,7 +166,6 @@ def _fates(rows: Rows) -> dict[str, int]:
 
 
 def turned_away(rows: Rows, blockers: Rows, use: Use) -> Iterator[Finding]:
-    """What was refused or discarded, and for want of what?"""
     by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
     counts = {kind: sum(row[kind] for row in rows) for kind in OUTCOMES}
     counts["rejected"] -= by_schema  # a finding of its own

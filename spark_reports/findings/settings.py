@@ -29,7 +29,6 @@ class Settings:
 
     @property
     def about(self) -> str:
-        """What the scenario says of itself."""
         about = self._told.get("about")
         return about.strip() if isinstance(about, str) else ""
 

@@ -27,7 +27,6 @@ class Use:
         self._scale = scale
 
     def readers(self, group: str) -> list[Row]:
-        """The consumers of a group or queue that were given anything."""
         return [row for row in self._consumers if row["group"] == group and row["delivered"]]
 
     def knows(self, group: str) -> bool:
@@ -37,7 +36,6 @@ class Use:
         return not any(row["outside"] for row in self.readers(group))
 
     def groups_of(self, topic: str) -> list[str]:
-        """Who read a topic or queue."""
         return sorted(group for name, group in self._read if name == topic)
 
     def between(self, group: str, from_ns: int, to_ns: int) -> dict[str, float]:

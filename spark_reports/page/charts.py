@@ -20,11 +20,9 @@ class Numbering:
             self._numbers[row["kind"]][row["name"]] = row["number"]
 
     def flow(self, name: str) -> int:
-        """The number of a topic, queue or group."""
         return self._of("flow", name)
 
     def reader(self, name: str) -> int:
-        """The number of a client that reads."""
         return self._of("reader", name)
 
     def _of(self, kind: str, name: str) -> int:
@@ -110,7 +108,6 @@ def _overview(scale: Scale, tables: Mapping[str, Rows]) -> dict[str, Any]:
 
 
 def _dense(scale: Scale, rows: Iterable[Row], value: str, empty: float | None = 0) -> list[float | None]:
-    """One value per bucket, in order."""
     values: list[float | None] = [empty] * scale.buckets
     for row in rows:
         values[scale.bucket(row["start_ns"])] = row[value]

@@ -8,7 +8,6 @@ from resources.units import byte_size, three_digits
 
 
 def shown(measure: str, value: float | None) -> str:
-    """A value with its unit."""
     return FILTERS[MEASURES[measure].unit](value)
 
 

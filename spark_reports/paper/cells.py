@@ -71,7 +71,6 @@ def cost_table(rows: Rows) -> PrintedTable:
 
 
 def verdicts_told(verdicts: Sequence[Verdict]) -> PrintedTable:
-    """What was asserted, and whether it holds."""
     rows = [["holds" if one.holds else "fails", one.assertion, one.found] for one in verdicts]
     return PrintedTable("Assertions", ["", "asserted", "found"], rows)
 

@@ -110,7 +110,6 @@ class Plot(NamedTuple):
 
 
 def plots(data: Data) -> list[Plot]:
-    """Every plot that has something to show, in the order of the page."""
     return list(_all(data))
 
 
@@ -318,7 +317,6 @@ def draw_legend(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
 
 
 def legend_rows(ax: Axes) -> int:
-    """How many lines the legend takes."""
     legend = ax.get_legend()
     return 0 if legend is None else -(-len(legend.get_texts()) // (4 if is_whole(ax) else 2))
 

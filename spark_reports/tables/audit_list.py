@@ -65,7 +65,6 @@ def _told(suspects: pl.DataFrame, happened: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counted(happened: pl.DataFrame) -> pl.DataFrame:
-    """What happened to each offset."""
     kind, at = pl.col("kind"), pl.col("time_ns")
     first = (pl.col("attempt") == 1).fill_null(False)
     published, delivered = kind == "published", kind == "delivered"
@@ -89,7 +88,6 @@ def _counted(happened: pl.DataFrame) -> pl.DataFrame:
 
 
 def _step() -> pl.Expr:
-    """An event in words."""
     client, attempt = pl.col("client"), pl.col("attempt")
     who = (
         pl.when(pl.col("kind") == "delivered")

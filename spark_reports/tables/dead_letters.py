@@ -23,7 +23,6 @@ BY_CAUSE, BY_KEY, EACH = range(3)  # the ways in which `passes.dead_letters` cou
 
 
 def _counted(dead: pl.DataFrame, way: int) -> pl.DataFrame:
-    """What was counted in one way, in its order."""
     return dead.filter(pl.col("way") == way).sort("place")
 
 

@@ -54,7 +54,6 @@ def face(name: str) -> QFont:
 
 @lru_cache(maxsize=128)
 def metrics(name: str) -> QFontMetricsF:
-    """The metrics of a named face, in scene units."""
     return QFontMetricsF(face(name))
 
 

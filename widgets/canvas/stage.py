@@ -368,7 +368,6 @@ class Stage(QGraphicsScene):
         return where if where is None or row is None else Rect(where.x, where.y + row.y, where.w, row.h)
 
     def consumer(self, item_id: str) -> ConsumerCard | None:
-        """The consumer card of an id; None for anything else."""
         item = self.boxes.get(item_id)
         card = item.card if isinstance(item, CardItem) else None
         return card if isinstance(card, ConsumerCard) else None

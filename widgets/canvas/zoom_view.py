@@ -78,7 +78,6 @@ class ZoomView(QGraphicsView):
 
     @property
     def sight(self) -> Sight:
-        """What is shown now, to come back to."""
         return Sight(self._follows, self.zoom, self.mapToScene(self.viewport().rect().center()), Arrangement())
 
     def come_back(self, sight: Sight) -> None:

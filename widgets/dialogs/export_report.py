@@ -337,7 +337,6 @@ class ExportReportDialog(QDialog):
                 item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
 
     def habits(self) -> ReportHabits:
-        """What is chosen here and holds for the next report too."""
         formats = frozenset(name for name, box in self.formats.items() if box.isChecked())
         return ReportHabits(formats, self.parts.left_out(), self.open_when_finished.isChecked())
 

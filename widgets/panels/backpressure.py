@@ -171,7 +171,6 @@ class Gauge(QWidget):
 
     @property
     def facts(self) -> GaugeFacts | None:
-        """What is shown."""
         return self._facts
 
     def sizeHint(self) -> QSize:

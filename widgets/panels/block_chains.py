@@ -47,7 +47,6 @@ class BlockChains(QWidget):
         self.hide()
 
     def chains(self) -> tuple[BlockChain, ...]:
-        """What is shown."""
         return self._chains
 
     def set_chains(self, chains: Sequence[BlockChain]) -> None:

@@ -160,7 +160,6 @@ class Chart(QWidget):
             self.alone_button.set_sign("maximise", tr("This chart alone"))
 
     def set_facts(self, facts: ChartFacts, until_s: float) -> None:
-        """Show curves over 0 to `until_s` seconds."""
         self.facts = facts
         unit = f" ({facts.unit})" if facts.unit else ""
         self._set_text(self._title, facts.title + unit)

@@ -292,11 +292,9 @@ class DeadLettersPanel(TablePanel):
 
     @property
     def shows_redriven(self) -> bool:
-        """Whether the other view is shown: what redrives have done."""
         return self.redriven_button.isChecked()
 
     def show_redriven(self, on: bool) -> None:
-        """Show what redrives have done, or the dead letters."""
         self.redriven_button.setChecked(on)
 
     def _on_view(self, redriven: bool) -> None:

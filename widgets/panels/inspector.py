@@ -186,7 +186,6 @@ class InspectorPanel(Panel):
             self._state.setStyleSheet(f"color: {colour};")
 
     def facts(self) -> InspectorFacts | None:
-        """What is shown."""
         return self._facts
 
     def links(self) -> dict[str, str]:

@@ -252,7 +252,6 @@ class LessonPanel(Panel):
         self._column.addLayout(row)
 
     def facts(self) -> LessonFacts | None:
-        """What is shown."""
         return self._facts
 
     def rows(self) -> list[StepRow]:

@@ -75,7 +75,6 @@ class LifePath(QWidget):
 
     @property
     def steps(self) -> tuple[LifeStep, ...]:
-        """What is shown."""
         return self._steps
 
     def set_steps(self, steps: tuple[LifeStep, ...]) -> None:

@@ -241,7 +241,6 @@ class MessagesPanel(TablePanel):
         self.whereChanged.emit(self.where())
 
     def sources(self) -> tuple[tuple[str, int], ...]:
-        """(name, partitions) of what can be browsed."""
         return self._sources
 
     def where(self) -> Where:

@@ -202,7 +202,6 @@ class EmptyState(QWidget):
         self._how.setVisible(left >= ROOM_FOR_HOW)
 
     def offer_clear(self, offered: bool) -> None:
-        """Show the button that clears the filter, or not."""
         self.button.setVisible(offered)
         self._fit()
 

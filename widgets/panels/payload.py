@@ -103,7 +103,6 @@ class PayloadView(QWidget):
         self.show_view(0 if chosen == 1 and not is_json else chosen)
 
     def data(self) -> bytes | None:
-        """What is shown."""
         return self._data
 
     def show_view(self, place: int) -> None:

@@ -134,7 +134,6 @@ class ReportPanel(TablePanel):
         return card
 
     def findings(self) -> tuple[FindingFacts, ...]:
-        """What is shown."""
         return (self._shown and self._shown[0]) or ()
 
     def sentence(self) -> str:

@@ -60,7 +60,6 @@ class KeptSelection(QObject):
             chosen.clearSelection()
 
     def give_back(self) -> None:
-        """Select the rows again, wherever they are now."""
         kept, self._keys = self._keys, frozenset()
         if not kept:
             return

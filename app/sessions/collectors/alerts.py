@@ -29,7 +29,6 @@ class AlertCollector:
     kinds = frozenset({EventKind.ALERT_RAISED, EventKind.ALERT_OVER, EventKind.DAMAGE, EventKind.USER_ACTION})
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         detail = event.detail or {}
         match event.kind:
             case EventKind.ALERT_RAISED:

@@ -33,7 +33,6 @@ class Collectors:
         self.lesson = LessonCollector(None if scenario is None else scenario.lesson)
 
     def all(self) -> tuple[Sink, ...]:
-        """For a session that begins."""
         return (self.events, *self.gathering())
 
     def keyframe(self, snapshot: Snapshot) -> None:

@@ -17,7 +17,6 @@ class Numbers:
         self._lock = Lock()
 
     def of(self, name: str) -> int:
-        """The number of `name`."""
         number = self._known.get(name)
         if number is not None:
             return number
@@ -38,7 +37,6 @@ class HueCollector:
         self.readers = Numbers()
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if event.kind in _FLOWS:
             self.flows.of(event.topic)
         elif event.kind is EventKind.MEMBER_JOINED:

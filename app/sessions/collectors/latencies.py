@@ -49,7 +49,6 @@ class LatencyCollector:
     kinds = frozenset({EventKind.DELIVERED})
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if event.attempt == 1 and event.published_ns is not None:
             bucket = bucket_of(event.time_ns - event.published_ns)
             found = self._bin(event.time_ns)

@@ -37,7 +37,6 @@ class LessonCollector:
         self._state = SnapshotState(Snapshot(0, 0))
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if not self._of_events:
             return
         asked = list(occurrences(event, self._state))
@@ -56,11 +55,9 @@ class LessonCollector:
             self.done[number] = self.done[number] or Done(snapshot.time_ns)
 
     def did(self, command: str, time_ns: int) -> None:
-        """A command of the window was run at a session time."""
         self._by_hand(lambda step: command in step.commands, time_ns)
 
     def selected(self, item_id: str, time_ns: int) -> None:
-        """Something was selected in the window at a session time."""
         kind = item_id.partition(":")[0]
         self._by_hand(lambda step: bool(step.select) and step.select in {item_id, kind}, time_ns)
 

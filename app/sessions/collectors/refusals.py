@@ -47,7 +47,6 @@ class RefusalCollector:
     kinds = frozenset(_KINDS)
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         became = _KINDS.get(event.kind)
         if became is None or not event.cause.startswith("schema "):
             return

@@ -34,7 +34,6 @@ class SchemaCollector:
     kinds = frozenset({EventKind.USER_ACTION})
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         if event.detail and not event.detail.keys().isdisjoint(_DETAILS):
             self._changes.append(event)
 

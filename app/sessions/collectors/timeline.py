@@ -47,7 +47,6 @@ class TimelineCollector:
         self.spans = TimelineSpans()
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         info = KINDS.get(event.kind)
         if info is not None and info.lane:
             self._mark(event)
@@ -83,5 +82,4 @@ class TimelineCollector:
         self._marks, self._newest = kept, newest
 
     def ticks(self) -> tuple[Tick, ...]:
-        """The marks, in order."""
         return tuple(mark.tick() for mark in tuple(self._marks))

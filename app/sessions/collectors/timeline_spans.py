@@ -90,7 +90,6 @@ class TimelineSpans:
     )
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         kind = event.kind
         if kind is EventKind.REBALANCE_STARTED:
             label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=event.cause)
@@ -105,5 +104,4 @@ class TimelineSpans:
             self._blocked.end((event.topic, event.client), event.time_ns)
 
     def bands(self, now_ns: int) -> tuple[Band, ...]:
-        """All lanes."""
         return (*self._rebalances.bands(now_ns), *self._blocked.bands(now_ns))

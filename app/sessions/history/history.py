@@ -63,7 +63,6 @@ class History(QObject):
     # -- questions
 
     def life(self, place: Place, then: Callable[[Life], object]) -> None:
-        """The life of the message in `place`."""
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _life(place, ring, recorded), then)
 
@@ -83,7 +82,6 @@ class History(QObject):
         self._ask(lambda: published(events, ring, *_older(ring, recorded)), then)
 
     def control(self, kinds: Sequence[EventKind], then: Callable[[list[Event]], object]) -> None:
-        """All events of these kinds."""
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _of_kinds(kinds, ring, recorded), then)
 

@@ -18,7 +18,6 @@ ALL = schema.FOLDERS
 
 
 def folders_of(kinds: Collection[EventKind]) -> tuple[str, ...]:
-    """The folders that hold events of these kinds."""
     messages, control = any(kind in MESSAGE_KINDS for kind in kinds), any(kind not in MESSAGE_KINDS for kind in kinds)
     return (schema.MESSAGES,) * messages + (schema.CONTROL,) * control
 
@@ -39,7 +38,6 @@ class Recorded:
         return pa.concat_tables(found)
 
     def events(self, wanted: pc.Expression, folders: Sequence[str] = MESSAGES) -> list[Event]:
-        """The events that fit, in their order."""
         table = self.table(wanted, None, folders).sort_by("seq")
         return [event for batch in table.to_batches() for event in events_of(batch)]
 

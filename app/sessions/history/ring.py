@@ -20,7 +20,6 @@ class EventRing:
         self._kept: tuple[int, tuple[list[Event], ...]] = (0, ())
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         first, chunks = self._kept
         if not chunks:
             first = event.seq
@@ -44,7 +43,6 @@ class EventRing:
 
     @property
     def end_seq(self) -> int:
-        """The number of the next event."""
         first, chunks = self._kept
         return first + (len(chunks) - 1) * CHUNK + len(chunks[-1]) if chunks else first
 

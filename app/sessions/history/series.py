@@ -145,7 +145,6 @@ class SessionSeries:
         self._ended_ns: int | None = None
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
         with self._lock:
             line = event.time_ns // self.grid_ns
             if line > self._line:
@@ -173,7 +172,6 @@ class SessionSeries:
     # -- what is asked
 
     def names(self, kind: str) -> list[str]:
-        """Names with a series of this kind, in order."""
         with self._lock:
             self._add_up()
             return sorted(key[1] for key in self._points if key[0] == kind and len(key) == 2)
