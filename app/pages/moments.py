@@ -71,8 +71,9 @@ class MomentViews:
         self._owners.attach(collectors.hues)
         self._canvas = CanvasModel(self._owners, self._rates)
         self._cards = RebalanceCards(self._owners, times)
-        self._cards.attach(collectors.ownership)
+        self._cards.attach(collectors.ownership, deliveries=collectors.deliveries)
         self._status = StatusModel(self._rates)
+        self._status.deliveries = collectors.deliveries
         self._scene = Scene()
 
     def tree(self, snapshot: Snapshot, second: dict[str, str]) -> Tree:
@@ -196,7 +197,7 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
     moments_ns = moments_of(stored.end_ns, wanted)
     first_ns, last_ns = moments_ns[0], moments_ns[-1]
     shown = _without_hosts if HOSTS in wanted.without else str
-    collectors = Collectors(stored.scenario)
+    collectors = Collectors(stored.scenario, deliveries=stored.knows("deliveries"))
     happenings = Happenings(moments_ns, last_ns, keys=KEYS not in wanted.without, shown=shown)
     sinks = (
         *(collectors.timeline, collectors.ownership, collectors.hues, collectors.latencies, collectors.series),

@@ -201,7 +201,7 @@ def _group(group: GroupBox) -> Tree:
         "kind": "group",
         "name": group.name,
         "state": state_of(group.state),
-        "note": tr("generation {generation:,}", generation=group.generation),
+        "note": tr("generation {generation:,}", generation=group.generation) if group.generation >= 0 else "",
         "lag": lag_texts(group, near=True)[0],
         "trend": state_of(group.trend if group.lag else ""),
         "empty": "" if group.members else tr("No consumer reads."),

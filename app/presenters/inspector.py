@@ -359,7 +359,7 @@ def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | Non
 
 def _group_rows(group: GroupView, at: Snapshot) -> Facts:
     return (
-        (tr("Generation"), str(group.generation)),
+        (tr("Generation"), str(group.generation) if group.generation >= 0 else tr("not known")),
         (
             tr("In this state"),
             tr(

@@ -262,7 +262,7 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
         (tr("Messages"), f"{event.count:,}" if event.count else None),
         (tr("Bytes"), f"{event.size_bytes:,}" if event.size_bytes else None),
         (tr("Attempt"), event.attempt),
-        (tr("Generation"), event.generation),
+        (tr("Generation"), event.generation if (event.generation or 0) >= 0 else tr("not known")),
         (tr("Key"), None if event.key is None else plain_text(event.key, 400)),
         (tr("Cause"), event.cause or None),
         (tr("Published"), None if event.published_ns is None else session_time(event.published_ns)),
@@ -302,7 +302,12 @@ def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reade
     facts: list[Fact] = [
         (tr("Group"), view.group, f"group:{view.group}"),
         (tr("Cause"), view.cause),
-        (tr("Generation"), f"{view.generation_before} → {view.generation_after or '…'}"),
+        (
+            tr("Generation"),
+            f"{view.generation_before} → {view.generation_after or '…'}"
+            if (view.generation_after or 0) >= 0
+            else tr("not known"),
+        ),
         (tr("Started"), session_time(view.started_ns), f"{MOMENT}{view.started_ns}"),
         *((ended,) if ended else ()),
         (tr("Moved"), f"{len(view.moved):,}"),

@@ -31,10 +31,12 @@ class RebalanceCards:
         self._owners = owners
         self._times = times
         self._ownership = Ownership()
+        self._deliveries = True
         self._ended: dict[tuple[str, int], _Ended] = {}
 
-    def attach(self, ownership: Ownership) -> None:
-        self._ownership, self._ended = ownership, {}
+    def attach(self, ownership: Ownership, *, deliveries: bool = True) -> None:
+        """Without known `deliveries` nobody knows who reads when."""
+        self._ownership, self._deliveries, self._ended = ownership, deliveries, {}
 
     def of(self, snapshot: Snapshot) -> tuple[RebalanceFacts, ...]:
         return tuple(
@@ -66,16 +68,17 @@ class RebalanceCards:
         revoked = tuple((topic, partition, owner, "") for topic, partition, owner in view.before)
         moved = view.moved if settled else revoked
         longest_first = sorted(gaps, key=lambda gap: (-gap.lasted_ns(now_ns), gap.place))
+        no_reader = _no_reader(longest_first[0], view, now_ns) if gaps else _undisturbed(view, now_ns)
         return RebalanceFacts(
             key=key,
             group=view.group,
             cause=view.cause,
             state="Rebalancing" if running else "Stable",
-            generation=f"{view.generation_before} → {after}",
+            generation=f"{view.generation_before} → {after}" if (view.generation_after or 0) >= 0 else tr("not known"),
             started=session_time(view.started_ns),
             started_hint=self._times.hint(view.started_ns),
-            no_reader=_no_reader(longest_first[0], view, now_ns) if gaps else _undisturbed(view, now_ns),
-            gaps=_listed(longest_first, now_ns),
+            no_reader=no_reader if self._deliveries else _from_outside(view, now_ns),
+            gaps=_listed(longest_first, now_ns) if self._deliveries else "",
             running=running,
             moved=tuple(
                 Move(f"{topic}/{partition}", self._party(old), self._party(new)) for topic, partition, old, new in moved
@@ -88,6 +91,11 @@ class RebalanceCards:
 
     def _party(self, name: str) -> Party:
         return Party(name, self._owners.hue(name), self._owners.letter(name)) if name else Party()
+
+
+def _from_outside(view: RebalanceView, now_ns: int) -> str:
+    took = duration((view.ended_ns or now_ns) - view.started_ns)
+    return tr("about {time}; for how long nobody read is not known from outside", time=took)
 
 
 def _undisturbed(view: RebalanceView, now_ns: int) -> str:

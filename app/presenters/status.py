@@ -26,6 +26,7 @@ class FrameFigures:
 class StatusModel:
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
+        self.deliveries = True  # whether they are known
         self.origin = ""  # the seed, or where the broker is
         self.recording_bytes: int | None = None
         self.frames: FrameFigures | None = None
@@ -37,7 +38,7 @@ class StatusModel:
             seed=self.origin,
             rate=tr("{rate} messages/s", rate=per_second(per_s)),
             rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
-            in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)),
+            in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)) if self.deliveries else "",
             recording=""
             if self.recording_bytes is None
             else tr("Recording {size}", size=byte_size(self.recording_bytes)),

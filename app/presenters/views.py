@@ -169,13 +169,16 @@ class Views(QObject):
         self.owners.attach(collectors.hues)
         self.rates.attach(collectors.series)
         self.timeline.attach(collectors.timeline)
-        self.rebalances.attach(collectors.ownership)
+        self.rebalances.attach(collectors.ownership, deliveries=collectors.deliveries)
+        self.status.deliveries = collectors.deliveries
         scenario = self._controller.scenario
         self.about = None if scenario is None else scenario_facts(scenario)
         self.visits.forget()
         for lookup in self.lookups.values():
             lookup.restart()
         for presenter in self._presenters.values():
+            needs = presenter.panel.info.needs
+            presenter.panel.set_unknown(bool(needs) and not self._controller.knows(needs))
             presenter.restart()
 
     def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:

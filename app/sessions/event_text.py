@@ -111,7 +111,7 @@ def about(event: Event) -> str:
         to = f"{event.to_topic}/{event.to_partition}" if event.to_partition is not None else event.to_topic
         at = "" if event.to_offset is None else f" at {event.to_offset:,}"
         parts.append(tr("to {place}", place=to + at))
-    if event.generation is not None:
+    if event.generation is not None and event.generation >= 0:
         parts.append(tr("generation {number}", number=event.generation))
     detail = event.detail or {}
     # The cause of an action is its sentence.

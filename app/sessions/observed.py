@@ -70,7 +70,7 @@ class ObservedSource:
     def __init__(self, peer: Peer, folder: Path | None) -> None:
         """Raises `BrokerError` where the peer cannot be reached, or `folder` cannot be used."""
         self.folder = folder
-        self.collectors = Collectors()
+        self.collectors = Collectors(deliveries=peer.knows("deliveries"))
         self.session = ObservedSession(
             peer, folder=folder, sinks=self.collectors.all(), on_keyframe=self.collectors.keyframe
         )

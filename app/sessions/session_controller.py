@@ -126,7 +126,8 @@ class SessionController(ShownSession):
         Raises BrokerError where `folder` holds none; the session before goes on then.
         """
         stored = StoredSession(folder)
-        self._show(stored, Collectors(stored.scenario), stored.scenario_path, stored.seed)
+        collectors = Collectors(stored.scenario, deliveries=stored.knows("deliveries"))
+        self._show(stored, collectors, stored.scenario_path, stored.seed)
         series = self.collectors.series
         series.read_from_file()
         lesson, observed = self.collectors.lesson, stored.metadata.clock == OBSERVED

@@ -9919,5 +9919,17 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <source>… {count} more steps …</source>
    <translation>… {count} weitere Schritte …</translation>
   </message>
- </context>
+   <message>
+   <source>Not known from outside.</source>
+   <translation>Von außen nicht bekannt.</translation>
+  </message>
+  <message>
+   <source>This broker runs elsewhere, and what it tells an observer does not include it.</source>
+   <translation>Dieser Broker läuft anderswo; was hier stünde, sagt er einem Beobachter nicht.</translation>
+  </message>
+  <message>
+   <source>about {time}; for how long nobody read is not known from outside</source>
+   <translation>etwa {time}; wie lange niemand las, ist von außen nicht bekannt</translation>
+  </message>
+</context>
 </TS>

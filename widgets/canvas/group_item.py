@@ -109,7 +109,7 @@ class GroupItem(CardBox):
         theme, group, look = self.look.theme, self.group_box, self.look
         right, small = self.rect().width() - PAD, self.look.face("small")
         near = look.step is Step.NEAR
-        note = tr("generation {generation:,}", generation=group.generation) if near else ""
+        note = tr("generation {generation:,}", generation=group.generation) if near and group.generation >= 0 else ""
         self.draw_title(painter, "group", group.name, note, right)
         ground = theme.surface if self.is_rebalancing else ""
         style = state_style(group.state)
@@ -147,7 +147,7 @@ class GroupItem(CardBox):
             "Group {name}, {state}, generation {generation}, {members}, {lag}",
             name=group.name,
             state=state,
-            generation=group.generation,
+            generation=group.generation if group.generation >= 0 else tr("not known"),
             members=members,
             lag=lag,
         )

@@ -328,6 +328,7 @@ class BackpressurePanel(Panel):
         "can be changed below each gauge while the session runs.",
         "Ctrl+5",
         group="Flow",
+        needs="backpressure",
         empty="Nothing limits the producers.",
         how="A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
         filter_hint="Filter by topic or queue",

@@ -33,6 +33,7 @@ class RequestsPanel(TablePanel):
         "Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply "
         "took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.",
         group="System",
+        needs="requests",
         empty="No Kafka program has asked for anything.",
         how="Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.",
         filter_hint="Filter by client, API or error",
@@ -93,6 +94,7 @@ class ConnectionsPanel(TablePanel):
         "by API.",
         group="System",
         counted=3,
+        needs="requests",
         empty="No client is connected.",
         how="Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.",
         filter_hint="Filter by client",

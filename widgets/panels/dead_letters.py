@@ -181,6 +181,7 @@ class DeadLettersPanel(TablePanel):
         "Ctrl+4",
         group="Data",
         counted=4,
+        needs="leases",
         empty="No message was given up on.",
         how="A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
         "leases expire, fill this panel.",

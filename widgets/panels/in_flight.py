@@ -27,6 +27,7 @@ class RedeliveriesPanel(TablePanel):
         "A row chosen is shown in the inspector with the whole life of the message; Enter opens *Messages* there. "
         "Filter them as in `reader = builds and why = nacked`.",
         group="Groups",
+        needs="deliveries",
         empty="No message was delivered twice.",
         how="A message is delivered again after a nack or an expired lease, after a crash or a rebalance "
         "before its commit, and after a reset of offsets.",
@@ -60,6 +61,7 @@ class InFlightPanel(TablePanel):
         "goes to the dead letters.",
         "Ctrl+3",
         group="Groups",
+        needs="deliveries",
         empty="No message is in flight.",
         how="A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
         "expires, and from its delivery to a group until it is committed. "

@@ -142,6 +142,7 @@ class MessagesPanel(TablePanel):
         "are data: they are shown as they are, never run and never read as markup.",
         "Ctrl+9",
         group="Data",
+        needs="messages",
         empty="There are no messages here.",
         how="Choose another topic or partition, run the scenario (F5), or produce one.",
         filter_hint="Filter: words, key = k1, size > 1 KiB",

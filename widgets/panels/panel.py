@@ -149,7 +149,8 @@ class PanelInfo:
     `name` is kept in settings and layouts. `hint` (one sentence) and `help` (Markdown) are texts like `title`; `icon`
     is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the title over the
     tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what
-    would be here and how to make it happen; `filter_hint` stands in the field of the filter, "" for none.
+    would be here and how to make it happen; `filter_hint` stands in the field of the filter, "" for none. `needs` is
+    what a source has to know for anything to be here, a word of `observation.peer.KNOWABLE`.
     """
 
     name: str
@@ -163,6 +164,7 @@ class PanelInfo:
     empty: str = ""
     how: str = ""
     filter_hint: str = ""
+    needs: str = ""
 
 
 class EmptyState(QWidget):
@@ -268,6 +270,7 @@ class Panel(QWidget):
         super().__init__(parent)
         self.title = tr(self.info.title)
         self._empty_words = (tr(self.info.empty), tr(self.info.how), "")
+        self._unknown = False
         self._filter_text = ""
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
@@ -443,11 +446,19 @@ class Panel(QWidget):
             self.note.setText(text)
             self.note.setVisible(bool(text))
 
+    def set_unknown(self, unknown: bool) -> None:
+        """Whether what would be here cannot be known of the source that is shown."""
+        self._unknown = unknown
+        self.set_empty_words()
+
     def set_empty_words(self, sentence: str = "", how: str = "", offer: str = "") -> None:
         """Other words for the empty state, as when something was there and is gone; `offer` stands on a button. Without
         a sentence the panel's own.
         """
-        if not sentence:
+        if self._unknown:
+            sentence, offer = tr("Not known from outside."), ""
+            how = tr("This broker runs elsewhere, and what it tells an observer does not include it.")
+        elif not sentence:
             sentence, how = tr(self.info.empty), tr(self.info.how)
         if (sentence, how, offer) != self._empty_words:
             self._empty_words = (sentence, how, offer)

@@ -20,13 +20,15 @@ from broker_core.snapshots import Snapshot
 class Collectors:
     """What collects from every event of one session."""
 
-    def __init__(self, scenario: Scenario | None = None) -> None:
+    def __init__(self, scenario: Scenario | None = None, *, deliveries: bool = True) -> None:
+        """Of a session that knows `deliveries`, or does not."""
+        self.deliveries = deliveries
         self.events = EventRing()
         self.timeline = TimelineCollector()
         self.ownership = Ownership()
         self.hues = HueCollector()
         self.latencies = LatencyCollector()
-        self.series = SessionSeries()
+        self.series = SessionSeries(deliveries=deliveries)
         self.refusals = RefusalCollector()
         self.schemas = SchemaCollector(scenario)
         self.alerts = AlertCollector(scenario)

@@ -123,10 +123,12 @@ class _Points:
 class SessionSeries:
     """A sink of the event stream: called by the engine's thread, read by the window's.
 
-    Line n of the grid holds what was true right before n * `grid_ns`: later events do not change it.
+    Line n of the grid holds what was true right before n * `grid_ns`: later events do not change it. Where `deliveries`
+    are not known, what groups and clients have committed stands for what they were handed, and nobody is a producer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, deliveries: bool = True) -> None:
+        self._handed = EventKind.DELIVERED if deliveries else EventKind.ACKNOWLEDGED
         self.grid_ns = GRID_NS
         self._lock = threading.Lock()
         self._points: dict[Key, _Points] = {}
@@ -248,7 +250,7 @@ class SessionSeries:
             place = (event.topic, event.client)
             count, size = self._published.get(place, (0, 0))
             self._published[place] = (count + event.count, size + event.size_bytes)
-        elif kind is EventKind.DELIVERED:
+        elif kind is self._handed:
             way = (event.group, event.topic, event.client)
             self._delivered[way] = self._delivered.get(way, 0) + event.count
         elif kind is EventKind.CLIENT_STARTED:
@@ -268,7 +270,7 @@ class SessionSeries:
             self._add(published(topic), count)
             self._add(stored_bytes(topic), size)
             self._add(sent(client), count)
-            if client not in self._own:
+            if client not in self._own and (client or self._handed is EventKind.DELIVERED):
                 key = sent(client, topic)
                 if key not in self._points:
                     self._others.setdefault(client, []).append(topic)

@@ -51,6 +51,20 @@ def test_no_command_changes_anything(window: Attached) -> None:
         assert registry.reason(command) == "", command
 
 
+def test_what_is_not_known_is_not_shown_as_nothing(window: Attached, cluster: EmbeddedBroker) -> None:
+    """Panels of it say so, nobody is made up, and what was committed is a reader's rate."""
+    workbench = window.hand.workbench
+    texts = {panel.info.name: panel.empty_state._sentence.text() for panel in workbench.window.parts.panels}
+    assert texts["in_flight"] == texts["requests"] == "Not known from outside."
+    assert texts["offsets"] != texts["requests"]
+    assert "in flight" not in workbench.views.status.update(window.controller.snapshot).in_flight
+    cluster.publish("orders", {"number": 2}, partition=0)
+    window.wait(lambda: window.controller.snapshot.totals.published == 1)
+    view = workbench.views.canvas.view(window.controller.snapshot)
+    assert view.producers == (), "who has published nobody knows"
+    assert view.topics[0].rate_per_s > 0
+
+
 def test_an_address_is_a_url_or_a_cluster() -> None:
     assert why_no_address("kafka:9092,other:9093") == ""
     assert why_no_address("http://127.0.0.1:8080") == ""
