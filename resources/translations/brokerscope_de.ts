@@ -4078,6 +4078,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hier nicht: auf einer Gruppe, der Bank oder freier Fläche loslassen</translation>
   </message>
   <message>
+   <source>Not known from outside.</source>
+   <translation>Von außen nicht bekannt.</translation>
+  </message>
+  <message>
    <source>Not listed: {what}. Those in use come first, and the one selected in the navigator.</source>
    <translation>Nicht aufgeführt: {what}. Was Clients benutzen, kommt zuerst, und was im Navigator gewählt ist.</translation>
   </message>
@@ -7024,6 +7028,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Dieser Broker ist leer: ein Topic oder eine Queue anlegen (Menü Broker) oder ein anderes Szenario öffnen.</translation>
   </message>
   <message>
+   <source>This broker runs elsewhere, and what it tells an observer does not include it.</source>
+   <translation>Dieser Broker läuft anderswo; was hier stünde, sagt er einem Beobachter nicht.</translation>
+  </message>
+  <message>
    <source>This chart alone</source>
    <translation>Nur dieses Diagramm</translation>
   </message>
@@ -7830,6 +7838,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>a session time</source>
    <translation>eine Sitzungszeit</translation>
+  </message>
+  <message>
+   <source>about {time}; for how long nobody read is not known from outside</source>
+   <translation>etwa {time}; wie lange niemand las, ist von außen nicht bekannt</translation>
   </message>
   <message>
    <source>addresses of hosts</source>
@@ -9919,17 +9931,5 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <source>… {count} more steps …</source>
    <translation>… {count} weitere Schritte …</translation>
   </message>
-   <message>
-   <source>Not known from outside.</source>
-   <translation>Von außen nicht bekannt.</translation>
-  </message>
-  <message>
-   <source>This broker runs elsewhere, and what it tells an observer does not include it.</source>
-   <translation>Dieser Broker läuft anderswo; was hier stünde, sagt er einem Beobachter nicht.</translation>
-  </message>
-  <message>
-   <source>about {time}; for how long nobody read is not known from outside</source>
-   <translation>etwa {time}; wie lange niemand las, ist von außen nicht bekannt</translation>
-  </message>
-</context>
+ </context>
 </TS>
