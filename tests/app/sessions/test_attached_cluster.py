@@ -60,9 +60,9 @@ def test_what_is_not_known_is_not_shown_as_nothing(window: Attached, cluster: Em
     assert "in flight" not in workbench.views.status.update(window.controller.snapshot).in_flight
     cluster.publish("orders", {"number": 2}, partition=0)
     window.wait(lambda: window.controller.snapshot.totals.published == 1)
-    view = workbench.views.canvas.view(window.controller.snapshot)
-    assert view.producers == (), "who has published nobody knows"
-    assert view.topics[0].rate_per_s > 0
+    canvas, controller = workbench.views.canvas, window.controller
+    window.wait(lambda: canvas.view(controller.snapshot).topics[0].rate_per_s > 0)
+    assert canvas.view(controller.snapshot).producers == (), "who has published nobody knows"
 
 
 def test_an_address_is_a_url_or_a_cluster() -> None:
