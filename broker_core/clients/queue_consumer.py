@@ -302,6 +302,7 @@ class QueueConsumer(Closable):
         return found
 
     def close(self) -> None:
+        """Release what it holds, and cancel its takes. A second call does nothing."""
         if self._closed:
             return
         self._closed = True
