@@ -40,7 +40,7 @@ def handle(broker: Broker, now_ns: int, request: Request[T]) -> Reply[T]:
     """The reply to `request`; it may be settled later. Raises the handler's errors, and INVALID_REQUEST for a request
     that only a listener answers.
     """
-    handler = TABLE.get(type(request))
+    handler = next((TABLE[kind] for kind in type(request).__mro__ if kind in TABLE), None)
     if handler is None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is answered by a listener alone")
     found = handler(broker, now_ns, request)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.messages import Headers
@@ -12,13 +13,11 @@ from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
 from broker_core.operations.values import (
-    base64_of,
     bytes_of,
     retyped,
     shown_headers,
-    shown_value,
+    shown_pair,
     stored_value,
-    text_of,
 )
 from broker_core.queues.dead_letter_record import DeadLetterEdit
 from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
@@ -50,26 +49,9 @@ class Letter(Result, frozen=True, kw_only=True):
     @classmethod
     def of(cls, view: DeadLetterView, wanted: Encoding = "text") -> Letter:
         """`view` as text or JSON, or as Base64 where that is `wanted` or it is neither."""
-        value, encoding = shown_value(view.value, view.headers, wanted)
-        key, key_encoding = text_of(view.key)
-        if not encoding == key_encoding == wanted:
-            value, key, encoding = base64_of(view.value), base64_of(view.key), "base64"
-        return cls(
-            offset=view.offset,
-            queue=view.queue,
-            origin_topic=view.origin_topic,
-            origin_partition=view.origin_partition,
-            origin_offset=view.origin_offset,
-            cause=view.cause,
-            redrives=view.redrives,
-            published_ns=view.published_ns,
-            dead_ns=view.dead_ns,
-            key=key,
-            value=value,
-            headers=shown_headers(view.headers),
-            encoding=encoding,
-            attempts=view.attempts,
-        )
+        value, key, encoding = shown_pair(view, wanted)
+        shown = {"key": key, "value": value, "headers": shown_headers(view.headers), "encoding": encoding}
+        return cls(**{**msgspec.structs.asdict(view), **shown})
 
 
 class Letters(Result, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.reserved_headers import OWN_PREFIX
 from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.fields import Encoding
+from broker_core.snapshots import DeadLetterView
 
 CONTENT_TYPE = "content-type"
 JSON_TYPE = b"application/json"
@@ -90,7 +91,7 @@ def shown_value(data: bytes | None, headers: Headers, wanted: Encoding = "text")
     return text_of(data)
 
 
-def shown_pair(stored: StoredMessage, wanted: Encoding = "text") -> tuple[Any, str | None, Encoding]:
+def shown_pair(stored: StoredMessage | DeadLetterView, wanted: Encoding = "text") -> tuple[Any, str | None, Encoding]:
     """(value, key, encoding): both as text or JSON, or both as Base64 where one of them is not text."""
     value, encoding = shown_value(stored.value, stored.headers, wanted)
     key, key_encoding = text_of(stored.key)

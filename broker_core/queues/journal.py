@@ -178,13 +178,7 @@ class QueueJournal:
                     span.end,
                     span.state,
                     counted,
-                    span.attempts,
-                    span.holder,
-                    span.since_ns,
-                    span.deadline_ns,
-                    span.history,
-                    span.doomed,
-                    span.priority,
+                    *span.kept,
                 )
             )
 

@@ -38,13 +38,13 @@ class SpanState(msgspec.Struct, frozen=True, gc=False):
 
     offset: int
     state: LeaseState
-    attempts: int
     sizes: tuple[int, ...]
-    history: tuple[AttemptView, ...] = ()
+    ticket: int = -1
+    attempts: int = 0
     holder: str = ""
     since_ns: int = 0
     deadline_ns: int = 0
-    ticket: int = -1
+    history: tuple[AttemptView, ...] = ()
     doomed: bool = False
     priority: int = 0
 
@@ -72,19 +72,7 @@ def saved(now_ns: int, tables: Sequence[LeaseTable], counts: QueueCounts) -> Que
             TableState(
                 table.next_offset,
                 tuple(
-                    SpanState(
-                        first,
-                        span.state,
-                        span.attempts,
-                        span.sizes_of(first, end),
-                        span.history,
-                        span.holder,
-                        span.since_ns,
-                        span.deadline_ns,
-                        span.ticket,
-                        span.doomed,
-                        span.priority,
-                    )
+                    SpanState(first, span.state, span.sizes_of(first, end), span.ticket, *span.kept)
                     for first, end, span in table.index.runs()
                 ),
             )

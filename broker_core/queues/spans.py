@@ -39,6 +39,11 @@ class Span(msgspec.Struct, eq=False, gc=False):
     doomed: bool = False
     priority: int = 0  # within a table that delivers by priorities
 
+    @property
+    def kept(self) -> tuple[int, str, int, int, tuple[AttemptView, ...], bool, int]:
+        """What outlives the process beside offsets and state, in the order of `SpanState` and of the journal."""
+        return self.attempts, self.holder, self.since_ns, self.deadline_ns, self.history, self.doomed, self.priority
+
     def size_bytes(self, first: int, end: int) -> int:
         return sum(self.sizes_of(first, end))
 

@@ -304,17 +304,17 @@ class Simulation:
 
     def _do(self, action: UserAction, *, record: bool) -> Performed:
         plan = self.handlers.prepare(action)
-        done, sentence = plan.action, None
+        done, said = plan.action, None
         if plan.reported:
-            sentence = plan.do()
+            said = plan.do()
         elif record or not isinstance(done, Fault | RuleAction):
             # The action comes before its effects in the stream. A scheduled fault has no event but its effect.
             detail: dict[str, Any] = msgspec.to_builtins(done)
             self.events.emit_action(self.loop.now_ns, client=plan.client, cause=done.sentence, detail=detail)
         self._tell(done, record)
         if not plan.reported:
-            sentence = plan.do()
-        return Performed(done, sentence or done.sentence, plan.inverse, plan.final)
+            said = plan.do()
+        return Performed(done, said if isinstance(said, str) else done.sentence, plan.inverse, plan.final)
 
     def _tell(self, action: UserAction, record: bool) -> None:
         for listener in self._on_action if record else ():

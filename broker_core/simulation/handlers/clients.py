@@ -48,14 +48,9 @@ class ClientHandler(Handler):
         self._context.check_new_client(action.consumer)
         if action.group:
             self._context.group(action.group)
-        spec = ConsumerSpec(
-            name=action.consumer,
-            processing=action.processing,
-            max_poll_messages=action.max_poll_messages,
-            commit=action.commit,
-            static=action.static,
-        )
-        name, group = action.consumer, action.group
+        fields = msgspec.structs.asdict(action)
+        name, group = fields.pop("consumer"), fields.pop("group")
+        spec = ConsumerSpec(name=name, **fields)
         return self._plan(action, name, lambda: self._enter_consumer(name, spec, group))
 
     def _enter_consumer(self, name: str, spec: ConsumerSpec, group: str) -> None:
@@ -67,15 +62,8 @@ class ClientHandler(Handler):
         self._context.check_new_client(action.producer)
         self._context.check_target(action.to)
         self._check_arrivals(action.arrivals)
-        spec = ProducerSpec(
-            name=action.producer,
-            to=action.to,
-            arrivals=action.arrivals,
-            rate_per_s=action.rate_per_s,
-            burst=action.burst,
-            retry_ms=action.retry_ms,
-            linger_ms=action.linger_ms,
-        )
+        fields = msgspec.structs.asdict(action)
+        spec = ProducerSpec(name=fields.pop("producer"), **fields)
         return self._plan(action, action.producer, lambda: self._enter_producer(spec, None))
 
     def _enter_producer(self, spec: ProducerSpec, rate_per_s: float | None) -> None:
@@ -94,13 +82,8 @@ class ClientHandler(Handler):
     def _add_worker(self, action: AddWorker) -> Plan:
         self._context.check_new_client(action.worker)
         self._context.broker.queues.queue(action.queue)
-        spec = WorkerSpec(
-            name=action.worker,
-            queue=action.queue,
-            processing=action.processing,
-            prefetch=action.prefetch,
-            ack=action.ack,
-        )
+        fields = msgspec.structs.asdict(action)
+        spec = WorkerSpec(name=fields.pop("worker"), **fields)
         return self._plan(action, action.worker, lambda: self._context.add(WorkerActor(action.worker, spec)).start())
 
     def _duplicate(self, action: DuplicateClient) -> Plan:
@@ -145,10 +128,7 @@ class ClientHandler(Handler):
 
     @staticmethod
     def _plan(action: ClientAction, name: str, do: Callable[[], object]) -> Plan:
-        def done() -> None:
-            do()
-
-        return Plan(action, done, RemoveClient(name), client=name)
+        return Plan(action, do, RemoveClient(name), client=name)
 
     def generate(self, action: Produce) -> Plan:
         """A producer for the messages of `action`, which goes when the last is sent."""

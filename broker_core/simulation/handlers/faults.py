@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 from broker_core.simulation.actions.faults import (
     AnyFault,
     BreakRequests,
@@ -25,11 +27,8 @@ class FaultHandler(Handler):
     def _break_requests(self, action: BreakRequests) -> Plan:
         context, requests = self._context, self._context.broker.client_faults
         fault = requests.named(action.fault)
-
-        def do() -> None:
-            requests.begin(context.now_ns, fault)
-
-        return Plan(BreakRequests(fault), do, EndRequestFault(fault.name))
+        begin = partial(requests.begin, context.now_ns, fault)
+        return Plan(BreakRequests(fault), begin, EndRequestFault(fault.name))
 
     def _end_request_fault(self, action: EndRequestFault) -> Plan:
         context, requests = self._context, self._context.broker.client_faults

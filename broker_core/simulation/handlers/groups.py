@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -144,7 +145,7 @@ class GroupHandler(Handler):
                 self._deleted[name] = (spec, dict(context.broker.groups.offsets.fetch_all(name)))
             context.groups.pop(name, None)
             if known:
-                context.broker.groups.delete(context.now_ns, name)
+                context.broker.handle(context.now_ns, action)
 
         final = "" if spec is not None else "The session does not know what it read."
         return Plan(action, do, None if spec is None else RestoreGroup(name), final)
@@ -238,13 +239,8 @@ class GroupHandler(Handler):
         members = self._members_to_stop(action.group, action.restart_members)
         places = [(change.topic, change.partition) for change in changes]
         old = tuple((each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None)
-        broker = self._context.broker
-
-        def reset() -> None:
-            broker.offsets.reset(
-                self._context.now_ns, action.group, self._context.in_unix_time(action.target()), places
-            )
-
+        target = self._context.in_unix_time(action.target())
+        reset = partial(self._context.broker.offsets.reset, self._context.now_ns, action.group, target, places)
         return Plan(
             action,
             lambda: self._restart(members, reset),
@@ -268,10 +264,7 @@ class GroupHandler(Handler):
         before = tuple(
             (each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None
         )
-
-        def reset() -> None:
-            broker.groups.reset(self._context.now_ns, action.group, changes, action.sentence)
-
+        reset = partial(broker.groups.reset, self._context.now_ns, action.group, changes, action.sentence)
         return Plan(
             action,
             lambda: self._restart(members, reset),
@@ -293,12 +286,9 @@ class GroupHandler(Handler):
         )
         if wanted is None:
             raise refuse(f"{where_to(action.target)} means nothing for {action.topic}/{action.partition}")
-
-        def do() -> None:
-            actor.seek(action.topic, action.partition, wanted)
-
+        seek = partial(actor.seek, action.topic, action.partition, wanted)
         back = Seek(action.consumer, action.topic, action.partition, Target("offset", offset=here))
-        return Plan(action, do, back, client=actor.name)
+        return Plan(action, seek, back, client=actor.name)
 
     # -- a stop and a start
 

@@ -19,7 +19,7 @@ class Plan:
     """
 
     action: UserAction
-    do: Callable[[], str | None]
+    do: Callable[[], object]
     inverse: UserAction | None = None
     final: str = ""
     client: str = ""

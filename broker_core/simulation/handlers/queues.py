@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 from broker_core.clock import NS_PER_MS
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
@@ -29,13 +31,16 @@ class QueueHandler(Handler):
         context, name, config = self._context, action.name, action.settings
         self._check_names(name, config)
         log = action.log.on(context.broker.logs.config)
-
-        def do() -> None:
-            context.broker.queues.create(
-                context.now_ns, name, config, flow=action.flow, log=log, jitter_seed=context.seed
-            )
-
-        return Plan(action, do, DeleteQueue(queue=name))
+        create = partial(
+            context.broker.queues.create,
+            context.now_ns,
+            name,
+            config,
+            flow=action.flow,
+            log=log,
+            jitter_seed=context.seed,
+        )
+        return Plan(action, create, DeleteQueue(queue=name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)
@@ -52,26 +57,13 @@ class QueueHandler(Handler):
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
         check_backlog(action.max_messages, action.policy)
 
-        def do() -> None:
-            context.broker.queues.subscribe(
-                context.now_ns,
-                name,
-                action.topic,
-                config,
-                max_messages=action.max_messages,
-                policy=action.policy,
-            )
-
-        return Plan(action, do, DeleteQueue(queue=name))
+        return Plan(action, partial(context.broker.handle, context.now_ns, action), DeleteQueue(queue=name))
 
     def _delete(self, action: DeleteQueue) -> Plan:
-        context = self._context
-        context.broker.queues.queue(action.queue)
-
-        def do() -> None:
-            context.broker.queues.delete(context.now_ns, action.queue, restorable=True)
-
-        return Plan(action, do, RestoreDeleted(action.queue))
+        queues = self._context.broker.queues
+        queues.queue(action.queue)
+        delete = partial(queues.delete, self._context.now_ns, action.queue, restorable=True)
+        return Plan(action, delete, RestoreDeleted(action.queue))
 
     def _purge(self, action: PurgeQueue) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
@@ -39,19 +40,11 @@ class TopicHandler(Handler):
                 ErrorCode.INVALID_PARTITIONS, f"{action.name} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
             )
 
-        log = action.log.on(context.broker.logs.config)
+        action.log.on(context.broker.logs.config)
         context.broker.schemas.check_subject(action.rule)
 
         def do() -> None:
-            context.broker.topics.create(
-                context.now_ns,
-                action.name,
-                action.partitions,
-                partitioner=action.partitioner,
-                log=log,
-                flow=action.flow,
-                schema=action.rule,
-            )
+            context.broker.handle(context.now_ns, action)
             if action.log != LogSettings():
                 context.begin_cleaning()
 
@@ -61,21 +54,16 @@ class TopicHandler(Handler):
         context = self._context
         context.broker.topics.check_plain(action.topic, "deleted")
 
-        def do() -> None:
-            context.broker.topics.delete(context.now_ns, action.topic, restorable=True)
-
-        return Plan(action, do, RestoreDeleted(action.topic))
+        delete = partial(context.broker.topics.delete, context.now_ns, action.topic, restorable=True)
+        return Plan(action, delete, RestoreDeleted(action.topic))
 
     def _restore(self, action: RestoreDeleted) -> Plan:
         context = self._context
         if why := context.broker.recently_deleted.why_not_restored(action.name):
             raise refuse(why)
         queue = context.broker.recently_deleted.is_queue(action.name)
-
-        def do() -> None:
-            context.broker.recently_deleted.restore(context.now_ns, action.name)
-
-        return Plan(action, do, DeleteQueue(queue=action.name) if queue else DeleteTopic(topic=action.name))
+        restore = partial(context.broker.recently_deleted.restore, context.now_ns, action.name)
+        return Plan(action, restore, DeleteQueue(queue=action.name) if queue else DeleteTopic(topic=action.name))
 
     def _add_partitions(self, action: AddPartitions) -> Plan:
         context = self._context
@@ -86,11 +74,8 @@ class TopicHandler(Handler):
                 ErrorCode.INVALID_PARTITIONS,
                 f"{action.topic} has {there} and can have up to {MAX_PARTITIONS}, not {action.total}",
             )
-
-        def do() -> None:
-            context.broker.topics.add_partitions(context.now_ns, action.topic, action.total)
-
-        return Plan(action, do, final="A topic cannot be given fewer partitions: messages would be lost.")
+        why = "A topic cannot be given fewer partitions: messages would be lost."
+        return Plan(action, partial(context.broker.handle, context.now_ns, action), final=why)
 
     def _configure(self, action: ConfigureTopic) -> Plan:
         context = self._context
@@ -119,12 +104,8 @@ class TopicHandler(Handler):
         old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow
         if new == old:
             raise refuse(f"{action.topic} is limited so already")
-        inverse = SetFlow(topic=action.topic, flow=old)
-
-        def do() -> None:
-            context.broker.topics.configure(context.now_ns, action.topic, flow=new, cause=action.sentence)
-
-        return Plan(action, do, inverse, reported=True)
+        limit = partial(context.broker.topics.configure, context.now_ns, action.topic, flow=new, cause=action.sentence)
+        return Plan(action, limit, SetFlow(topic=action.topic, flow=old), reported=True)
 
     def _delete_records(self, action: DeleteRecords) -> Plan:
         broker = self._context.broker
