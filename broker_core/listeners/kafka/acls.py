@@ -187,7 +187,7 @@ def _delete_acls(call: Call, request: Any) -> Answer:
         call.must(ADMIN, "broker")
     except BrokerError as error:
         return {"filter_results": [failed(error) for _ in request.filters]}
-    return later("filter_results", partial(_delete, call), request.filters)
+    return later("filter_results", partial(outcome, _delete, call), request.filters)
 
 
 def _delete(call: Call, asked: Any) -> dict[str, Any]:
@@ -201,10 +201,7 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
         found.update({binding: _IN_THE_FILE for binding in bindings_of_file(call.shared.access) if fits(binding)})
         found.update({binding_of(acl): DONE for acl in gone})
 
-    try:
-        call.shared.host.admin(delete)
-    except BrokerError as error:
-        return failed(error)
+    call.shared.host.admin(delete)
     return {"matching_acls": [{**binding._asdict(), **outcome} for binding, outcome in found.items()]}
 
 

@@ -207,12 +207,13 @@ def failed(error: BrokerError) -> dict[str, Any]:
     return {"error_code": kafka_code(error), "error_message": str(error)}
 
 
-def outcome(action: Callable[..., object], *arguments: object) -> dict[str, Any]:
+def outcome(action: Callable[..., object], *arguments: object, **named: object) -> dict[str, Any]:
+    """The fields of a response: what it is about, and what `action(*arguments)` returns or what went wrong."""
     try:
-        action(*arguments)
+        found = action(*arguments)
     except BrokerError as error:
-        return failed(error)
-    return DONE
+        return {**named, **failed(error)}
+    return {**named, **(found if isinstance(found, dict) else DONE)}
 
 
 def later(field: str, row: Callable[[Any], Mapping[str, Any]], asked: Iterable[Any]) -> Later:

@@ -9,7 +9,7 @@ import msgspec
 from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka import topic_configs
-from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Api, Call, failed, later, sliced
+from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Api, Call, failed, later, outcome, sliced
 from broker_core.listeners.kafka.one_broker import directory
 from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
 from broker_core.log.config import LogConfig
@@ -55,17 +55,13 @@ def _describe_configs(call: Call, request: Any) -> Answer:
 
 
 def _resource(call: Call, asked: Any, request: Any) -> dict[str, Any]:
-    named = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
-    documented = getattr(request, "include_documentation", False)
-    try:
-        rows = list(_settings(call, asked.resource_type, asked.resource_name, documented))
-    except BrokerError as error:
-        return {**named, **failed(error), "configs": ()}
-    wanted = asked.configuration_keys
-    return {
-        **named,
-        "configs": [row for row in rows if wanted is None or row["name"] in wanted],
-    }
+    kind, name, wanted = asked.resource_type, asked.resource_name, asked.configuration_keys
+
+    def rows() -> dict[str, Any]:
+        found = _settings(call, kind, name, getattr(request, "include_documentation", False))
+        return {"configs": [row for row in found if wanted is None or row["name"] in wanted]}
+
+    return outcome(rows, resource_type=kind, resource_name=name)
 
 
 def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[dict[str, Any]]:
@@ -196,7 +192,6 @@ def altered(
 ) -> dict[str, Any]:
     """The answer for the resource `asked` after `changes` of its settings; None sets one back to its default."""
     name = asked.resource_name
-    named = {"resource_type": asked.resource_type, "resource_name": name}
 
     def alter_topic(now_ns: int) -> None:
         call.must_topic(ADMIN, name)
@@ -214,14 +209,11 @@ def altered(
         if not validate_only:
             share_groups.configure(name, config)
 
-    alter = {TOPIC: alter_topic, GROUP: alter_group}.get(asked.resource_type)
-    try:
-        if alter is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
-        call.shared.host.admin(alter)
-    except BrokerError as error:
-        return {**named, **failed(error)}
-    return named
+    def alter_nothing(_now_ns: int) -> None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
+
+    alter = {TOPIC: alter_topic, GROUP: alter_group}.get(asked.resource_type, alter_nothing)
+    return outcome(call.shared.host.admin, alter, resource_type=asked.resource_type, resource_name=name)
 
 
 _NAMES = {

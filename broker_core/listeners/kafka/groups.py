@@ -15,8 +15,8 @@ from broker_core.listeners.kafka.call import (
     Call,
     failed,
     given,
-    kafka_code,
     later,
+    outcome,
     sliced,
 )
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
@@ -105,25 +105,19 @@ _CONSUMER_MEMBER = 1
 
 def _consumer_group_describe(call: Call, request: Any) -> Answer:
     """Epochs, assignor, and each member with what it has and what it is to have."""
-    return sliced(call, "groups", (_consumer_group(call, name) for name in dict.fromkeys(request.group_ids)))
+    names = dict.fromkeys(request.group_ids)
+    rows = (outcome(_consumer_group, call, name, group_id=name, group_state="Dead") for name in names)
+    return sliced(call, "groups", rows)
 
 
 def _consumer_group(call: Call, name: str) -> dict[str, Any]:
     groups = call.broker.groups
-    try:
-        call.must(READ, "group", name)
-        if groups.type(name) != "consumer":
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; DescribeGroups tells of it")
-        view, members = groups.view(call.now_ns, name), groups.consumer_members(name)
-        call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
-    except BrokerError as error:
-        return {
-            "group_id": name,
-            **failed(error),
-            "group_state": "Dead",
-        }
+    call.must(READ, "group", name)
+    if groups.type(name) != "consumer":
+        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; DescribeGroups tells of it")
+    view, members = groups.view(call.now_ns, name), groups.consumer_members(name)
+    call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
     return {
-        "group_id": name,
         "group_state": state_of(view.state),
         "group_epoch": view.generation,
         "assignment_epoch": view.generation,
@@ -151,18 +145,14 @@ def _delete_groups(call: Call, request: Any) -> Answer:
 
     Of a share group its subscriptions are deleted; for a while the window can bring them back.
     """
-    return later("results", lambda name: {"group_id": name, "error_code": _delete(call, name)}, request.groups_names)
+    return later("results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
 
 
-def _delete(call: Call, name: str) -> int:
-    try:
-        call.must(ADMIN, "group", name)
-        shared = call.broker.share_groups
-        delete = shared.delete if name in shared.names() else call.broker.groups.delete
-        call.shared.host.admin(partial(delete, group=name))
-    except BrokerError as error:
-        return kafka_code(error)
-    return 0
+def _delete(call: Call, name: str) -> None:
+    call.must(ADMIN, "group", name)
+    shared = call.broker.share_groups
+    delete = shared.delete if name in shared.names() else call.broker.groups.delete
+    call.shared.host.admin(partial(delete, group=name))
 
 
 APIS = (

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import itertools
-from functools import partial
 from typing import Any
 
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError
 from broker_core.listeners.kafka.call import (
     LEADER_EPOCH,
     READ,
@@ -14,7 +12,7 @@ from broker_core.listeners.kafka.call import (
     Api,
     Call,
     by_partition,
-    kafka_code,
+    outcome,
     sliced,
 )
 from broker_core.log.batch import BatchHeader, parse_header
@@ -32,23 +30,17 @@ def _list_offsets(call: Call, request: Any) -> Answer:
     Of what is stored elsewhere (v9, v11) there is nothing: -1.
     """
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-    rows = by_partition(request.topics, lambda name, each: _partition(call, name, each, committed))
-    return sliced(call, "topics", rows)
+
+    def row(name: str, asked: Any) -> dict[str, Any]:
+        return outcome(_partition, call, name, asked, committed, partition_index=asked.partition_index)
+
+    return sliced(call, "topics", by_partition(request.topics, row))
 
 
 def _partition(call: Call, name: str, asked: Any, committed: bool) -> dict[str, Any]:
-    number = asked.partition_index
-    try:
-        call.must_topic(READ, name)
-        offset, timestamp_ms = _offset(call, name, number, asked.timestamp, committed)
-    except BrokerError as error:
-        return {"partition_index": number, "error_code": kafka_code(error)}
-    return {
-        "partition_index": number,
-        "offset": offset,
-        "timestamp": timestamp_ms,
-        "leader_epoch": LEADER_EPOCH,
-    }
+    call.must_topic(READ, name)
+    offset, timestamp_ms = _offset(call, name, asked.partition_index, asked.timestamp, committed)
+    return {"offset": offset, "timestamp": timestamp_ms, "leader_epoch": LEADER_EPOCH}
 
 
 def _offset(call: Call, name: str, partition: int, timestamp_ms: int, committed: bool) -> tuple[int, int]:
@@ -111,21 +103,17 @@ def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
     """Where an epoch ended. The leader never changes, so the one epoch ends where the log does. The end of each
     partition, for the one epoch; nothing for another.
     """
-    return {"topics": [*by_partition(request.topics, partial(_epoch_end, call))]}
+
+    def row(name: str, asked: Any) -> dict[str, Any]:
+        return outcome(_epoch_end, call, name, asked, partition=asked.partition, leader_epoch=-1)
+
+    return {"topics": [*by_partition(request.topics, row)]}
 
 
 def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
-    known = asked.leader_epoch == LEADER_EPOCH
-    try:
-        call.must_topic(READ, name)
-        end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
-    except BrokerError as error:
-        return {"partition": asked.partition, "error_code": kafka_code(error), "leader_epoch": -1}
-    return {
-        "partition": asked.partition,
-        "leader_epoch": LEADER_EPOCH if known else -1,
-        "end_offset": end_offset if known else -1,
-    }
+    call.must_topic(READ, name)
+    end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
+    return {"leader_epoch": LEADER_EPOCH, "end_offset": end_offset} if asked.leader_epoch == LEADER_EPOCH else {}
 
 
 APIS = (

@@ -18,10 +18,10 @@ from broker_core.listeners.kafka.call import (
     Api,
     Call,
     Later,
-    failed,
     gathered,
     given,
     kafka_code,
+    outcome,
     sliced,
 )
 from broker_core.names import check_name
@@ -163,28 +163,24 @@ def _find_coordinator(call: Call, request: Any) -> Answer:
     kind = getattr(request, "key_type", 0)
     if hasattr(request, "coordinator_keys"):
         keys = dict.fromkeys(request.coordinator_keys)
-        return sliced(call, "coordinators", (_coordinator(call, kind, key) for key in keys))
-    return _coordinator(call, kind, request.key)
+        return sliced(call, "coordinators", (outcome(_coordinator, call, kind, key, **_nobody(key)) for key in keys))
+    return outcome(_coordinator, call, kind, request.key, **_nobody(request.key))
+
+
+def _nobody(key: str) -> dict[str, Any]:
+    return {"key": key, "node_id": -1, "port": -1}
 
 
 def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
-    try:
-        if kind == _SHARE and call.version >= _FIRST_WITH_SHARES:
-            call.must(READ, "group", _group_of(key))
-        elif kind in _KINDS:
-            call.must(READ, _KINDS[kind], key)
-        else:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
-        if _KINDS.get(kind) == "group":
-            call.shared.readers.asks_for(call.connection.id, call.client, key)
-    except BrokerError as error:
-        return {
-            "key": key,
-            "node_id": -1,
-            "port": -1,
-            **failed(error),
-        }
-    return {"key": key, **call.this_node}
+    if kind == _SHARE and call.version >= _FIRST_WITH_SHARES:
+        call.must(READ, "group", _group_of(key))
+    elif kind in _KINDS:
+        call.must(READ, _KINDS[kind], key)
+    else:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
+    if _KINDS.get(kind) == "group":
+        call.shared.readers.asks_for(call.connection.id, call.client, key)
+    return dict(call.this_node)
 
 
 def _group_of(key: str) -> str:

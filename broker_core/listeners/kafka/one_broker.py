@@ -120,7 +120,7 @@ def _elect_leaders(call: Call, request: Any) -> Answer:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
 
     def row(topic: str, number: int) -> Body:
-        return {"partition_id": number, **outcome(_elect, call, topic, number)}
+        return outcome(_elect, call, topic, number, partition_id=number)
 
     named = request.topic_partitions or ()
     return {"replica_election_results": [*by_partition(named, row, into="partition_result")]}
@@ -136,7 +136,7 @@ def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
     call.must(ADMIN, "broker")
 
     def row(topic: str, asked: Any) -> Body:
-        return {"partition_index": asked.partition_index, **outcome(_reassign, call, topic, asked)}
+        return outcome(_reassign, call, topic, asked, partition_index=asked.partition_index)
 
     may_change = getattr(request, "allow_replication_factor_change", True)
     return {"allow_replication_factor_change": may_change, "responses": [*by_partition(request.topics, row)]}

@@ -17,6 +17,7 @@ from broker_core.listeners.kafka.call import (
     Waiting,
     all_of,
     failed,
+    outcome,
     sliced,
 )
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
@@ -88,22 +89,16 @@ def _refused(call: Call, request: Any, error: BrokerError) -> Body:
 
 def _share_group_describe(call: Call, request: Any) -> Answer:
     """The members of share groups, and what they may take from."""
-    return sliced(call, "groups", (_described(call, name) for name in dict.fromkeys(request.group_ids)))
+    names = dict.fromkeys(request.group_ids)
+    rows = (outcome(_described, call, name, group_id=name, group_state="Dead") for name in names)
+    return sliced(call, "groups", rows)
 
 
 def _described(call: Call, name: str) -> dict[str, Any]:
-    try:
-        call.must(READ, "group", name)
-        view = call.broker.share_groups.view(name)
-        call.must_read_all(topic for member in view.members for topic in member.topics)
-    except BrokerError as error:
-        return {
-            "group_id": name,
-            **failed(error),
-            "group_state": "Dead",
-        }
+    call.must(READ, "group", name)
+    view = call.broker.share_groups.view(name)
+    call.must_read_all(topic for member in view.members for topic in member.topics)
     return {
-        "group_id": name,
         "group_state": view.state,
         "group_epoch": view.epoch,
         "assignment_epoch": view.epoch,
@@ -132,17 +127,14 @@ def _describe_share_group_offsets(call: Call, request: Any) -> Answer:
     that the group has no subscription to is answered with -1 for both.
     """
     groups = {each.group_id: each for each in request.groups}.values()
-    return sliced(call, "groups", (_offsets_of(call, each) for each in groups))
+    return sliced(call, "groups", (outcome(_offsets_of, call, each, group_id=each.group_id) for each in groups))
 
 
 def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
     group, share_groups = asked.group_id, call.broker.share_groups
-    try:
-        call.must(READ, "group", group)
-        if group not in share_groups.names():
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
-    except BrokerError as error:
-        return {"group_id": group, **failed(error)}
+    call.must(READ, "group", group)
+    if group not in share_groups.names():
+        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
     if asked.topics is None:
         # A group that does not say which means all that it reads.
         topics = [
@@ -160,7 +152,7 @@ def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
         }
         for name, partitions in topics
     ]
-    return {"group_id": group, "topics": rows}
+    return {"topics": rows}
 
 
 def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any]:
@@ -225,17 +217,15 @@ def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
 
 
 def _all(call: Call, group: str, topics: list[str]) -> Body:
-    return {"responses": [_delete(call, group, topic) for topic in topics]}
+    def row(topic: str) -> Body:
+        return outcome(_delete, call, group, topic, topic_name=topic, topic_id=call.topic_id(topic))
+
+    return {"responses": [row(topic) for topic in topics]}
 
 
-def _delete(call: Call, group: str, topic: str) -> dict[str, Any]:
-    row = {"topic_name": topic, "topic_id": call.topic_id(topic)}
-    try:
-        call.must(READ, "topic", topic)
-        call.shared.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))
-    except BrokerError as error:
-        return {**row, **failed(error)}
-    return row
+def _delete(call: Call, group: str, topic: str) -> None:
+    call.must(READ, "topic", topic)
+    call.shared.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))
 
 
 APIS = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import ADMIN, Answer, Api, Call, Later, by_partition, failed, kafka_code
+from broker_core.listeners.kafka.call import ADMIN, Answer, Api, Call, Later, by_partition, outcome
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
 
@@ -21,70 +21,56 @@ def _create_topics(call: Call, request: Any) -> Answer:
 
     There is one broker, so the replication factor is 1 (or -1). Left out: assignments of replicas.
     """
-    return _saved(call, "topics", lambda: [_create(call, each, request.validate_only) for each in request.topics])
+    return _saved(call, "topics", _create, request)
 
 
-def _saved(call: Call, field: str, rows: Callable[[], list[dict[str, Any]]]) -> Later:
-    """What `rows` changes is written once, at its end."""
+def _saved(call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any) -> Later:
+    """What `change(call, asked, validate_only)` changes for each topic asked for is written once, at the end."""
 
     def work() -> Body:
         with call.shared.host.saved_at_end():
-            return {field: rows()}
+            changes = (outcome(change, call, each, request.validate_only, name=each.name) for each in request.topics)
+            return {field: [*changes]}
 
     return Later(work)
 
 
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     name, host = asked.name, call.shared.host
-    try:
-        call.must(ADMIN, "topic", name)
-        if asked.assignments:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "there is one broker, so replicas cannot be assigned")
-        if asked.replication_factor not in {-1, 1}:
-            raise BrokerError(
-                ErrorCode.INVALID_REPLICATION_FACTOR, f"{asked.replication_factor}, and there is one broker; take 1"
-            )
-        partitions = _DEFAULT_PARTITIONS if asked.num_partitions == -1 else asked.num_partitions
-        settings = [(each.name, each.value) for each in asked.configs]
-        log, kept = with_settings(host.config.log, settings), with_kept({}, settings)
-        check_name(name, "topic")
+    call.must(ADMIN, "topic", name)
+    if asked.assignments:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "there is one broker, so replicas cannot be assigned")
+    if asked.replication_factor not in {-1, 1}:
+        why = f"{asked.replication_factor}, and there is one broker; take 1"
+        raise BrokerError(ErrorCode.INVALID_REPLICATION_FACTOR, why)
+    partitions = _DEFAULT_PARTITIONS if asked.num_partitions == -1 else asked.num_partitions
+    settings = [(each.name, each.value) for each in asked.configs]
+    log, kept = with_settings(host.config.log, settings), with_kept({}, settings)
+    check_name(name, "topic")
 
-        def create(now_ns: int) -> None:
-            if not validate_only:
-                call.broker.topics.create(now_ns, name, partitions, log=log)
-                call.broker.logs.topic(name).kafka_settings = kept
-            else:
-                call.broker.logs.check_new(name)
+    def create(now_ns: int) -> None:
+        if not validate_only:
+            call.broker.topics.create(now_ns, name, partitions, log=log)
+            call.broker.logs.topic(name).kafka_settings = kept
+        else:
+            call.broker.logs.check_new(name)
 
-        host.admin(create)
-    except BrokerError as error:
-        return {
-            "name": name,
-            **failed(error),
-        }
+    host.admin(create)
+    configs = [{"name": each.name, "value": text_of(each, log), "config_source": _SOURCE_TOPIC} for each in SETTINGS]
     return {
-        "name": name,
         "topic_id": call.topic_id(name),
         "num_partitions": partitions,
         "replication_factor": 1,
-        "configs": [
-            {
-                "name": each.name,
-                "value": text_of(each, log),
-                "config_source": _SOURCE_TOPIC,
-            }
-            for each in SETTINGS
-        ],
+        "configs": configs,
     }
 
 
 def _create_partitions(call: Call, request: Any) -> Answer:
     """More partitions for topics; keys may land elsewhere from then on."""
-    return _saved(call, "results", lambda: [_add(call, each, request.validate_only) for each in request.topics])
+    return _saved(call, "results", _add, request)
 
 
-def _add(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
-
+def _add(call: Call, asked: Any, validate_only: bool) -> None:
     def add(now_ns: int) -> None:
         present = call.broker.logs.partition_count(asked.name)
         if asked.count <= present:
@@ -92,38 +78,33 @@ def _add(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
         if not validate_only:
             call.broker.topics.add_partitions(now_ns, asked.name, asked.count)
 
-    try:
-        call.must(ADMIN, "topic", asked.name)
-        call.shared.host.admin(add)
-    except BrokerError as error:
-        return {"name": asked.name, **failed(error)}
-    return {"name": asked.name}
+    call.must(ADMIN, "topic", asked.name)
+    call.shared.host.admin(add)
 
 
 def _delete_topics(call: Call, request: Any) -> Answer:
     """Topics go with their messages and with what groups have committed or acquired of them."""
-    if call.version < _FIRST_WITH_IDS:
-        return _saved(call, "responses", lambda: [_delete_topic(call, name) for name in request.topic_names])
 
-    def rows() -> list[dict[str, Any]]:
-        return [
-            _delete_topic(call, call.topic_with(each.topic_id) if each.name is None else each.name, each.topic_id)
-            for each in request.topics
-        ]
+    def delete(name: str | None, topic_id: Any) -> Body:
+        name = call.topic_with(topic_id) if name is None else name
+        return outcome(_delete_topic, call, name, name=name or "", topic_id=topic_id)
 
-    return _saved(call, "responses", rows)
+    def work() -> Body:
+        with call.shared.host.saved_at_end():
+            if call.version < _FIRST_WITH_IDS:
+                return {"responses": [delete(name, None) for name in request.topic_names]}
+            return {"responses": [delete(each.name, each.topic_id) for each in request.topics]}
+
+    return Later(work)
 
 
-def _delete_topic(call: Call, name: str | None, given_id: Any = None) -> dict[str, Any]:
-    try:
-        if name is None:
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
-        call.must(ADMIN, "topic", name)
-        topic_id = call.topic_id(name)
-        call.shared.host.admin(partial(_go, call, name))
-    except BrokerError as error:
-        return {"name": name or "", "topic_id": given_id, **failed(error)}
-    return {"name": name, "topic_id": topic_id}
+def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
+    if name is None:
+        raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
+    call.must(ADMIN, "topic", name)
+    topic_id = call.topic_id(name)
+    call.shared.host.admin(partial(_go, call, name))
+    return {"topic_id": topic_id}
 
 
 def _go(call: Call, name: str, now_ns: int) -> None:
@@ -147,11 +128,10 @@ def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
         before = log.high_watermark if asked.offset == _END else asked.offset
         return call.broker.cleaning.delete_records(now_ns, name, number, before)
 
-    try:
-        start_offset = call.shared.host.admin(delete)
-    except BrokerError as error:
-        return {"partition_index": number, "low_watermark": -1, "error_code": kafka_code(error)}
-    return {"partition_index": number, "low_watermark": start_offset}
+    def low_watermark() -> dict[str, Any]:
+        return {"low_watermark": call.shared.host.admin(delete)}
+
+    return outcome(low_watermark, partition_index=number, low_watermark=-1)
 
 
 APIS = (

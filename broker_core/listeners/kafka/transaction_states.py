@@ -5,26 +5,26 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.reconciling import compiled
-from broker_core.listeners.kafka.call import READ, Answer, Api, Call, failed, given, kafka_code, sliced
+from broker_core.listeners.kafka.call import READ, Answer, Api, Call, given, outcome, sliced
 from broker_core.transactions.transaction import TransactionState
 
 
 def _describe_producers(call: Call, request: Any) -> Answer:
     """The idempotent producers that a partition knows, and where their open transactions begin."""
     wanted = {topic.name: dict.fromkeys(topic.partition_indexes) for topic in request.topics}
-    rows = ({"name": name, "partitions": [_partition(call, name, each) for each in wanted[name]]} for name in wanted)
+
+    def row(name: str, number: int) -> dict[str, Any]:
+        return outcome(_partition, call, name, number, partition_index=number)
+
+    rows = ({"name": name, "partitions": [row(name, each) for each in wanted[name]]} for name in wanted)
     return sliced(call, "topics", rows)
 
 
 def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
-    try:
-        call.must_topic(READ, name)
-        log = call.broker.logs.partition(name, number)
-    except BrokerError as error:
-        return {"partition_index": number, **failed(error)}
+    call.must_topic(READ, name)
+    log = call.broker.logs.partition(name, number)
     opened = log.open_transactions
     return {
-        "partition_index": number,
         "active_producers": [
             {
                 "producer_id": producer_id,
@@ -40,29 +40,22 @@ def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
 
 def _describe_transactions(call: Call, request: Any) -> Answer:
     """The state of transactional ids, and the partitions of their transactions."""
-    return sliced(call, "transaction_states", (_state(call, each) for each in dict.fromkeys(request.transactional_ids)))
+    nobody = {"producer_id": -1, "producer_epoch": -1}
+    ids = dict.fromkeys(request.transactional_ids)
+    rows = (outcome(_state, call, each, transactional_id=each, **nobody) for each in ids)
+    return sliced(call, "transaction_states", rows)
 
 
 def _state(call: Call, transactional_id: str) -> dict[str, Any]:
-    try:
-        call.must(READ, "transactional_id", transactional_id)
-        found = call.broker.transactions.ids().get(transactional_id)
-        if found is None:
-            raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, transactional_id)
-    except BrokerError as error:
-        return {
-            "error_code": kafka_code(error),
-            "transactional_id": transactional_id,
-            "transaction_start_time": 0,
-            "producer_id": -1,
-            "producer_epoch": -1,
-        }
+    call.must(READ, "transactional_id", transactional_id)
+    found = call.broker.transactions.ids().get(transactional_id)
+    if found is None:
+        raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, transactional_id)
     topics: dict[str, list[int]] = {}
     for topic, number in found.partitions:
         topics.setdefault(topic, []).append(number)
     readable = call.readable(topics)
     return {
-        "transactional_id": transactional_id,
         "transaction_state": found.state.value,
         "transaction_timeout": found.timeout_ms,
         "transaction_start_time": found.started_ms if found.is_unfinished else -1,
