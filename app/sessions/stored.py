@@ -161,6 +161,8 @@ def _scenario(text: str, metadata: meta.Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:
-        about = tr("The scenario cannot be shown: its file cannot be read.")
+        observed = tr("A broker that runs elsewhere, as it is seen from here.")
+        missing = tr("The scenario cannot be shown: its file cannot be read.")
+        about = observed if metadata.clock == meta.OBSERVED else missing
         until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))
         return Scenario(title=metadata.scenario or tr("A session"), about=about, until_s=until_s), str(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from app.sessions.collectors.alerts import AlertCollector
 from app.sessions.collectors.hues import HueCollector
 from app.sessions.collectors.latencies import LatencyCollector
@@ -11,7 +13,7 @@ from app.sessions.collectors.schemas import SchemaCollector
 from app.sessions.collectors.timeline import TimelineCollector
 from app.sessions.history.ring import EventRing
 from app.sessions.history.series import SessionSeries
-from broker_core.events import Sink
+from broker_core.events import Event, EventKind, Sink
 from broker_core.recording.ownership import Ownership
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
@@ -23,6 +25,7 @@ class Collectors:
     def __init__(self, scenario: Scenario | None = None, *, deliveries: bool = True) -> None:
         """Of a session that knows `deliveries`, or does not."""
         self.deliveries = deliveries
+        self._began = False
         self.events = EventRing()
         self.timeline = TimelineCollector()
         self.ownership = Ownership()
@@ -39,6 +42,10 @@ class Collectors:
 
     def keyframe(self, snapshot: Snapshot) -> None:
         """Take the state at a moment, after the events before it, of a session that began in the middle."""
+        if not self._began:
+            self._began = True
+            for event in _assigned(snapshot):
+                self.ownership(event)
         self.series.keyframe(snapshot)
         self.lesson.keyframe(snapshot)
 
@@ -55,3 +62,18 @@ class Collectors:
             self.lesson,
             self.series,
         )
+
+
+def _assigned(snapshot: Snapshot) -> Iterator[Event]:
+    """Who has which partitions, as events of when that was decided."""
+    for group in snapshot.groups:
+        for member in group.members:
+            detail = {"partitions": member.partitions, "member_id": member.member_id}
+            yield Event(
+                -1,
+                group.state_since_ns,
+                EventKind.PARTITIONS_ASSIGNED,
+                group=group.name,
+                client=member.client,
+                detail=detail,
+            )

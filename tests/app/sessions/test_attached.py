@@ -121,6 +121,17 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
     assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
 
 
+def test_members_of_before_have_had_their_partitions_before(
+    open_workbench: Callable[..., Hand], host: BrokerHost, listener: HttpListener, tmp_path: Path
+) -> None:
+    with GroupConsumer(host, "billing", ["orders"], client_id="reader") as consumer:
+        consumer.poll(1)
+        window = Attached(open_workbench(), host, listener.url, tmp_path)
+        spans = window.controller.collectors.ownership.spans(("billing", "orders", 0), 0)
+        assert [(span.owner, span.end_ns) for span in spans] == [("reader", None)]
+        assert spans[0].start_ns < 0
+
+
 def test_commands_that_need_a_session_of_ones_own_say_so(window: Attached) -> None:
     registry = window.hand.workbench.registry
     registry.refresh()
@@ -168,6 +179,7 @@ def test_its_recording_opens_as_a_session(window: Attached) -> None:
     assert shown_badge(controller).word == "STOPPED"
     assert folder is not None
     stored = controller.open_session(folder)
+    assert controller.scenario is not None and "elsewhere" in controller.scenario.about
     assert stored.problems == [] and not stored.knows("beginning") and stored.knows("leases")
     controller.travel.to(stored.end_ns)
     window.wait(lambda: controller.snapshot.totals.published == 1)

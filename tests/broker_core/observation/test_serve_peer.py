@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from app.environment.paths import find_scenario
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
 from broker_core.broker import recent_events
+from broker_core.engine.engine_host import EngineHost
+from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.listeners.access.access import Access
@@ -19,6 +22,9 @@ from broker_core.observation.serve_peer import ServePeer
 from broker_core.observation.times import moved
 from broker_core.operations.browse import BrowsePartition
 from broker_core.recording.fold import fold
+from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.scenario import load_scenario
+from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from tests.broker_core.recording.test_fold import differences, times_of, told
 
@@ -172,3 +178,22 @@ def test_moments_are_moved_and_durations_are_not(host: BrokerHost, peer: ServePe
     assert later.groups[0].state_since_ns == taken.groups[0].state_since_ns + 1_000
     assert later.groups[0].offsets == taken.groups[0].offsets
     assert moved(Snapshot(5, 0), 2) == Snapshot(7, 0)
+
+
+def test_a_session_of_a_window_is_observed_with_its_clients() -> None:
+    path = find_scenario("first-session")
+    simulation = Simulation(load_scenario(path)[0], find_file=DataFiles(path), seed=7)
+    simulation.start()
+    engine = Engine(simulation, shared=False)
+    try:
+        with contextlib.closing(EngineHost(engine, simulation)) as host, HttpListener(host, port=0) as listener:
+            with contextlib.closing(ServePeer(listener.url)) as peer:
+                before = peer.open()
+                assert {actor.name for actor in before.actors} == set(simulation.actors)
+                engine.post(lambda: simulation.run(5)).result()
+                look = looked(peer)
+        folded = fold(before, look.events, time_ns=look.snapshot.time_ns)
+        assert differences({**told(folded), "events": 0}, told(look.snapshot)) == []
+    finally:
+        engine.close()
+        simulation.close()
