@@ -50,6 +50,7 @@ class NavigatorModel:
         self._now_ns = 0
         self._compacted: frozenset[str] = frozenset()
         self._more = more
+        self.programs = True  # whether programs are known by their requests
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
         self._dimmed: list[str] = []
@@ -72,6 +73,9 @@ class NavigatorModel:
         producers = [actor for actor in snapshot.actors if actor.role == "producer"]
         publishing: list[ActorView | OtherProducer] = [*producers, *other_producers(snapshot, self._rates)]
         consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
+        no_producer, no_consumer = tr("No producer publishes."), tr("No consumer reads.")
+        if not self.programs:
+            no_producer = no_consumer = tr("Not known from outside.")
         sections = (
             self._section(
                 NavSection("topics", tr("Topics"), "topic", (), tr("No topic yet.")),
@@ -98,13 +102,13 @@ class NavigatorModel:
                 self._bin,
             ),
             self._section(
-                NavSection("producers", tr("Producers"), "producer", (), tr("No producer publishes.")),
+                NavSection("producers", tr("Producers"), "producer", (), no_producer),
                 publishing,
                 self._fits_producer,
                 self._producer,
             ),
             self._section(
-                NavSection("consumers", tr("Consumers"), "consumer", (), tr("No consumer reads.")),
+                NavSection("consumers", tr("Consumers"), "consumer", (), no_consumer),
                 consumers,
                 self._fits_client,
                 self._client,
