@@ -7,6 +7,8 @@ from app.commands.registry import Command
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter
 from app.sessions.listeners import PORTS, Kind, Listeners
+from app.sessions.queries import Answers
+from broker_core.operations.observe import CutConnection
 from broker_core.simulation.simulation import Simulation
 from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel
@@ -37,13 +39,14 @@ class ListenerHandlers(Handlers):
         bind("listeners_close", self.listeners.close_all, self._why_none_open)
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.listeners.shut)
-        panel.cutRequested.connect(lambda key: self.listeners.cut(int(key)) if key is not None else None)
+        self._answers = Answers(self._controller, self)
+        panel.cutRequested.connect(lambda key: self._cut(int(key)) if key is not None else None)
         self.listeners.reported.connect(context.show_message)
         self.listeners.changed.connect(self._show)
         context.views.presenter(RequestsPresenter).attach(self.listeners.requests)
         context.views.presenter(ConnectionsPresenter).attach(
             self.listeners.facts,
-            lambda: (*self.listeners.connections(), *self.listeners.ended()),
+            lambda: (*self.listeners.connections(), *self.listeners.ended(), *self._controller.connections),
             self.listeners.apis,
             self._why_not,
         )
@@ -54,6 +57,14 @@ class ListenerHandlers(Handlers):
             return
         self.listeners.open(kind, port)
         self._context.window.show_tab("connections")
+
+    def _cut(self, number: int) -> None:
+        if not self._controller.connections:
+            self.listeners.cut(number)
+            return
+        told = tr("Connection {number} is cut.", number=number)
+        show = self._context.show_message
+        self._answers.ask(CutConnection(connection=number), lambda _none: show(told), show)
 
     def _why_not(self) -> str:
         return self._context.why_ended() or self._controller.why_not(Simulation)

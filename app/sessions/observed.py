@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr
 
@@ -108,6 +108,10 @@ class ObservedSource:
             time=duration(ns_from_s(facts.look_s)),
         )
         return Standing("attached", tr("ATTACHED {where}", where=where.rpartition("/")[2]), tip, brief)
+
+    @property
+    def connections(self) -> Sequence[ConnectionView]:
+        return () if self._ended else self.session.connections
 
     @property
     def latest(self) -> Snapshot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from broker_core.clock import ns_from_s
 from broker_core.engine.runner import EngineStatus, Mode
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.scenario import Scenario
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 from widgets.i18n import tr
 
 
@@ -157,6 +158,11 @@ class ShownSession(QObject):
     def outside_clients(self) -> bool:
         """Whether other programs take part in the session, or took part in the one that is open."""
         return self.source is not None and self.source.outside_clients
+
+    @property
+    def connections(self) -> Sequence[ConnectionView]:
+        """Those of clients of a broker elsewhere, as they are now."""
+        return () if self.source is None else self.source.connections
 
     def recorded_bytes(self) -> int:
         """The size of the recording on disk."""

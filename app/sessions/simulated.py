@@ -28,6 +28,7 @@ class SimulatedSource:
 
     has_present = True
     standing = None
+    connections = ()
 
     def __init__(self, session: LiveSession) -> None:
         self.session = session

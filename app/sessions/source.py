@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.replay import RecordedAction
 from broker_core.simulation.scenario import Scenario
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 
 T = TypeVar("T")
 
@@ -93,6 +94,10 @@ class Source(Protocol):
     @property
     def outside_clients(self) -> bool:
         """Whether other programs take part, or took part."""
+
+    @property
+    def connections(self) -> Sequence[ConnectionView]:
+        """Those of clients of a broker elsewhere, as they are now."""
 
     def open_playback(self) -> Playback:
         """Its earlier moments."""

@@ -64,6 +64,7 @@ class StoredSession:
     engine = None
     recorder = None
     standing = None
+    connections = ()
     latest = Snapshot(0, 0)
 
     @property

@@ -10,17 +10,18 @@ from typing import Any, Final
 
 import msgspec
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.peer import KNOWABLE, Look, Peer
 from broker_core.observation.requests import kind_requested, requested, undone_by
+from broker_core.operations.leases import LeasesDone
 from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import KNOWS, OBSERVED, STOPPED, utc
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 
 AGAIN_S: Final = 1.0  # after a look that has failed
 _CLOSE_S: Final = 5.0
@@ -53,6 +54,7 @@ class ObservedSession:
         self.folder = folder
         self.recorder: Recorder | None = None
         self.problem = self.error = ""
+        self.connections: Sequence[ConnectionView] = ()
         self.latest = peer.open()
         self._seen_s = time.monotonic()
         self._events = EventStream()
@@ -98,8 +100,13 @@ class ObservedSession:
 
     def perform(self, action: UserAction) -> Performed:
         """Have the broker do it; waits for its answer. Raises its `BrokerError`."""
-        self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
-        return Performed(action, action.sentence, undone_by(action), FINAL)
+        answer: Any = self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
+        sentence, refused = action.sentence, getattr(answer, "refused", ())
+        if refused:
+            if isinstance(answer, LeasesDone):
+                raise BrokerError(ErrorCode.INVALID_REQUEST, refused[0].message.rstrip("."))
+            sentence += f"; {len(refused)} stay, the first because: {refused[0].message.rstrip('.')}"
+        return Performed(action, sentence, undone_by(action), FINAL)
 
     def close(self) -> None:
         """End the session and its recording, not the broker. Raises the `BrokerError` of a recording that failed.
@@ -145,6 +152,7 @@ class ObservedSession:
         for event in look.events:
             self._pass_on(event)
         self.latest = msgspec.structs.replace(look.snapshot, events=self._count)
+        self.connections = look.connections
         if look.gap or self._cadence.due(self.latest.time_ns, self._count):
             self._keyframe(self.latest)
 

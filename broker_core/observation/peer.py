@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from broker_core.events import Event
 from broker_core.operations.request import Request
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 
 T = TypeVar("T")
 
@@ -20,11 +20,13 @@ class Look(NamedTuple):
 
     Times are nanoseconds since `Peer.open`, those of what happened before it are negative; totals count from there.
     `gap` says in a sentence that more has happened, right before `events`, than they tell; "" where they tell all.
+    `connections` are those of the broker's clients, where they are known.
     """
 
     events: Sequence[Event]
     snapshot: Snapshot
     gap: str = ""
+    connections: Sequence[ConnectionView] = ()
 
 
 class Facts(NamedTuple):

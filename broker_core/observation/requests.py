@@ -11,13 +11,21 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, ReleaseMember
+from broker_core.operations.leases import Ack, Extend, Nack, Release, lease_token
 from broker_core.operations.messages import PublishBatch, PublishMessages, Record, SendMessages
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, UndoPurgeDeadLetters, UndoRedrive
 from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
 from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
-from broker_core.simulation.actions.queues import PurgeQueue, UndoPurgeQueue
+from broker_core.simulation.actions.queues import (
+    AckLease,
+    ExtendLease,
+    NackLease,
+    PurgeQueue,
+    ReleaseLease,
+    UndoPurgeQueue,
+)
 from broker_core.simulation.actions.topics import Produce
 from broker_core.snapshots import Snapshot
 
@@ -85,10 +93,27 @@ def _sent(action: Produce, latest: Snapshot) -> Request[Any]:
     return PublishMessages(topic=action.to, batch=batch)
 
 
+def _leased(action: AckLease | NackLease | ExtendLease | ReleaseLease, _latest: Snapshot) -> Request[Any]:
+    queue, leases = action.queue, [lease_token(action.partition, action.offset, action.attempt, action.holder)]
+    match action:
+        case AckLease():
+            return Ack(queue=queue, leases=leases)
+        case NackLease():
+            return Nack(queue=queue, leases=leases, cause=action.cause, requeue=action.requeue)
+        case ExtendLease():
+            for_s = action.for_s
+            return Extend(queue=queue, leases=leases, lease_ms=None if for_s is None else round(for_s * 1_000))
+    return Release(queue=queue, leases=leases)
+
+
 _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot], Request[Any]]]]] = {
     MoveConsumer: (HoldMember, _moved),
     Produce: (PublishMessages, _sent),
     BreakRequests: (BeginFault, lambda action, _latest: BeginFault(**msgspec.structs.asdict(action.fault))),
+    AckLease: (Ack, _leased),
+    NackLease: (Nack, _leased),
+    ExtendLease: (Extend, _leased),
+    ReleaseLease: (Release, _leased),
     EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
 _UNDO: Final[dict[type[Any], Callable[..., UserAction]]] = {

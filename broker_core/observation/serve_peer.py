@@ -84,7 +84,8 @@ class ServePeer:
         self._seen = found.snapshot.events
         snapshot = moved(found.snapshot, self._later_ns)
         self._last = snapshot = msgspec.structs.replace(snapshot, events=0, totals=snapshot.totals.minus(self._before))
-        return Look([moved(event, self._later_ns) for event in events], snapshot, gap)
+        connections = [moved(each, self._later_ns) for each in found.connections]
+        return Look([moved(event, self._later_ns) for event in events], snapshot, gap, connections)
 
     def ask(self, request: Request[T]) -> T:
         found: Any = self._broker.ask(moved(request, -self._later_ns))

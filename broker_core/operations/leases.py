@@ -16,6 +16,10 @@ LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\
 Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
 
 
+def lease_token(partition: int, offset: int, attempt: int, holder: str) -> str:
+    return f"{partition}.{offset}.{attempt}.{holder}"
+
+
 class Delivery(Result, frozen=True, kw_only=True):
     """A message, and the lease that acknowledges, refuses, extends or releases it."""
 
@@ -35,7 +39,7 @@ class Delivery(Result, frozen=True, kw_only=True):
         stored = lease.message
         value, key, encoding = shown_pair(stored, wanted)
         return cls(
-            lease=f"{lease.partition}.{lease.offset}.{lease.attempt}.{lease.holder}",
+            lease=lease_token(lease.partition, lease.offset, lease.attempt, lease.holder),
             attempt=lease.attempt,
             lease_ms=max(0, (lease.deadline_ns - now_ns) // NS_PER_MS),
             partition=lease.partition,

@@ -65,6 +65,7 @@ class Observed(Result, frozen=True, kw_only=True):
     missed: int
     events: list[Event]
     snapshot: Snapshot
+    connections: tuple[ConnectionView, ...] = ()
 
 
 class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):

@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 
 from app.commands.families import COMMANDS, DOES
+from app.commands.listeners import ListenerHandlers
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
-from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
+from broker_core import Admin, BrokerHost, GroupConsumer, HttpBroker, Producer, QueueConsumer
 from broker_core.events import EventKind
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peers import peer_at
+from broker_core.operations.observe import DescribeBroker
 from broker_core.operations.topics import LogSettings, TopicConfig
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
+from broker_core.simulation.actions.queues import AckLease, NackLease
 from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
@@ -50,7 +53,7 @@ class Attached:
     """A hand on a window that observes `host`."""
 
     def __init__(self, hand: Hand, host: BrokerHost, url: str, sessions: Path) -> None:
-        self.hand, self.host, self.controller = hand, host, hand.workbench.controller
+        self.hand, self.host, self.url, self.controller = hand, host, url, hand.workbench.controller
         self.controller.observe(attached(peer_at(url), sessions=sessions))
         self.wait(lambda: self.controller.end_ns)
 
@@ -119,6 +122,25 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
         window.do(MoveConsumer("reader", "billing"))
     window.do(ResetOffsets(group="billing", form="earliest"))
     assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
+
+
+def test_leases_and_connections_of_the_broker(window: Attached) -> None:
+    controller, host = window.controller, window.host
+    with HttpBroker(window.url) as other, QueueConsumer(host, "jobs", client_id="worker") as worker:
+        worker.take_many(2)
+        window.wait(lambda: sum(len(queue.leases) for queue in controller.snapshot.queues) == 2)
+        one, two = (lease for queue in controller.snapshot.queues for lease in queue.leases)
+        window.do(AckLease(one.queue, one.partition, one.offset, one.holder, one.attempt))
+        window.do(NackLease(two.queue, two.partition, two.offset, two.holder, two.attempt, requeue=False))
+        queue = Admin(host).describe_queue("jobs")
+        assert (queue.in_flight, queue.acknowledged, queue.dead) == (0, 1, 4)
+        with window.hand.qtbot.waitSignal(controller.refused, timeout=20_000):
+            controller.perform(AckLease(one.queue, one.partition, one.offset, one.holder, one.attempt))
+        other.ask(DescribeBroker())
+        window.wait(lambda: len(controller.connections) == 2)
+        handlers = window.hand.workbench.family(ListenerHandlers)
+        handlers._cut(max(connection.id for connection in controller.connections))
+        window.wait(lambda: len(controller.connections) == 1)
 
 
 def test_members_of_before_have_had_their_partitions_before(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 from starlette.exceptions import HTTPException
 
 from broker_core.clock import NS_PER_MS
@@ -14,6 +15,8 @@ from broker_core.operations.observe import (
     CutConnection,
     DescribeBroker,
     ListConnections,
+    ObserveBroker,
+    Observed,
 )
 from broker_core.version import program_version
 
@@ -33,6 +36,11 @@ async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAn
 
 async def _list_connections(call: HttpCall, _request: ListConnections) -> ConnectionsAnswer:
     return ConnectionsAnswer(connections=list(call.context.connections.views()))
+
+
+async def _observe_broker(call: HttpCall, request: ObserveBroker) -> Observed:
+    found = await call.ask(request)
+    return msgspec.structs.replace(found, connections=call.context.connections.views())
 
 
 async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
@@ -56,5 +64,6 @@ HANDLERS: ByHand = {
     BeginFault: _begin_fault,
     DescribeBroker: _describe_broker,
     ListConnections: _list_connections,
+    ObserveBroker: _observe_broker,
     CutConnection: _cut_connection,
 }
