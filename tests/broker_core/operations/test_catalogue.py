@@ -15,6 +15,7 @@ from broker_core.listeners.http.catalogue_routes import BY_HAND, catalogue_route
 from broker_core.operations.catalogue import CATALOGUE, entry_of
 from broker_core.operations.entry import Entry
 from broker_core.operations.faults import BeginFault
+from broker_core.operations.observe import ObserveBroker
 from broker_core.operations.request import Request
 from broker_core.operations.topics import CreateTopic
 
@@ -63,9 +64,9 @@ def test_names_and_routes_are_there_once():
 def test_each_operation_is_answered_in_one_place():
     of_broker = {entry.request for entry in CATALOGUE if entry.served_by == "broker"}
     assert TABLE.keys() == of_broker
-    only_where_it_is_tested = {BeginFault}  # the listener refuses it, or hands it on
+    handed_on = {BeginFault, ObserveBroker}  # the listener may refuse the one, and adds its connections to the other
     of_listener = {entry.request for entry in CATALOGUE if entry.served_by == "listener"}
-    assert BY_HAND.keys() == of_listener | only_where_it_is_tested
+    assert BY_HAND.keys() == of_listener | handed_on
     assert [(route.method, route.path) for route in catalogue_routes()] == [
         (entry.verb, entry.path) for entry in CATALOGUE
     ]
