@@ -15,28 +15,7 @@ MOST = 1 << 62  # the default maximum: the sum of two fits into 64 bits
 _BIG: dict[float, str] = {MOST: "2**62", -(1 << 63): "-2**63", (1 << 63) - 1: "2**63 - 1"}
 
 
-class Range(msgspec.Struct, frozen=True):
-    """The range from `least` (excluded with `above`) to `most`. `meaning` explains `most` in messages."""
-
-    least: float
-    most: float = MOST
-    above: bool = False
-    meaning: str = ""
-
-    def holds(self, value: float) -> bool:
-        return (self.least < value if self.above else self.least <= value) and value <= self.most
-
-    def __str__(self) -> str:
-        most = _BIG.get(self.most, str(self.most))
-        words = (
-            f"above {self.least} and at most {most}"
-            if self.above
-            else f"from {_BIG.get(self.least, str(self.least))} to {most}"
-        )
-        return f"{words}, {self.meaning}" if self.meaning else words
-
-
-WHOLE = Range(-(1 << 63), (1 << 63) - 1)
+WHOLE = msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)
 
 
 class Kind(NamedTuple):
@@ -55,7 +34,7 @@ class Kind(NamedTuple):
         return f"{name} {shown(value)} must be {self.words}{f' (did you mean {near[0]}?)' if near else ''}"
 
 
-_ANY_NUMBER = Range(-MOST)
+_ANY_NUMBER = msgspec.Meta(ge=-MOST)
 _NO_LIST = (str, bytes, Iterator)
 _MANY: dict[Any, tuple[Any, str]] = {
     AbstractSet: (AbstractSet, "a set"),
@@ -70,7 +49,8 @@ def kind_of(annotation: Any, *, ranged: bool = False) -> Kind:
     """The values that `annotation` allows. With `ranged`, a number without a range raises TypeError."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        limits = next((found for each in inner[1:] if (found := _range_of(each)) is not None), None)
+        metas = (each for each in inner[1:] if isinstance(each, msgspec.Meta))
+        limits = next((each for each in metas if each.ge is not None or each.gt is not None), None)
         return kind_of(inner[0], ranged=ranged) if limits is None else _number(inner[0], limits)
     if annotation in (int, float):
         if ranged:
@@ -103,24 +83,25 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-def _range_of(mark: object) -> Range | None:
-    if not isinstance(mark, msgspec.Meta):
-        return mark if isinstance(mark, Range) else None
-    least, most = mark.ge if mark.gt is None else mark.gt, MOST if mark.le is None else mark.le
-    meaning = (mark.extra or {}).get("meaning", "")
-    return None if least is None else Range(least, most, above=mark.gt is not None, meaning=meaning)
-
-
-def _number(kind: Any, limits: Range | None) -> Kind:
-    limits_held = limits or (WHOLE if kind is int else _ANY_NUMBER)
-    types_allowed = int if kind is int else (int, float)
+def _number(kind: Any, limits: msgspec.Meta | None) -> Kind:
     noun = "a whole number" if kind is int else "a number"
-    words = f"{noun} {limits}" if limits else noun
+    held = limits or (WHOLE if kind is int else _ANY_NUMBER)
+    types_allowed = int if kind is int else (int, float)
+    above, least = held.gt, held.ge if held.gt is None else held.gt
+    most = MOST if held.le is None else held.le
+    assert least is not None
 
     def accepts(value: Any) -> bool:
-        return isinstance(value, types_allowed) and not isinstance(value, bool) and limits_held.holds(value)
+        if not isinstance(value, types_allowed) or isinstance(value, bool):
+            return False
+        return (least < value if above is not None else least <= value) and value <= most
 
-    return Kind(words, accepts)
+    if limits is None:
+        return Kind(noun, accepts)
+    low, high = _BIG.get(least, str(least)), _BIG.get(most, str(most))
+    words = f"above {low} and at most {high}" if above is not None else f"from {low} to {high}"
+    meaning = (limits.extra or {}).get("meaning", "")
+    return Kind(f"{noun} {words}, {meaning}" if meaning else f"{noun} {words}", accepts)
 
 
 def _is_text(value: Any) -> bool:

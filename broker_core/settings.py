@@ -24,7 +24,7 @@ def about(text: str, kafka: str = "") -> Meta:
     return Meta(extra={"help": text, "kafka": kafka})
 
 
-_WEEK, _CENTURY = {"meaning": "a week"}, {"meaning": "a century"}
+WEEK, _CENTURY = {"meaning": "a week"}, {"meaning": "a century"}
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Count = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]  # a maximum number of results
@@ -32,9 +32,9 @@ NotNegative = Annotated[int, Meta(ge=0, le=MOST)]
 Whole = Annotated[int, WHOLE]
 PositiveNumber = Annotated[float, Meta(gt=0, le=MOST)]
 # Times in the broker are limited to a week, times of clients to a century, so that nanoseconds fit into 64 bits.
-WaitMs = Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, extra=_WEEK)]
-WaitMsNumber = Annotated[float, Meta(ge=0, le=MAX_WAIT_MS, extra=_WEEK)]
-WaitMsAboveZero = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS, extra=_WEEK)]
+WaitMs = Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, extra=WEEK)]
+WaitMsNumber = Annotated[float, Meta(ge=0, le=MAX_WAIT_MS, extra=WEEK)]
+WaitMsAboveZero = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS, extra=WEEK)]
 TimeMs = Annotated[int, Meta(ge=1, le=MAX_TTL_MS, extra=_CENTURY)]
 TimeMsOrZero = Annotated[int, Meta(ge=0, le=MAX_TTL_MS, extra=_CENTURY)]
 TimeMsNumber = Annotated[float, Meta(ge=0, le=MAX_TTL_MS, extra=_CENTURY)]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
-from broker_core.kinds import Range
 from broker_core.messages import Message, StoredMessage
 from broker_core.names import check_name
 from broker_core.settings import checked_class
@@ -105,7 +105,7 @@ class Dedupe(Middleware):
         self,
         identity: Callable[[Message | StoredMessage], bytes | None] | None = None,
         *,
-        window: Annotated[int, Range(1, 1 << 31)] = 10_000,
+        window: Annotated[int, Meta(ge=1, le=1 << 31)] = 10_000,
         on: Way = "both",
     ) -> None:
         """`identity(message)` is equal for copies; the default is the header `id`.

@@ -2,11 +2,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from msgspec import Meta
+
 from broker_core.errors import ConfigError
 from broker_core.flow.adaptive import AdaptiveConfig
-from broker_core.kinds import Range
 from broker_core.log.batch import MAX_BATCH_RECORDS
-from broker_core.settings import NotNegative, Positive, PositiveNumber, Settings, TimeMsAboveZero, TimeMsNumber
+from broker_core.settings import (
+    AtLeastOne,
+    NotNegative,
+    Positive,
+    PositiveNumber,
+    Settings,
+    TimeMsAboveZero,
+    TimeMsNumber,
+)
 
 Acks = Literal[0, 1, "all"]
 
@@ -28,7 +37,7 @@ class ProducerConfig(Settings, frozen=True, kw_only=True):
     acks: Acks = "all"
     linger_ms: TimeMsNumber = 5.0
     batch_bytes: Positive = 65_536
-    batch_messages: Annotated[int, Range(1, MAX_BATCH_RECORDS)] = MAX_BATCH_RECORDS
+    batch_messages: Annotated[int, Meta(ge=1, le=MAX_BATCH_RECORDS)] = MAX_BATCH_RECORDS
     buffer_bytes: Positive = 32 * 1_048_576
     max_block_ms: TimeMsNumber = 60_000.0
     retries: NotNegative = 1_000_000
@@ -37,7 +46,7 @@ class ProducerConfig(Settings, frozen=True, kw_only=True):
     idempotent: bool = True
     name: str = ""
     rate_per_s: PositiveNumber | None = None
-    burst: Annotated[float, Range(1)] = 1.0
+    burst: AtLeastOne = 1.0
     adaptive: AdaptiveConfig | None = None
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.logs import put_aside_as
@@ -35,7 +36,6 @@ from broker_core.events import Event, EventStream
 from broker_core.files import FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
-from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.queues.journal import unknown_to
@@ -61,7 +61,7 @@ class HostConfig(Settings, frozen=True, kw_only=True):
 
     log: LogConfig = LogConfig(durability="file")
     groups: GroupConfig = DEFAULT_GROUPS
-    auto_create_partitions: Annotated[int, Range(0, MAX_PARTITIONS)] = 0
+    auto_create_partitions: Annotated[int, Meta(ge=0, le=MAX_PARTITIONS)] = 0
     tick_ms: WaitMs = 250
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from broker_core.errors import ConfigError
-from broker_core.kinds import Range
-from broker_core.settings import Settings, TimeMsAboveZero
+from broker_core.settings import AtLeastOne, Settings, TimeMsAboveZero
 
 
 class AdaptiveConfig(Settings, frozen=True, kw_only=True):
     """One message each `base_ms`; the interval is multiplied on a refusal, and divided on a success."""
 
     base_ms: TimeMsAboveZero
-    on_refusal_times: Annotated[float, Range(1)] = 2.0
-    on_success_divide: Annotated[float, Range(1)] = 1.5
+    on_refusal_times: AtLeastOne = 2.0
+    on_success_divide: AtLeastOne = 1.5
 
 
 class AdaptiveInterval:

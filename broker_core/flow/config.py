@@ -3,11 +3,8 @@ from __future__ import annotations
 import enum
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
 from broker_core.errors import ConfigError
-from broker_core.kinds import MOST
-from broker_core.settings import Positive, PositiveNumber, Settings, WaitMsAboveZero, about
+from broker_core.settings import AtLeastOne, Positive, PositiveNumber, Settings, WaitMsAboveZero, about
 
 Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
@@ -53,9 +50,7 @@ class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
     max_bytes: Annotated[Positive | None, about("most unfinished bytes of the slowest reader")] = None
     policy: Annotated[Policy, about("what happens at a limit")] = "block"
     rate_per_s: Annotated[PositiveNumber | None, about("messages a second")] = None
-    burst: Annotated[
-        Annotated[float, Meta(ge=1, le=MOST)] | None, about("messages at once above the rate (none: a second's worth)")
-    ] = None
+    burst: Annotated[AtLeastOne | None, about("messages at once above the rate (none: a second's worth)")] = None
     block_timeout_ms: Annotated[WaitMsAboveZero | None, about("how long a producer waits under the policy block")] = (
         None
     )

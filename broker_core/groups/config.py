@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from msgspec import Meta
+
 from broker_core.errors import ConfigError
 from broker_core.groups.history import REBALANCES_KEPT
-from broker_core.kinds import Range
 from broker_core.limits import MAX_MEMBERS, MAX_WAIT_MS
-from broker_core.settings import Positive, Settings, WaitMs
+from broker_core.settings import WEEK, Positive, Settings, WaitMs
 
 
 class GroupConfig(Settings, frozen=True):
@@ -18,10 +19,10 @@ class GroupConfig(Settings, frozen=True):
     `group.consumer.session.timeout.ms` and `group.consumer.heartbeat.interval.ms`.
     """
 
-    initial_rebalance_delay_ms: Annotated[int, Range(0, MAX_WAIT_MS, meaning="a week")] = 3_000
+    initial_rebalance_delay_ms: Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, extra=WEEK)] = 3_000
     min_session_timeout_ms: WaitMs = 10
     max_session_timeout_ms: WaitMs = 1_800_000
-    max_members: Annotated[int, Range(1, MAX_MEMBERS)] = MAX_MEMBERS
+    max_members: Annotated[int, Meta(ge=1, le=MAX_MEMBERS)] = MAX_MEMBERS
     rebalances_kept: Positive = REBALANCES_KEPT
     consumer_session_timeout_ms: WaitMs = 45_000
     consumer_heartbeat_interval_ms: WaitMs = 5_000

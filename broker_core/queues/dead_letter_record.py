@@ -18,10 +18,9 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kinds import Range
 from broker_core.limits import MAX_CAUSE_CHARS, MAX_NAME_CHARS, MAX_OWN_HEADER_BYTES, MAX_PRIORITIES
 from broker_core.log.reserved_headers import message_of
 from broker_core.messages import Headers, Message, StoredMessage
@@ -39,7 +38,7 @@ class DeadLetterEdit(CallArguments, frozen=True):
     key: bytes | UnsetType | None = UNSET
     headers: Headers | UnsetType = UNSET
     ttl_ms: TimeMsOrZero | UnsetType | None = UNSET
-    priority: Annotated[int, Range(0, MAX_PRIORITIES - 1)] | UnsetType = UNSET
+    priority: Annotated[int, Meta(ge=0, le=MAX_PRIORITIES - 1)] | UnsetType = UNSET
 
     def applied_to(self, message: Message) -> Message:
         """`message` with the changes."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from msgspec import Meta
+
 from broker_core.broker.conditions import FIELDS, asked_things
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
@@ -21,7 +23,6 @@ from broker_core.files import BreakableFiles, FileSystem
 from broker_core.filters import parse
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.config import GroupConfig
-from broker_core.kinds import Range
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.listeners.awaiting import awaited
 from broker_core.listeners.connections import Connections, RequestView
@@ -114,7 +115,7 @@ class EmbeddedBroker(Closable):
         groups: GroupConfig = DEFAULT_GROUPS,
         kafka_port: Port = 0,
         http_port: Port = 0,
-        create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
+        create_topics: Annotated[int, Meta(ge=0, le=MAX_PARTITIONS)] = 0,
     ) -> None:
         self._removed = ""  # a directory of its own
         self.disk: BreakableFiles | None = None  # None in memory

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Annotated, TypeVar
 
-from broker_core.kinds import Range
+from msgspec import Meta
+
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
@@ -56,7 +57,7 @@ class KafkaListener(Listener):
         tls: TlsConfig | None = None,
         limits: GuardConfig | None = None,
         connections: Connections | None = None,
-        create_topics: Annotated[int, Range(0, MAX_PARTITIONS)] = 0,
+        create_topics: Annotated[int, Meta(ge=0, le=MAX_PARTITIONS)] = 0,
         min_session_timeout_ms: WaitMs = 6_000,
         max_session_timeout_ms: WaitMs = 1_800_000,
     ) -> None:
