@@ -31,6 +31,9 @@ Count = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]  # a maximum number of resu
 NotNegative = Annotated[int, Meta(ge=0, le=MOST)]
 Whole = Annotated[int, WHOLE]
 PositiveNumber = Annotated[float, Meta(gt=0, le=MOST)]
+NotNegativeNumber = Annotated[float, Meta(ge=0, le=MOST)]
+AtLeastOne = Annotated[float, Meta(ge=1, le=MOST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 # Times in the broker are limited to a week, times of clients to a century, so that nanoseconds fit into 64 bits.
 WaitMs = Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, extra=WEEK)]
 WaitMsNumber = Annotated[float, Meta(ge=0, le=MAX_WAIT_MS, extra=WEEK)]

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import math
-
 import msgspec
 
 from broker_core.broker.occurrences import FIELDS, only_state
 from broker_core.filters import FilterError, parse
+from broker_core.settings import NotNegativeNumber
 
 MAX_NAME = 80
 
@@ -18,13 +17,11 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     name: str
     when: str
-    for_s: float = 0.0
+    for_s: NotNegativeNumber = 0.0
 
     def __post_init__(self) -> None:
         if not self.name.strip() or len(self.name) > MAX_NAME:
             raise ValueError(f"the name of an alert has 1 to {MAX_NAME} characters")
-        if not (math.isfinite(self.for_s) and self.for_s >= 0):
-            raise ValueError("for_s must be 0 or more")
         try:
             condition = parse(self.when, FIELDS)
         except FilterError as error:

@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from broker_core.clock import ns_from_s
-from broker_core.limits import MAX_TTL_MS
 from broker_core.messages import Message
+from broker_core.settings import NotNegative, NotNegativeNumber, Positive, PositiveNumber, Share, TimeMs
 from broker_core.simulation.arrival_files import Arrival, FileArrivals, from_file
 
 __all__ = [
@@ -37,47 +37,27 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
     """
 
     spacing: Literal["constant", "poisson"] = "constant"
-    keys: int = 0
-    hot_share: float = 0.0
-    value_bytes: int = 100
+    keys: NotNegative = 0
+    hot_share: Share = 0.0
+    value_bytes: Positive = 100
     limit: int | None = None
-    first_s: float | None = None
-    priorities: tuple[float, ...] = ()
-    ttl_ms: int | None = None
-    tombstones: float = 0.0
+    first_s: NotNegativeNumber | None = None
+    priorities: tuple[NotNegativeNumber, ...] = ()
+    ttl_ms: TimeMs | None = None
+    tombstones: Share = 0.0
     value: str = ""
 
     def __post_init__(self) -> None:
-        if self.value_bytes < 1:
-            raise ValueError("value_bytes must be 1 or more")
-        if self.keys < 0:
-            raise ValueError("keys must be 0 or more")
-        if not 0 <= self.hot_share <= 1:
-            raise ValueError("hot_share must lie between 0 and 1")
-        if any(share < 0 for share in self.priorities) or (self.priorities and not 0 < sum(self.priorities) < math.inf):
-            raise ValueError("priorities must be shares, 0 or more, and not all 0")
-        if not 0 <= self.tombstones <= 1 or (self.tombstones and not self.keys):
-            raise ValueError("tombstones must lie between 0 and 1, and need keys")
-        if self.first_s is not None and not 0 <= self.first_s < math.inf:
-            raise ValueError("first_s must be 0 or more")
-        if self.ttl_ms is not None and not 1 <= self.ttl_ms <= MAX_TTL_MS:
-            raise ValueError(f"ttl_ms must be from 1 to {MAX_TTL_MS}, a century")
-
-
-def _above_zero(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be above 0")
+        if self.priorities and not any(self.priorities):
+            raise ValueError("priorities must be shares, and not all 0")
+        if self.tombstones and not self.keys:
+            raise ValueError("tombstones need keys")
 
 
 class RateArrivals(_Made, frozen=True, kw_only=True, tag="rate"):
     """`per_s` messages a second, all the time."""
 
-    per_s: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _above_zero(per_s=self.per_s)
+    per_s: PositiveNumber
 
     def time_s(self, messages: float) -> float:
         """When that many messages have come."""
@@ -87,13 +67,9 @@ class RateArrivals(_Made, frozen=True, kw_only=True, tag="rate"):
 class BurstyArrivals(_Made, frozen=True, kw_only=True, tag="bursty"):
     """`per_s` messages a second for `on_s` seconds, none for `off_s`, and so on."""
 
-    per_s: float
-    on_s: float
-    off_s: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _above_zero(per_s=self.per_s, on_s=self.on_s, off_s=self.off_s)
+    per_s: PositiveNumber
+    on_s: PositiveNumber
+    off_s: PositiveNumber
 
     def time_s(self, messages: float) -> float:
         """When that many messages have come."""
@@ -104,13 +80,9 @@ class BurstyArrivals(_Made, frozen=True, kw_only=True, tag="bursty"):
 class RampArrivals(_Made, frozen=True, kw_only=True, tag="ramp"):
     """A rate that goes evenly from `from_per_s` to `to_per_s` within `over_s`, and stays there."""
 
-    from_per_s: float
-    to_per_s: float
-    over_s: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _above_zero(from_per_s=self.from_per_s, to_per_s=self.to_per_s, over_s=self.over_s)
+    from_per_s: PositiveNumber
+    to_per_s: PositiveNumber
+    over_s: PositiveNumber
 
     def time_s(self, messages: float) -> float:
         """When that many messages have come."""

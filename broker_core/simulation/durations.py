@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from broker_core.clock import ns_from_ms
+from broker_core.settings import NotNegativeNumber
 
 
 class Duration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -17,14 +19,8 @@ class Duration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     kind: Literal["constant", "uniform", "exponential", "lognormal"] = "constant"
-    mean_ms: float
-    sigma: float = 0.6
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.mean_ms < math.inf:
-            raise ValueError("mean_ms must be 0 or more")
-        if not 0 <= self.sigma <= 3:
-            raise ValueError("sigma must lie between 0 and 3")
+    mean_ms: NotNegativeNumber
+    sigma: Annotated[float, Meta(ge=0, le=3)] = 0.6
 
     def draw_ns(self, numbers: random.Random) -> int:
         match self.kind:

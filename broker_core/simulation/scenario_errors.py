@@ -11,6 +11,7 @@ import msgspec
 from broker_core.errors import ErrorCode
 from broker_core.limits import MAX_TTL_MS, MAX_WAIT_MS
 from broker_core.operations.spec_kinds import allowed_words, entry, keys, structs, value_kind
+from broker_core.plurals import counted
 from broker_core.simulation.strict_yaml import Path
 
 _SHORT = 40  # letters of a value that are quoted
@@ -65,8 +66,8 @@ def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = 
     if limit := re.fullmatch(r"Expected `(?:int|float)` ([<>]=?) (\S+)", sentence):
         return path, f"{name} must be {_LIMITS[limit[1]]} {_bound(float(limit[2]))}, not {_value(found)}."
     if limit := re.fullmatch(r"Expected `(array|str|object)` of length ([<>]=?) (\d+)", sentence):
-        what = "letters" if limit[1] == "str" else "entries"
-        return path, f"{name} must have {_LIMITS[limit[2]]} {limit[3]} {what}, not {len(found)}."
+        what = ("letter", "letters") if limit[1] == "str" else ("entry", "entries")
+        return path, f"{name} must have {_LIMITS[limit[2]]} {counted(int(limit[3]), *what)}, not {len(found)}."
     if sentence == "Number out of range":
         return path, f"{name} is a number that is too large."
     # What a part of a scenario has against itself is a sentence already.
@@ -91,7 +92,8 @@ def _but(wanted: str, found: Any) -> str:
 
 def _bound(number: float) -> str:
     text = f"{number:.0f}" if number.is_integer() else str(number)
-    words = {MAX_WAIT_MS: ", a week", MAX_TTL_MS: ", a century"}.get(int(number), "")
+    week = dict.fromkeys((MAX_WAIT_MS, MAX_WAIT_MS // 1_000), ", a week")
+    words = {**week, MAX_TTL_MS: ", a century"}.get(int(number), "")
     return text + words
 
 

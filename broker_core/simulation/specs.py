@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clients.membership import ConsumerConfig, GroupProtocol, IsolationLevel
@@ -16,6 +17,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import AtLeastOne, NotNegative, NotNegativeNumber, Positive, PositiveNumber, Share
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrivals import Arrivals
 from broker_core.simulation.durations import Duration
@@ -23,6 +25,7 @@ from broker_core.transactions.transaction import TransactionConfig
 
 Comparison = Literal["equals", "differs", "above", "below", "contains"]
 Scalar = str | int | float | bool
+SomeTopics = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 def _ordered(found: Any, wanted: Scalar) -> bool:
@@ -144,27 +147,17 @@ class Failure(Strict, frozen=True, kw_only=True):
     """
 
     cause: str
-    rate: float
+    rate: Share
     kind: Literal["nack", "hang", "forget"] = "nack"
     when: Condition | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.rate <= 1:
-            raise ValueError("rate must lie between 0 and 1")
 
 
 class Adaptive(Strict, frozen=True, kw_only=True):
     """A pace that gives way: `base_s` between messages, more after each refusal, less again after each success."""
 
-    base_s: float
-    on_refusal_times: float = 2.0
-    on_success_divide: float = 1.5
-
-    def __post_init__(self) -> None:
-        if not 0 < self.base_s < float("inf"):
-            raise ValueError("base_s must be above 0")
-        if not (self.on_refusal_times >= 1 and self.on_success_divide >= 1):
-            raise ValueError("on_refusal_times and on_success_divide must be 1 or more")
+    base_s: PositiveNumber
+    on_refusal_times: AtLeastOne = 2.0
+    on_success_divide: AtLeastOne = 1.5
 
 
 class Transactional(Strict, frozen=True, kw_only=True):
@@ -173,17 +166,9 @@ class Transactional(Strict, frozen=True, kw_only=True):
     The broker aborts a transaction that is open for `timeout_ms`.
     """
 
-    messages: int
-    abort_every: int = 0
-    timeout_ms: int = 60_000
-
-    def __post_init__(self) -> None:
-        if self.messages < 1:
-            raise ValueError("messages must be 1 or more")
-        if self.abort_every < 0:
-            raise ValueError("abort_every must be 0 or more")
-        if not 0 < self.timeout_ms <= TransactionConfig().max_timeout_ms:
-            raise ValueError(f"timeout_ms must lie between 1 and {TransactionConfig().max_timeout_ms}")
+    messages: Positive
+    abort_every: NotNegative = 0
+    timeout_ms: Annotated[int, Meta(ge=1, le=TransactionConfig().max_timeout_ms)] = 60_000
 
 
 class ProducerSpec(Strict, frozen=True, kw_only=True):
@@ -198,22 +183,14 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
     name: str
     to: str
     arrivals: Arrivals
-    rate_per_s: float | None = None
-    burst: float = 1.0
-    retry_ms: float | None = None
-    linger_ms: float = 0.0
+    rate_per_s: PositiveNumber | None = None
+    burst: AtLeastOne = 1.0
+    retry_ms: PositiveNumber | None = None
+    linger_ms: NotNegativeNumber = 0.0
     adaptive: Adaptive | None = None
     transactional: Transactional | None = None
 
     def __post_init__(self) -> None:
-        for name in ("rate_per_s", "retry_ms"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise ValueError(f"{name} must be above 0")
-        if not 1 <= self.burst < float("inf"):
-            raise ValueError("burst must be 1 or more")
-        if not 0 <= self.linger_ms < float("inf"):
-            raise ValueError("linger_ms must be 0 or more")
         if self.linger_ms and self.adaptive is not None:
             raise ValueError("linger_ms and adaptive exclude each other")
 
@@ -246,16 +223,10 @@ class WorkerSpec(Strict, frozen=True, kw_only=True):
     count: int = 1
     queue: str
     processing: Duration = Duration(mean_ms=0)
-    prefetch: int = 1
-    weight: int = 1
+    prefetch: Positive = 1
+    weight: NotNegative = 1
     ack: Literal["after", "before"] = "after"
     failures: tuple[Failure, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.prefetch < 1:
-            raise ValueError("prefetch must be 1 or more")
-        if self.weight < 0:
-            raise ValueError("weight must be 0 or more")
 
 
 class SubscriberSpec(Strict, frozen=True, kw_only=True):
@@ -267,22 +238,14 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
     """
 
     name: str
-    count: int = 1
-    topics: tuple[str, ...]
-    backlog: int | None = None
+    count: Positive = 1
+    topics: SomeTopics
+    backlog: Positive | None = None
     policy: BacklogPolicy = "drop_newest"
     config: QueueConfig = QueueConfig()
     processing: Duration = Duration(mean_ms=0)
     ack: Literal["after", "before"] = "after"
     failures: tuple[Failure, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.backlog is not None and self.backlog < 1:
-            raise ValueError("backlog must be 1 or more")
-        if not self.topics:
-            raise ValueError("a subscriber needs a topic")
-        if self.count < 1:
-            raise ValueError("count must be 1 or more")
 
     @property
     def workers(self) -> list[str]:
@@ -304,23 +267,17 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
     """
 
     name: str
-    topics: tuple[str, ...]
-    count: int = 1
+    topics: SomeTopics
+    count: Positive = 1
     record_lock_duration_ms: int = 30_000
     delivery_count_limit: int = 5
-    heartbeat_interval_ms: int = 5_000
+    heartbeat_interval_ms: Positive = 5_000
     processing: Duration = Duration(mean_ms=0)
     ack: Literal["after", "before"] = "after"
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
         self.config()
-        if not self.topics:
-            raise ValueError("a share group needs a topic")
-        if self.count < 1:
-            raise ValueError("count must be 1 or more")
-        if self.heartbeat_interval_ms < 1:
-            raise ValueError("heartbeat_interval_ms must be 1 or more")
 
     def config(self) -> ShareGroupConfig:
         """As the broker takes it. Raises INVALID_CONFIG."""
@@ -346,13 +303,9 @@ class Scheduled(Strict, frozen=True, kw_only=True):
     counted that only note what a person did.
     """
 
-    at_s: float
+    at_s: NotNegativeNumber
     do: UserAction
     after_events: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.at_s < float("inf"):
-            raise ValueError("at_s must be 0 or more")
 
 
 def numbered(spec: ConsumerSpec | WorkerSpec) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 
@@ -18,7 +19,8 @@ from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.simulation.actions.queues import ExtendLease
 from broker_core.simulation.actions.topics import Produce
-from broker_core.simulation.scenario import parse_scenario
+from broker_core.simulation.scenario import Scenario, parse_scenario
+from broker_core.simulation.simulation import Simulation
 
 SETTINGS: dict[str, tuple[Callable[[float], object], int]] = {
     "lease_ms": (lambda ms: QueueConfig(lease_ms=ms), MAX_WAIT_MS),
@@ -78,7 +80,9 @@ def test_a_scenario_is_told_its_line(part: str, about: str):
 
 
 def test_an_action_has_the_same_most():
-    with pytest.raises(ValueError, match="a week"):
-        ExtendLease(queue="jobs", partition=0, offset=0, holder="w", attempt=1, for_s=1e9)
-    with pytest.raises(ValueError, match="a century"):
-        Produce(to="t", value="v", ttl_ms=MAX_TTL_MS + 1)
+    simulation = Simulation(Scenario(title="", about="", until_s=1))
+    with contextlib.closing(simulation):
+        with pytest.raises(BrokerError, match="a week"):
+            simulation.perform(ExtendLease(queue="jobs", partition=0, offset=0, holder="w", attempt=1, for_s=1e9))
+        with pytest.raises(BrokerError, match="a century"):
+            simulation.perform(Produce(to="t", value="v", ttl_ms=MAX_TTL_MS + 1))

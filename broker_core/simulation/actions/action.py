@@ -35,23 +35,11 @@ class _Fields:
 class Lasting(Action, frozen=True):
     """What may end by itself, after `for_s` seconds."""
 
-    def __post_init__(self) -> None:
-        for_s = getattr(self, "for_s", None)
-        if for_s is not None and not 0 < for_s < float("inf"):
-            raise ValueError("for_s must be above 0")
-
     @property
     def lasts(self) -> str:
         """ " for 5 s", or nothing where it does not end by itself."""
         for_s = getattr(self, "for_s", None)
         return "" if for_s is None else f" for {for_s:g} s"
-
-
-def above_zero(**values: float | None) -> None:
-    """Raises ValueError for the first that is neither None nor a number above 0."""
-    for name, value in values.items():
-        if value is not None and not 0 < value < float("inf"):
-            raise ValueError(f"{name} must be above 0")
 
 
 def encoded(

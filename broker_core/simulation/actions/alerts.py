@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from broker_core.settings import NotNegativeNumber
 from broker_core.simulation.actions.action import Action
 from broker_core.simulation.alert import Alert
 
@@ -9,7 +10,7 @@ class SetAlert(Action, frozen=True, tag="set_alert"):
 
     name: str
     when: str
-    for_s: float = 0.0
+    for_s: NotNegativeNumber = 0.0
 
     def __post_init__(self) -> None:
         self.alert()

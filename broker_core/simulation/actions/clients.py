@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from broker_core.simulation.actions.action import Action, above_zero
+from broker_core.settings import AtLeastOne, NotNegativeNumber, Positive, PositiveNumber
+from broker_core.simulation.actions.action import Action
 from broker_core.simulation.arrivals import Arrivals, RateArrivals
 from broker_core.simulation.durations import Duration
 
@@ -13,13 +14,9 @@ class AddConsumer(Action, frozen=True, tag="add_consumer"):
     consumer: str
     group: str = ""
     processing: Duration = Duration(mean_ms=100)
-    max_poll_messages: int = 20
+    max_poll_messages: Positive = 20
     commit: Literal["after", "before", "with_effect"] = "after"
     static: bool = False
-
-    def __post_init__(self) -> None:
-        if self.max_poll_messages < 1:
-            raise ValueError("max_poll_messages must be 1 or more")
 
     @property
     def sentence(self) -> str:
@@ -34,17 +31,10 @@ class AddProducer(Action, frozen=True, tag="add_producer"):
     producer: str
     to: str
     arrivals: Arrivals = RateArrivals(per_s=10)
-    rate_per_s: float | None = None
-    burst: float = 1.0
-    retry_ms: float | None = None
-    linger_ms: float = 0.0
-
-    def __post_init__(self) -> None:
-        above_zero(rate_per_s=self.rate_per_s, retry_ms=self.retry_ms)
-        if not 1 <= self.burst < float("inf"):
-            raise ValueError("burst must be 1 or more")
-        if not 0 <= self.linger_ms < float("inf"):
-            raise ValueError("linger_ms must be 0 or more")
+    rate_per_s: PositiveNumber | None = None
+    burst: AtLeastOne = 1.0
+    retry_ms: PositiveNumber | None = None
+    linger_ms: NotNegativeNumber = 0.0
 
 
 class AddWorker(Action, frozen=True, tag="add_worker"):
@@ -55,12 +45,8 @@ class AddWorker(Action, frozen=True, tag="add_worker"):
     worker: str
     queue: str
     processing: Duration = Duration(mean_ms=100)
-    prefetch: int = 1
+    prefetch: Positive = 1
     ack: Literal["after", "before"] = "after"
-
-    def __post_init__(self) -> None:
-        if self.prefetch < 1:
-            raise ValueError("prefetch must be 1 or more")
 
 
 class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
@@ -94,10 +80,7 @@ class SetProducerRate(Action, frozen=True, tag="set_producer_rate"):
     """From now on `client` sends `rate_per_s` messages a second; None is the pace of the scenario."""
 
     client: str
-    rate_per_s: float | None = None
-
-    def __post_init__(self) -> None:
-        above_zero(rate_per_s=self.rate_per_s)
+    rate_per_s: PositiveNumber | None = None
 
     @property
     def sentence(self) -> str:

@@ -6,7 +6,8 @@ from broker_core.messages import Headers
 from broker_core.operations import dead_letters
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_record import DeadLetterEdit
-from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
+from broker_core.settings import PositiveNumber
+from broker_core.simulation.actions.action import Action, Encoding, decoded
 
 
 class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redrive"):
@@ -18,7 +19,6 @@ class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redr
     offsets: list[int] | None = None
 
     def __post_init__(self) -> None:
-        above_zero(rate_per_s=self.rate_per_s)
         if self.edits or self.dry_run:
             raise ValueError("edits are actions of their own, and a dry run is none")
 
@@ -40,10 +40,7 @@ class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
     cause: str = ""
     text: str = ""
     max_redrives: int | None = None
-    rate_per_s: float | None = None
-
-    def __post_init__(self) -> None:
-        above_zero(rate_per_s=self.rate_per_s)
+    rate_per_s: PositiveNumber | None = None
 
     @property
     def sentence(self) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
 
 from broker_core.faults.client_fault import ClientFault
+from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
 
 Outcome = Literal["nack", "hang", "forget", "crash"]
@@ -29,7 +32,7 @@ class Crash(Fault, frozen=True, tag="crash"):
     says = "crashed {client}{lasts}"
 
     client: str
-    for_s: float | None = None
+    for_s: PositiveNumber | None = None
 
     @property
     def inverse(self) -> AnyFault | None:
@@ -54,7 +57,7 @@ class Pause(Fault, frozen=True, tag="pause"):
     says = "paused {client}{lasts}"
 
     client: str
-    for_s: float | None = None
+    for_s: PositiveNumber | None = None
 
 
 class SlowDown(Fault, frozen=True, tag="slow_down"):
@@ -63,13 +66,8 @@ class SlowDown(Fault, frozen=True, tag="slow_down"):
     says = "slowed {client} down {factor:g} times{lasts}"
 
     client: str
-    factor: float
-    for_s: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.factor <= 1_000_000:
-            raise ValueError("factor must lie between 0 and 1000000")
+    factor: Annotated[float, Meta(gt=0, le=1_000_000)]
+    for_s: PositiveNumber | None = None
 
 
 class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
@@ -80,7 +78,7 @@ class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
     concerns: ClassVar[Literal["actor", "consumer", ""]] = "consumer"
 
     client: str
-    for_s: float | None = None
+    for_s: PositiveNumber | None = None
 
 
 class FillDisk(Fault, frozen=True, tag="fill_disk"):
@@ -90,7 +88,7 @@ class FillDisk(Fault, frozen=True, tag="fill_disk"):
 
     concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
 
-    for_s: float | None = None
+    for_s: PositiveNumber | None = None
 
 
 class JumpClock(Fault, frozen=True, tag="jump_clock"):
@@ -150,18 +148,13 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
     says = "set a rule: {what}{lasts}"
 
     at: str
-    every: int = 1
+    every: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
     key: str | None = None
     text: str = ""
     outcome: Outcome = "nack"
     cause: str = "failed by rule"
-    for_s: float | None = None
+    for_s: PositiveNumber | None = None
     rule: str = ""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.every <= 1_000_000_000:
-            raise ValueError("every must be 1 or more")
 
     @property
     def what(self) -> str:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.operations import queues
-from broker_core.simulation.actions.action import Action, above_zero
+from broker_core.simulation.actions.action import Action
 
 
 class CreateQueue(queues.CreateQueue, Action, frozen=True, kw_only=True, tag="create_queue"):
@@ -73,12 +77,7 @@ class NackLease(_OnLease, frozen=True, tag="nack_lease"):
 class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
     """The lease ends `for_s` from now, or as late as a new one."""
 
-    for_s: float | None = None
-
-    def __post_init__(self) -> None:
-        above_zero(for_s=self.for_s)
-        if self.for_s is not None and self.for_s * 1_000 > MAX_WAIT_MS:
-            raise ValueError(f"for_s must be at most {MAX_WAIT_MS // 1_000}, a week")
+    for_s: Annotated[float, Meta(gt=0, le=MAX_WAIT_MS // 1_000)] | None = None
 
     @property
     def sentence(self) -> str:

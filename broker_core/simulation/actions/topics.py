@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from broker_core.flow.config import FlowConfig
-from broker_core.limits import MAX_TTL_MS
 from broker_core.messages import Message
 from broker_core.operations import schemas, topics
 from broker_core.plurals import counted
-from broker_core.simulation.actions.action import Action, Encoding, above_zero, decoded
+from broker_core.settings import PositiveNumber, TimeMs
+from broker_core.simulation.actions.action import Action, Encoding, decoded
 
 AT_ONCE_MAX = 10_000
 
@@ -90,15 +90,12 @@ class Produce(Action, frozen=True, tag="produce"):
     encoding: Encoding = "utf-8"
     partition: int | None = None
     priority: int = 0
-    ttl_ms: int | None = None
+    ttl_ms: TimeMs | None = None
     count: int = 1
-    rate_per_s: float | None = None
+    rate_per_s: PositiveNumber | None = None
     client: str = "user"
 
     def __post_init__(self) -> None:
-        above_zero(rate_per_s=self.rate_per_s, ttl_ms=self.ttl_ms)
-        if self.ttl_ms is not None and self.ttl_ms > MAX_TTL_MS:
-            raise ValueError(f"ttl_ms must be at most {MAX_TTL_MS}, a century")
         if self.count < 1 or (self.rate_per_s is None and self.count > AT_ONCE_MAX):
             raise ValueError(f"count must be from 1 to {AT_ONCE_MAX}, or have a rate_per_s")
         if self.rate_per_s is not None and self.partition is not None:

@@ -102,7 +102,7 @@ def test_an_alert_on_what_is_not_there_is_refused() -> None:
         ("{name: a, when: 'ready(\"billing\") > 3'}", "line 8: billing has no ready here; nothing has."),
         ("{name: a, when: 'state(\"billing\") = Stabel'}", "state is never Stabel; did you mean Stable?"),
         ("{name: '', when: 'lag(\"billing\") > 3'}", "the name of an alert has 1 to 80 characters"),
-        ("{name: a, when: 'lag(\"billing\") > 3', for_s: -1}", "for_s must be 0 or more"),
+        ("{name: a, when: 'lag(\"billing\") > 3', for_s: -1}", "for_s must be at least 0"),
     ],
 )
 def test_what_is_wrong_is_told(alert: str, sentence: str) -> None:

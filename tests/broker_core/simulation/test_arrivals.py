@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import islice, pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import resources
@@ -230,4 +231,4 @@ def test_keys_priorities_and_time_to_live_are_drawn_as_asked() -> None:
 )
 def test_senseless_arrivals_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        RateArrivals(**{"per_s": 1, **wrong})  # type: ignore[arg-type]
+        msgspec.convert({"kind": "rate", "per_s": 1, **wrong}, RateArrivals)

@@ -105,9 +105,9 @@ def test_the_last_transaction_is_committed_when_nothing_more_arrives():
     ("target", "options", "words"),
     [
         ("jobs", "messages: 3", "transactions go to a topic, not to a queue"),
-        ("payments", "messages: 0", "messages must be 1 or more"),
-        ("payments", "messages: 3, abort_every: -1", "abort_every must be 0 or more"),
-        ("payments", "messages: 3, timeout_ms: 0", "timeout_ms must lie between"),
+        ("payments", "messages: 0", "messages must be at least 1"),
+        ("payments", "messages: 3, abort_every: -1", "abort_every must be at least 0"),
+        ("payments", "messages: 3, timeout_ms: 0", "timeout_ms must be at least 1"),
         ("payments", "messages: 3, commit: 1", "commit"),
     ],
 )
