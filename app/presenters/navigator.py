@@ -50,7 +50,7 @@ class NavigatorModel:
         self._now_ns = 0
         self._compacted: frozenset[str] = frozenset()
         self._more = more
-        self.programs = True  # whether programs are known by their requests
+        self.programs = True  # whether the session knows of programs that are no members
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
         self._dimmed: list[str] = []

@@ -171,7 +171,7 @@ class Views(QObject):
         self.timeline.attach(collectors.timeline)
         self.rebalances.attach(collectors.ownership, deliveries=collectors.deliveries)
         self.status.deliveries = collectors.deliveries
-        self.navigator.programs = self._controller.knows("requests")
+        self.navigator.programs = collectors.deliveries
         scenario = self._controller.scenario
         self.about = None if scenario is None else scenario_facts(scenario)
         self.visits.forget()
