@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 
 class Gap(int):
@@ -29,6 +29,15 @@ def vbox(
 ) -> QVBoxLayout:
     """`parts` from top to bottom, as in `hbox`."""
     return _filled(QVBoxLayout() if on is None else QVBoxLayout(on), parts, margins, spacing)
+
+
+def scrolled(inner: QWidget, parent: QWidget | None = None) -> QScrollArea:
+    """`inner` in an area that scrolls downwards only, without a frame."""
+    area = QScrollArea(parent, widgetResizable=True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inner)
+    return area
 
 
 def _filled(box: Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> Box:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -12,13 +13,49 @@ from widgets.bytes_text import contained
 from widgets.panels.cell_painter import as_plain, tabular_font
 
 
-def plain_label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:
+def plain_label(text: str = "", role: str = "", parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
     """A label that shows data as it is: never as markup. `role` is one of the style sheet."""
-    label = QLabel(parent, textFormat=Qt.TextFormat.PlainText)
+    label = QLabel(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap)
     label.setText(contained(text))
     if role:
         label.setProperty("role", role)
     return label
+
+
+def push_button(
+    text: str,
+    parent: QWidget | None = None,
+    *,
+    pressed: Any = None,
+    role: str = "",
+    tip: str = "",
+    name: str = "",
+    by_tab: bool = False,
+    hidden: bool = False,
+) -> QPushButton:
+    """A button that calls `pressed`, or emits that signal. `by_tab`: a click leaves the focus where it is."""
+    button = QPushButton(text, parent)
+    if pressed is not None:
+        button.clicked.connect(pressed)
+    if role:
+        button.setProperty("role", role)
+    if by_tab:
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setToolTip(tip)
+    button.setAccessibleName(name)
+    if hidden:
+        button.hide()
+    return button
+
+
+def set_property(widget: QWidget, name: str, value: object) -> bool:
+    """Set a property that the style sheet asks for; False if it has this value already."""
+    if widget.property(name) == value:
+        return False
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+    return True
 
 
 def set_plain_tip(widget: QWidget, text: str) -> None:
@@ -30,18 +67,9 @@ def set_plain_tip(widget: QWidget, text: str) -> None:
 def mark_wrong(field: QWidget, sentence: str, tip: str = "") -> None:
     """Mark `field` with the error `sentence`; where that is "", its tip is `tip`."""
     if bool(field.property("invalid")) != bool(sentence):
-        field.setProperty("invalid", bool(sentence))
-        field.style().unpolish(field)
-        field.style().polish(field)
+        set_property(field, "invalid", bool(sentence))
     field.setAccessibleDescription(sentence)
     set_plain_tip(field, sentence or tip)
-
-
-def set_role(label: QLabel, role: str) -> None:
-    if label.property("role") != role:
-        label.setProperty("role", role)
-        label.style().unpolish(label)
-        label.style().polish(label)
 
 
 def let_wrap(label: QLabel) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.theme import current_theme, mono_font
@@ -80,8 +80,7 @@ class FilterPopup(QFrame):
         self._text = ""
         self.name = QLineEdit(self, placeholderText=tr("Save this filter as..."))
         self.name.setAccessibleName(tr("Name of the saved filter"))
-        self.keep = QPushButton(tr("Keep"), self)
-        self.keep.clicked.connect(self._keep)
+        self.keep = push_button(tr("Keep"), self, pressed=self._keep)
         self.name.returnPressed.connect(self._keep)
         self.name.textChanged.connect(lambda _text: self._show_keep())
         row = hbox((self.name, 1), self.keep)
@@ -151,8 +150,7 @@ class FilterPopup(QFrame):
         for at, (name, about, example) in enumerate(rows):
             head = plain_label(name, "", parent)
             head.setFont(mono_font())
-            told = plain_label(about, "muted", parent)
-            told.setWordWrap(True)
+            told = plain_label(about, "muted", parent, wrap=True)
             grid.addWidget(head, at, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(told, at, 1)
             if example:

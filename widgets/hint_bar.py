@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from widgets.boxes import hbox
 from widgets.bytes_text import contained
-from widgets.facts import plain_label
+from widgets.facts import plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, px
@@ -48,12 +48,9 @@ class HintBar(QFrame):
         self._waiting: list[Notice] = []
         self._icon = QLabel(self)
         self.heading = plain_label("", "heading", self)
-        self.sentence = plain_label("", "", self)
-        self.sentence.setWordWrap(True)
-        self.offer = QPushButton(self)
-        self.offer.clicked.connect(self._take)
-        self.dismiss = QPushButton(tr("Dismiss"), self)
-        self.dismiss.clicked.connect(self._send_away)
+        self.sentence = plain_label("", "", self, wrap=True)
+        self.offer = push_button("", self, pressed=self._take)
+        self.dismiss = push_button(tr("Dismiss"), self, pressed=self._send_away)
         hbox(
             self._icon,
             self.heading,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from widgets.boxes import hbox
-from widgets.facts import let_wrap, plain_label
+from widgets.facts import let_wrap, plain_label, push_button
 from widgets.i18n import tr
 from widgets.theme import mono_font
 
@@ -77,8 +77,7 @@ class HeldNote(QWidget):
         self._field = field
         self.words = plain_label("", "muted", self)
         let_wrap(self.words)
-        self.empty = QPushButton(tr("Empty the field"), self, autoDefault=False)
-        self.empty.clicked.connect(self._empty)
+        self.empty = push_button(tr("Empty the field"), self, autoDefault=False, pressed=self._empty)
         hbox((self.words, 1), self.empty, on=self, margins=(0, 0, 0, 0))
         field.textChanged.connect(self._show)
         self._show()

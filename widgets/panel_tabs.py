@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox
 from widgets.centre import PanelArea
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon
@@ -263,9 +263,7 @@ class PanelTabs(QWidget):
         """The menu has the name of the panel in front where that is one of its own."""
         hidden = bool(self.current) and self._tabs[self.current].isHidden()
         self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
-        self.more.setProperty("front", hidden and self._open)
-        self.more.style().unpolish(self.more)
-        self.more.style().polish(self.more)
+        set_property(self.more, "front", hidden and self._open)
 
     def _fill_more(self) -> None:
         menu = self.more.menu()

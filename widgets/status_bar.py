@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QStatusBar, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QSizePolicy, QStatusBar, QWidget
 
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import tabular_font
 from widgets.toolbar import ElidedLabel
@@ -51,11 +51,7 @@ class StatusBar(QStatusBar):
         self.last_action = ElidedLabel("", self)
         self.last_action.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.addWidget(self.last_action, 1)
-        self.undo_button = QPushButton(tr("Undo"), self)
-        self.undo_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.undo_button.setProperty("role", "link")
-        self.undo_button.clicked.connect(self.undoWanted)
-        self.undo_button.hide()
+        self.undo_button = push_button(tr("Undo"), self, pressed=self.undoWanted, by_tab=True, role="link", hidden=True)
         self.addWidget(self.undo_button)
 
     def set_facts(self, facts: StatusFacts) -> None:

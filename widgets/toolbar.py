@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWh
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, set_plain_tip, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
@@ -237,10 +237,7 @@ class Toolbar(QToolBar):
         if self.badge.text() != text:
             self.badge.setText(text)
             self._squeeze()
-        if self.badge.property("mode") != mode:
-            self.badge.setProperty("mode", mode)
-            self.badge.style().unpolish(self.badge)
-            self.badge.style().polish(self.badge)
+        set_property(self.badge, "mode", mode)
 
     def set_tint(self, mode: str) -> None:
         """live, attached, replay or branch: outside live the bar has another ground."""

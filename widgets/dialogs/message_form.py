@@ -33,8 +33,7 @@ class EditDeadLetterDialog(QDialog):
         self.setWindowTitle(tr("Edit a dead letter"))
         self.setModal(True)
         self.form = MessageForm(self)
-        self.problem = plain_label("", "problem", self)
-        self.problem.setWordWrap(True)
+        self.problem = plain_label("", "problem", self, wrap=True)
         about = plain_label(
             tr("It died of: {cause}. A redrive appends this to {origin} in its place.", cause=cause, origin=origin),
             "muted",

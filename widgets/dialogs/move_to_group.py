@@ -9,18 +9,16 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFrame,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QScrollArea,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
-from widgets.boxes import hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable, Party
 from widgets.facts import plain_label, set_plain_tip
@@ -120,14 +118,11 @@ class MoveToGroupDialog(QDialog):
         self.start.addItem(tr("Starts at the earliest message"), "earliest")
         self.start.addItem(tr("Starts at the end: only what is published from now on"), "latest")
         self.start.hide()
-        self.problem = plain_label("", "muted", self)
-        self.problem.setWordWrap(True)
+        self.problem = plain_label("", "muted", self, wrap=True)
         # Its line is kept free, so that the list does not shrink under the eye.
         self.problem.setMinimumHeight(self.problem.fontMetrics().lineSpacing() + 2)
-        self._ghost_title = plain_label("", "heading", self)
-        self._ghost_title.setWordWrap(True)
-        self._ghost_note = plain_label("", "muted", self)
-        self._ghost_note.setWordWrap(True)
+        self._ghost_title = plain_label("", "heading", self, wrap=True)
+        self._ghost_note = plain_label("", "muted", self, wrap=True)
         self.moves = MoveTable(self)
         buttons = QDialogButtonBox(self)
         self.move_button = buttons.addButton(tr("Move"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -154,12 +149,9 @@ class MoveToGroupDialog(QDialog):
 
     def _lay_out(self, buttons: QDialogButtonBox) -> None:
         left = vbox(self._heading, (self.list, 1), self.name, self.start, spacing=8)
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        inner = QWidget(area)
+        inner = QWidget(self)
         vbox(self.moves, 1, on=inner, margins=(0, 0, 0, 0))
-        area.setWidget(inner)
+        area = scrolled(inner, self)
         right = vbox(self._ghost_title, self._ghost_note, (area, 1), spacing=6)
         panes = hbox((left, 4), (right, 5), spacing=20)
         vbox((panes, 1), self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, vbox
 from widgets.dialogs.message_form import MessageForm, MessageText
-from widgets.facts import plain_label, set_plain_tip, set_role
+from widgets.facts import plain_label, set_plain_tip, set_property
 from widgets.i18n import tr
 
 COUNT_MAX = 1_000_000
@@ -67,8 +67,7 @@ class ProduceDialog(QDialog):
         self.ttl.setRange(0, 86_400_000)
         self.ttl.setSpecialValueText(tr("never expires"))
         self.ttl.setAccessibleName(tr("Time to live"))
-        self.problem = plain_label("", "problem", self)
-        self.problem.setWordWrap(True)
+        self.problem = plain_label("", "problem", self, wrap=True)
         self._compose()
         self.to.currentIndexChanged.connect(lambda _place: self._on_target())
         for signal in (self.count.valueChanged, self.rate.valueChanged, self.partition.currentIndexChanged):
@@ -143,7 +142,7 @@ class ProduceDialog(QDialog):
     def show_message(self, sentence: str, *, wrong: bool = False) -> None:
         """What came of the last Send, or, where that is `wrong`, why it was not done."""
         self.problem.setText(sentence)
-        set_role(self.problem, "problem" if wrong else "muted")
+        set_property(self.problem, "role", "problem" if wrong else "muted")
 
     def _accept(self) -> None:
         if not self._why_not():

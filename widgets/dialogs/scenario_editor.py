@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QWidget
 from widgets.boxes import hbox, vbox
 from widgets.code_field import MOST_CHARS, CodeField
 from widgets.completion_list import Complete
-from widgets.facts import let_wrap, plain_label
+from widgets.facts import let_wrap, plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, qcolour
@@ -105,14 +105,11 @@ class ScenarioEditor(QDialog):
         let_wrap(self.verdict)
         self.go_button = QPushButton(tr("Go to the line"), self)
         self.go_button.clicked.connect(lambda: self.field.go_to_line(self.field.wrong_line()))
-        self.run_button = QPushButton(tr("Run"), self)
-        self.run_button.setProperty("role", "primary")
-        self.run_button.setToolTip(tr("Opens it as a new session (Ctrl+Return)."))
-        self.run_button.clicked.connect(self._run)
-        self.save_button = QPushButton(tr("Save as..."), self)
-        self.save_button.clicked.connect(lambda: self.saveRequested.emit(self.text()))
-        close = QPushButton(tr("Close"), self)
-        close.clicked.connect(self.close)
+        self.run_button = push_button(
+            tr("Run"), self, pressed=self._run, role="primary", tip=tr("Opens it as a new session (Ctrl+Return).")
+        )
+        self.save_button = push_button(tr("Save as..."), self, pressed=lambda: self.saveRequested.emit(self.text()))
+        close = push_button(tr("Close"), self, pressed=self.close)
         for button in (self.go_button, self.save_button, close):
             button.setAutoDefault(False)
         self._lay_out(close)

@@ -8,18 +8,15 @@ from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
-    QFrame,
     QGridLayout,
-    QPushButton,
-    QScrollArea,
     QSizePolicy,
     QSpinBox,
     QWidget,
 )
 
-from widgets.boxes import vbox
+from widgets.boxes import scrolled, vbox
 from widgets.dialogs.form import indent
-from widgets.facts import set_plain_tip
+from widgets.facts import push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
@@ -346,27 +343,19 @@ class BackpressurePanel(Panel):
         self._gauges: list[Gauge] = []
         self._across = 0
         self._forbidden = ""
-        self.limits_button = QPushButton(tr("Limits..."), self)
-        self.limits_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.limits_button.clicked.connect(self.limitsWanted)
-        self.rate_button = QPushButton(tr("Rate of a producer..."), self)
-        self.rate_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.rate_button.clicked.connect(self.rateWanted)
+        self.limits_button = push_button(tr("Limits..."), self, pressed=self.limitsWanted, by_tab=True)
+        self.rate_button = push_button(tr("Rate of a producer..."), self, pressed=self.rateWanted, by_tab=True)
         self.title_row.addWidget(self.rate_button)
         self.title_row.addWidget(self.limits_button)
         self.chains = BlockChains(self)
         self.chains.followed.connect(self.followed)
         body = QWidget(self)
-        area = QScrollArea(body, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._inner = QWidget(area)
+        self._inner = QWidget(body)
         self._grid = QGridLayout(self._inner)
         self._grid.setContentsMargins(12, 4, 12, 12)
         self._grid.setSpacing(8)
         self._grid.setAlignment(Qt.AlignmentFlag.AlignTop)
-        area.setWidget(self._inner)
-        vbox(self.chains, (area, 1), on=body, margins=(0, 0, 0, 0), spacing=0)
+        vbox(self.chains, (scrolled(self._inner, body), 1), on=body, margins=(0, 0, 0, 0), spacing=0)
         self.stack.addWidget(body)
         self.filterChanged.connect(lambda _text: self._show())
         self.set_count("0")

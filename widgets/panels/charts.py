@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QEvent, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QGridLayout, QWidget
 
+from widgets.boxes import scrolled
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts
 from widgets.panels.panel import Panel, PanelInfo, side_by_side
@@ -105,10 +106,7 @@ class ChartsPanel(Panel):
         self.rates_table.setMinimumWidth(336)
         self.rates_table.setAccessibleName(tr("Rates of now"))
         self._area = ChartGrid(self)
-        scroll = QScrollArea(self, widgetResizable=True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self._area)
+        scroll = scrolled(self._area, self)
         self.stack.addWidget(side_by_side(self, self.rates_table, scroll, (2, 5), (600, 1000)))
         self.show_body(False)
 

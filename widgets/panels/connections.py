@@ -75,8 +75,7 @@ class _Listener(QWidget):
         self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for column, widget in enumerate((self.name, self.port, self.button, self.where)):
             grid.addWidget(widget, 0, place * _COLUMNS + column)
-        self.problem = plain_label("", "problem", parent)
-        self.problem.setWordWrap(True)
+        self.problem = plain_label("", "problem", parent, wrap=True)
         self.problem.hide()
         grid.addWidget(self.problem, 1, place * _COLUMNS, 1, _COLUMNS - 1)
 

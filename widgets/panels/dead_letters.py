@@ -66,8 +66,7 @@ class DeadLetterDetails(QScrollArea):
         self._shown: DeadLetterFacts | None = None
         self._inner = inner = QWidget(self)
         column = vbox(on=inner, margins=(12, 6, 12, 12), spacing=6)
-        self.cause = plain_label("", "heading", inner)
-        self.cause.setWordWrap(True)
+        self.cause = plain_label("", "heading", inner, wrap=True)
         self.cause.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.payload = QPlainTextEdit(inner, readOnly=True)
         self.payload.setFont(mono_font())
@@ -93,8 +92,7 @@ class DeadLetterDetails(QScrollArea):
         column.addWidget(self.headers)
         column.addStretch(1)
         self.setWidget(inner)
-        self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport())
-        self._nothing.setWordWrap(True)
+        self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport(), wrap=True)
         self.set_facts(None)
 
     def set_facts(self, facts: DeadLetterFacts | None) -> None:

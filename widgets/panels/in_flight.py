@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from widgets.facts import set_plain_tip
+from widgets.facts import push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import TablePanel
@@ -76,9 +76,7 @@ class InFlightPanel(TablePanel):
         self._forbidden = ""
         super().__init__(model, multiple=True, parent=parent)
         for act, word, _about in ACTS:
-            button = QPushButton(tr(word), self)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.clicked.connect(lambda _on=False, act=act: self.do(act))
+            button = push_button(tr(word), self, pressed=lambda _on=False, act=act: self.do(act), by_tab=True)
             self.title_row.addWidget(button)
             self.buttons[act] = button
         self.selectionChanged.connect(lambda _count: self._show_actions())

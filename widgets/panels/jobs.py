@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, push_button, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel, PanelInfo
@@ -49,13 +49,11 @@ class JobRow(QFrame):
         self._icon = QLabel(self)
         self._title = plain_label("", "heading", self)
         self._state = plain_label("", "muted", self)
-        self._message = plain_label("", "muted", self)
-        self._message.setWordWrap(True)
+        self._message = plain_label("", "muted", self, wrap=True)
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar(self, textVisible=True)
         self.cancel_button = QPushButton(tr("Cancel"), self)
-        self.open_button = QPushButton(tr("Open"), self)
-        self.open_button.setProperty("role", "primary")
+        self.open_button = push_button(tr("Open"), self, role="primary")
         for button in (self.cancel_button, self.open_button):
             # A click leaves the focus where it is, so that Space goes on to pause.
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

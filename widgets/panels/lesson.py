@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
-from widgets.facts import let_wrap, plain_label, set_plain_tip, set_role
+from widgets.facts import let_wrap, plain_label, push_button, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
@@ -29,12 +29,9 @@ class NextStep(QFrame):
         self._number = -1
         self._icon = QLabel(self)
         self.count = plain_label("", "muted", self)
-        self.text = plain_label("", "", self)
-        self.text.setWordWrap(True)
-        self.point = QPushButton(tr("Show me where"), self)
-        self.point.clicked.connect(lambda: self.pointWanted.emit(self._number))
-        self.open = QPushButton(tr("Show the lesson"), self)
-        self.open.clicked.connect(self.lessonWanted)
+        self.text = plain_label("", "", self, wrap=True)
+        self.point = push_button(tr("Show me where"), self, pressed=lambda: self.pointWanted.emit(self._number))
+        self.open = push_button(tr("Show the lesson"), self, pressed=self.lessonWanted)
         row = hbox(on=self, margins=(12, 2, 8, 2), spacing=8)
         for part, stretch in ((self._icon, 0), (self.text, 1), (self.count, 0), (self.point, 0), (self.open, 0)):
             row.addWidget(part, stretch)
@@ -127,10 +124,7 @@ class StepRow(QFrame):
         self.seen = plain_label("", "muted", self)
         for label in (self.text, self.seen):
             let_wrap(label)
-        self.point = QPushButton(tr("Show me where"), self)
-        self.point.setProperty("role", "link")
-        self.point.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.point.clicked.connect(self.pointWanted)
+        self.point = push_button(tr("Show me where"), self, pressed=self.pointWanted, role="link", by_tab=True)
         self.more = QToolButton(self, autoRaise=True)
         self.more.setCheckable(True)
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -180,7 +174,7 @@ class StepRow(QFrame):
             else ("idle", theme.disabled)
         )
         self._icon.setPixmap(icon_pixmap(name, colour, px(16), self.devicePixelRatioF()))
-        set_role(self.text, "heading" if facts.current else "muted" if facts.done else "")
+        set_property(self.text, "role", "heading" if facts.current else "muted" if facts.done else "")
         self.more.setIconSize(QSize(px(14), px(14)))
         self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right", theme))
         words = tr("Hide what was seen") if self.more.isChecked() else tr("What was seen")
@@ -226,15 +220,11 @@ class LessonPanel(Panel):
         for label in (self.question, self.answer):
             let_wrap(label)
             label.setIndent(INDENT)
-        self.show_answer = QPushButton(tr("Show the answer"), self)
-        self.show_answer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.show_answer.clicked.connect(self._answer)
+        self.show_answer = push_button(tr("Show the answer"), self, pressed=self._answer, by_tab=True)
         self.next_title = plain_label("", "muted", self)
         let_wrap(self.next_title)
         self.next_title.setIndent(INDENT)
-        self.next = QPushButton(tr("Open the next lesson"), self)
-        self.next.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.next.clicked.connect(self.nextWanted)
+        self.next = push_button(tr("Open the next lesson"), self, pressed=self.nextWanted, by_tab=True)
         self._answered = False
         for part in (self.question, self.answer):
             self._column.addWidget(part)
@@ -279,11 +269,7 @@ class LessonPanel(Panel):
         self.next_title.setText(contained(tr("Next lesson: {title}", title=facts.next_title)))
         for part in (self.next_title, self.next):
             part.setVisible(bool(facts.next_title))
-        role = "primary" if facts.complete else "link"
-        if self.next.property("role") != role:
-            self.next.setProperty("role", role)
-            self.next.style().unpolish(self.next)
-            self.next.style().polish(self.next)
+        set_property(self.next, "role", "primary" if facts.complete else "link")
         self._show_question()
 
     def begin(self) -> None:

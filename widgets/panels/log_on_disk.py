@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
-from widgets.boxes import vbox
+from widgets.boxes import scrolled, vbox
 from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.i18n import tr
 from widgets.panels.panel import PanelInfo, SideBySide
@@ -35,8 +35,7 @@ class LogOnDiskPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.facts = FactsGrid()
-        self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint")
-        self._hint.setWordWrap(True)
+        self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint", wrap=True)
         self._split = SideBySide(Qt.Orientation.Horizontal)
         super().__init__(model, parent)
         self.facts.linkFollowed.connect(self.linkFollowed)
@@ -46,11 +45,8 @@ class LogOnDiskPanel(TablePanel):
     def body(self) -> QWidget:
         inner = QWidget()
         vbox(self._hint, self.facts, 1, on=inner, margins=(8, 4, 8, 8))
-        area = QScrollArea(widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = scrolled(inner)
         area.setMinimumWidth(220)
-        area.setWidget(inner)
         self._split.addWidget(self.table)
         self._split.addWidget(area)
         self._split.setStretchFactor(0, 1)

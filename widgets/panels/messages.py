@@ -9,16 +9,13 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QFrame,
     QLineEdit,
-    QPushButton,
-    QScrollArea,
     QToolButton,
     QWidget,
 )
 
-from widgets.boxes import vbox
-from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, set_plain_tip
+from widgets.boxes import scrolled, vbox
+from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.panels.panel import PanelInfo, SideBySide
@@ -42,18 +39,14 @@ class MessageDetails(QWidget):
         self.headers = FactsGrid()
         upper = QWidget()
         vbox(self.facts, self.headers_title, self.headers, 1, on=upper, margins=(2, 0, 8, 4))
-        area = QScrollArea(widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(upper)
+        area = scrolled(upper)
         self.payload = PayloadView()
         self.payload.add_page(tr("Facts"), area)
         self.payload.copy.hide()
         self.life = self._tool("message", tr("Its whole life, in the inspector (Ctrl+L)"), self.lifeWanted)
         self.copy = self._tool("copy", tr("Copy the message as JSON (Ctrl+Shift+C)"), self.copyWanted)
         self.again = self._tool("redo", tr("Produce it again..."), self.againWanted)
-        self._hint = plain_label("", "hint", self)
-        self._hint.setWordWrap(True)
+        self._hint = plain_label("", "hint", self, wrap=True)
         vbox(self._hint, (self.payload, 1), on=self, margins=(8, 2, 8, 4))
         self.restyle()
         self.set_nothing(tr("Select a message to read it here."))
@@ -171,12 +164,9 @@ class MessagesPanel(TablePanel):
         self.start_value = QLineEdit(self)
         self.start_value.setFixedWidth(90)
         self.start_value.hide()
-        self.produce = QPushButton(tr("Produce..."), self)
-        self.produce.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.produce = push_button(tr("Produce..."), self, by_tab=True)
         at = self.title_row.count() - 1  # before the filter
-        self.newer = QPushButton(self)
-        self.newer.setProperty("role", "link")
-        self.newer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.newer = push_button("", self, role="link", by_tab=True)
         set_plain_tip(self.newer, tr("Published since the list was read: reads it again."))
         self.newer.hide()
         for offset, part in enumerate((self.newer, self.topic, self.partition, self.start_kind, self.start_value)):

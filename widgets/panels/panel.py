@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayoutItem,
-    QPushButton,
     QSizePolicy,
     QSplitter,
     QStackedLayout,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
-from widgets.facts import mark_wrong, plain_label
+from widgets.facts import mark_wrong, plain_label, push_button
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
@@ -176,12 +175,8 @@ class EmptyState(QWidget):
         self._icon = QLabel(self, alignment=Qt.AlignmentFlag.AlignHCenter)
         self._sentence = plain_label(sentence, "heading", self)
         self._how = plain_label(how, "muted", self)
-        self.button = QPushButton(tr("Clear the filter"), self)
-        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.button.hide()
-        self.offer = QPushButton("", self)
-        self.offer.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.offer.hide()
+        self.button = push_button(tr("Clear the filter"), self, by_tab=True, hidden=True)
+        self.offer = push_button("", self, by_tab=True, hidden=True)
         column = vbox(1, on=self, margins=(24, 8, 24, 8), spacing=6)
         for label in (self._icon, self._sentence, self._how):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -289,14 +284,12 @@ class Panel(QWidget):
         self.empty_state = EmptyState(self.info.icon, *self._empty_words[:2], self)
         self.empty_state.button.clicked.connect(self.clear_filter)
         self.empty_state.offer.clicked.connect(self.offerTaken)
-        self.problem = plain_label("", "problem", self)
+        self.problem = plain_label("", "problem", self, wrap=True)
         self.problem.setContentsMargins(8, 0, 8, 4)
-        self.problem.setWordWrap(True)
         self.problem.hide()
         self._note_text = self._part_text = ""
-        self.note = plain_label("", "muted", self)
+        self.note = plain_label("", "muted", self, wrap=True)
         self.note.setContentsMargins(8, 4, 8, 4)
-        self.note.setWordWrap(True)
         self.note.hide()
         self.stack = QStackedLayout()
         self.stack.addWidget(self.empty_state)

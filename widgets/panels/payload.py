@@ -60,8 +60,7 @@ class PayloadView(QWidget):
         self.copy.clicked.connect(self._copy)
         self.tools = hbox(self.copy, spacing=2)
         whole = hbox(row, 1, self.tools, spacing=2)
-        self.note = plain_label("", "muted", self)
-        self.note.setWordWrap(True)
+        self.note = plain_label("", "muted", self, wrap=True)
         vbox(whole, (self.stack, 1), self.note, on=self, margins=(0, 0, 0, 0), spacing=4)
         for name in VIEWS:
             self._add_button(tr(name))

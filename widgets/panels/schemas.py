@@ -9,14 +9,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QScrollArea,
     QTabWidget,
     QWidget,
 )
 
 from widgets.boxes import vbox
-from widgets.facts import plain_label
+from widgets.facts import plain_label, push_button
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.panels.panel import PanelInfo, side_by_side
@@ -95,8 +94,7 @@ class SchemasPanel(TablePanel):
         self.message = LongText(tr("Message to check"), page)
         self.message.setPlaceholderText(tr('A message as JSON, such as {"id": 1}'))
         self.message.setTabChangesFocus(True)
-        self.check_button = QPushButton(tr("Check"), page)
-        self.check_button.clicked.connect(self._ask)
+        self.check_button = push_button(tr("Check"), page, pressed=self._ask)
         self.verdict: QLabel = plain_label("", "", page)
         self.verdict.setWordWrap(True)
         self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)

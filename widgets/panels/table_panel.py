@@ -17,9 +17,9 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from widgets.facts import set_plain_tip
+from widgets.facts import push_button, set_plain_tip
 from widgets.i18n import tr
 from widgets.panels.cell_painter import (
     ROW_HEIGHT,
@@ -256,9 +256,7 @@ class TablePanel(Panel):
         self.table.clicked.connect(self._on_click)
         model.dataChanged.connect(self._on_cells)
         chosen.selectionChanged.connect(lambda _new, _old: self.selectionChanged.emit(self.selected_count()))
-        self.waiting = QPushButton(self)
-        self.waiting.setProperty("role", "link")
-        self.waiting.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.waiting = push_button("", self, role="link", by_tab=True)
         set_plain_tip(self.waiting, tr("They wait while the pointer is over the rows or one is selected: shows them."))
         self.waiting.hide()
         self.title_row.insertWidget(2, self.waiting)
