@@ -77,7 +77,8 @@ class HeldNote(QWidget):
         self._field = field
         self.words = plain_label("", "muted", self)
         let_wrap(self.words)
-        self.empty = push_button(tr("Empty the field"), self, autoDefault=False, pressed=self._empty)
+        self.empty = push_button(tr("Empty the field"), self, pressed=self._empty)
+        self.empty.setAutoDefault(False)
         hbox((self.words, 1), self.empty, on=self, margins=(0, 0, 0, 0))
         field.textChanged.connect(self._show)
         self._show()
