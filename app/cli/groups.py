@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TypeVar
 
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
-from app.cli.output import print_facts, print_rows, say
+from app.cli.output import print_described, print_rows, say
 from app.cli.parser import Command
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
@@ -104,23 +103,6 @@ def _asked(broker: Broker, request: Request[T], group: str) -> T | ShareGroupVie
     return broker.ask(DescribeShareGroup(group=group))
 
 
-def _print_group(
-    facts: Sequence[tuple[str, object]],
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    none: str,
-    options: argparse.Namespace,
-) -> None:
-    """The facts, and a row a partition; `none` where there is none."""
-    if options.json:
-        keys = [column.lower().replace(" ", "_") for column in columns]
-        print_facts([*facts, ("Offsets", [dict(zip(keys, row, strict=True)) for row in rows])], as_json=True)
-        return
-    print_facts(facts, as_json=False)
-    print()
-    print_rows(columns, rows, as_json=False, none=none)
-
-
 def _describe_share_group(group: ShareGroupView, options: argparse.Namespace) -> None:
     columns = ("Topic", "Partition", "Start offset", "End offset", "In flight", "Lag")
     rows = [(at.topic, at.partition, at.start_offset, at.end_offset, at.in_flight, at.lag) for at in group.offsets]
@@ -130,7 +112,7 @@ def _describe_share_group(group: ShareGroupView, options: argparse.Namespace) ->
         ("Group epoch", group.epoch),
         ("Members", len(group.members)),
     ]
-    _print_group(facts, columns, rows, f"{group.name} reads nothing.", options)
+    print_described(facts, "Offsets", columns, rows, as_json=options.json, none=f"{group.name} reads nothing.")
     if group.members and not options.json:
         print()
         _print_share_members(group, options)
@@ -167,7 +149,8 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Assignor", group.assignor or None),
         ("Members", len(group.members)),
     ]
-    _print_group(facts, columns, rows, f"{group.name} has committed nothing.", options)
+    none = f"{group.name} has committed nothing."
+    print_described(facts, "Offsets", columns, rows, as_json=options.json, none=none)
 
 
 def _members(broker: Broker, options: argparse.Namespace) -> None:

@@ -70,6 +70,25 @@ def print_facts(facts: Sequence[tuple[str, object]], *, as_json: bool) -> None:
         sys.stdout.write(f"{name:<{width}}  {_cell(value)}\n")
 
 
+def print_described(
+    facts: Sequence[tuple[str, object]],
+    name: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    as_json: bool,
+    none: str,
+) -> None:
+    """The facts of a thing, then its rows; as JSON the rows are the fact `name`. Without any, `none`, or nothing."""
+    if as_json:
+        keys = [column.lower().replace(" ", "_") for column in columns]
+        facts = [*facts, (name, [dict(zip(keys, row, strict=True)) for row in rows])]
+    print_facts(facts, as_json=as_json)
+    if not as_json and (rows or none):
+        print()
+        print_rows(columns, rows, as_json=False, none=none)
+
+
 def say(sentence: str, *, as_json: bool = False, **facts: object) -> None:
     """What was done: a sentence for people, the facts for programs."""
     if as_json:

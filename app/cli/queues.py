@@ -4,7 +4,7 @@ import argparse
 
 from app.cli.errors import CommandError
 from app.cli.messages import bytes_pair
-from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
+from app.cli.output import json_bytes, print_described, print_rows, say, text_of
 from app.cli.parser import Command
 from app.cli.request_options import add_field, add_group, given
 from app.cli.target import Broker, is_running
@@ -119,13 +119,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     columns = ("Holder", "Priority", "Offset", "Attempt", "Max attempts")
     most = queue.max_attempts or "none"
     rows = [(one.holder, one.partition, one.offset, one.attempt, most) for one in queue.leases]
-    if options.json:
-        keys = [column.lower().replace(" ", "_") for column in columns]
-        facts.append(("Leases", [dict(zip(keys, row, strict=True)) for row in rows]))
-    print_facts(facts, as_json=options.json)
-    if rows and not options.json:
-        print()
-        print_rows(columns, rows, as_json=False, none="")
+    print_described(facts, "Leases", columns, rows, as_json=options.json, none="")
 
 
 def _create(broker: Broker, options: argparse.Namespace) -> None:

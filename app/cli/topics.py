@@ -7,7 +7,7 @@ import msgspec
 
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
-from app.cli.output import print_facts, print_rows, say
+from app.cli.output import print_described, print_rows, say
 from app.cli.parser import Command
 from app.cli.request_options import add_field, add_group, given
 from app.cli.target import Broker, is_from_outside, is_running
@@ -144,13 +144,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         facts += [("Schema", rule and rule.subject), ("Schema mode", rule and rule.mode)]
         facts += struct_facts(broker.ask(TopicConfig(topic=name)))
         facts += limit_facts(demands.flow, demands.gate, running=running, as_json=options.json)
-    if options.json:
-        keys = [column.lower().replace(" ", "_") for column in columns]
-        facts.append(("Partitions", [dict(zip(keys, row, strict=True)) for row in rows]))
-    print_facts(facts, as_json=options.json)
-    if not options.json:
-        print()
-        print_rows(columns, rows, as_json=False, none="It has no partitions.")
+    print_described(facts, "Partitions", columns, rows, as_json=options.json, none="It has no partitions.")
 
 
 def _create(broker: Broker, options: argparse.Namespace) -> None:

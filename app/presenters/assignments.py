@@ -197,11 +197,9 @@ class AssignmentsPresenter(TablePresenter):
         self.model = AssignmentsModel(sources.owners, sources.times)
         self.ownership = OwnershipModel(sources.owners, sources.times)
         self.panel: AssignmentsPanel = AssignmentsPanel(self.model, self.ownership)
-        super().__init__(self.panel, self.model, parent)
+        super().__init__(self.panel, self.model, parent, self.model, self.ownership)
         self._controller = sources.controller
         self._snapshot: Snapshot | None = None
-        self.model.setParent(self)
-        self.ownership.setParent(self)
         self.panel.groupChosen.connect(self._choose_group)
         self.panel.historyShown.connect(self._turn)
         self.ownership.filter_checked.connect(self.panel.set_filter_problem)

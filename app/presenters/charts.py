@@ -153,8 +153,7 @@ class ChartsPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = RateTable(sources.rates)
         self.panel: ChartsPanel = ChartsPanel(self.model)
-        super().__init__(self.panel, parent)
-        self.model.setParent(self)
+        super().__init__(self.panel, parent, self.model)
         self._controller = sources.controller
         self._looks = 0
         connect_filter(self.panel, self.model)

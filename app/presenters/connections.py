@@ -149,9 +149,7 @@ class ConnectionsPresenter(PanelPresenter):
         self.model = ConnectionsModel(sources.times)
         self.apis = ApisModel()
         self.panel: ConnectionsPanel = ConnectionsPanel(self.model, self.apis)
-        super().__init__(self.panel, parent)
-        self.model.setParent(self)
-        self.apis.setParent(self)
+        super().__init__(self.panel, parent, self.model, self.apis)
         self._ask_listeners: Callable[[], tuple[ListenerFacts, ...]] = tuple
         self._ask_connections: Callable[[], tuple[ConnectionView, ...]] = tuple
         self._ask_apis: Callable[[int], tuple[ApiView, ...]] = lambda _number: ()

@@ -102,8 +102,7 @@ class EventsPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = model = EventsModel(sources.owners, sources.times)
         self.panel: EventsPanel = EventsPanel(model)
-        super().__init__(self.panel, parent)
-        model.setParent(self)
+        super().__init__(self.panel, parent, model)
         panel, self._history = self.panel, sources.history
         self._test: Callable[[Event], bool] | None = None
         self._filter_text = ""

@@ -220,8 +220,7 @@ class InFlightPresenter(TablePresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = InFlightModel(sources.owners, sources.times)
         self.panel: InFlightPanel = InFlightPanel(self.model)
-        super().__init__(self.panel, self.model, parent)
-        self.model.setParent(self)
+        super().__init__(self.panel, self.model, parent, self.model)
 
     def restart(self) -> None:
         self.model.restart()

@@ -42,8 +42,7 @@ class MessagesPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = model = MessagesModel(sources.times)
         self.panel: MessagesPanel = MessagesPanel(model)
-        super().__init__(self.panel, parent)
-        model.setParent(self)
+        super().__init__(self.panel, parent, model)
         panel, self._controller = self.panel, sources.controller
         self._answers, self._source_answers = Answers(self._controller, self), Answers(self._controller, self)
         self._snapshot: Snapshot | None = None

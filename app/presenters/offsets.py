@@ -181,8 +181,7 @@ class OffsetsPresenter(TablePresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = OffsetsModel(sources.owners, sources.rates)
         self.panel: OffsetsPanel = OffsetsPanel(self.model)
-        super().__init__(self.panel, self.model, parent)
-        self.model.setParent(self)
+        super().__init__(self.panel, self.model, parent, self.model)
 
     def show_around(self, snapshot: Snapshot) -> None:
         self.panel.set_note(self.model.summary())

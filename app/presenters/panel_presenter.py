@@ -58,9 +58,11 @@ class PanelPresenter(QObject):
     panel_class: ClassVar[type[Panel]]
     travels = 0  # through time before it was shown for the last time
 
-    def __init__(self, panel: Panel, parent: QObject | None = None) -> None:
+    def __init__(self, panel: Panel, parent: QObject | None, *models: QObject) -> None:
         super().__init__(parent)
         self.panel = panel
+        for model in models:
+            model.setParent(self)
 
     def show(self, snapshot: Snapshot) -> None:
         """The panel is in front: bring it up to date."""
@@ -87,8 +89,8 @@ def connect_filter(panel: Panel, model: FilteredModel) -> None:
 
 
 class TablePresenter(PanelPresenter):
-    def __init__(self, panel: TablePanel, model: SnapshotModel, parent: QObject | None = None) -> None:
-        super().__init__(panel, parent)
+    def __init__(self, panel: TablePanel, model: SnapshotModel, parent: QObject | None, *models: QObject) -> None:
+        super().__init__(panel, parent, *models)
         self._table = model
         connect_filter(panel, model)
 

@@ -116,8 +116,7 @@ class RedeliveriesPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = RedeliveriesModel(sources.owners, sources.times)
         self.panel: RedeliveriesPanel = RedeliveriesPanel(self.model)
-        super().__init__(self.panel, parent)
-        self.model.setParent(self)
+        super().__init__(self.panel, parent, self.model)
         self._history = sources.history
         connect_filter(self.panel, self.model)
         self.restart()

@@ -37,8 +37,7 @@ class ReportsPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = ReportsModel()
         self.panel: ReportPanel = ReportPanel(self.model)
-        super().__init__(self.panel, parent)
-        self.model.setParent(self)
+        super().__init__(self.panel, parent, self.model)
         self._all: Callable[[], tuple[Report, ...]] = tuple
         self._why_not: Callable[[], str] = str
         self.panel.currentChanged.connect(self._show_findings)

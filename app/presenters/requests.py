@@ -52,8 +52,7 @@ class RequestsPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = RequestsModel(sources.times)
         self.panel: RequestsPanel = RequestsPanel(self.model)
-        super().__init__(self.panel, parent)
-        self.model.setParent(self)
+        super().__init__(self.panel, parent, self.model)
         self._ask: Callable[[], tuple[RequestView, ...]] = tuple
         connect_filter(self.panel, self.model)
 

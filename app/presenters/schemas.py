@@ -105,9 +105,7 @@ class SchemasPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model, self.refusals = VersionsModel(), RefusalsModel(sources.times)
         self.panel: SchemasPanel = SchemasPanel(self.model, self.refusals)
-        super().__init__(self.panel, parent)
-        self.model.setParent(self)
-        self.refusals.setParent(self)
+        super().__init__(self.panel, parent, self.model, self.refusals)
         self._controller = sources.controller
         self._shown = self._controller.collectors.schemas.at(0)
         self._there: frozenset[str] = frozenset()

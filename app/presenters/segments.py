@@ -165,8 +165,7 @@ class LogOnDiskPresenter(PanelPresenter):
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
         self.model = model = SegmentsModel(sources.times)
         self.panel: LogOnDiskPanel = LogOnDiskPanel(model)
-        super().__init__(self.panel, parent)
-        model.setParent(self)
+        super().__init__(self.panel, parent, model)
         panel, self._controller = self.panel, sources.controller
         self._answers = Answers(self._controller, self)
         self.restart()

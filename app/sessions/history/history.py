@@ -103,22 +103,12 @@ class History(QObject):
     def redriven(self, until_ns: int, then: Callable[[list[RedrivenMessage]], object]) -> None:
         """What redrives had done to each message at `until_ns`, the newest first."""
         ring, recorded = self.ring, self._recorded
-
-        def look() -> list[RedrivenMessage]:
-            older, first = _older(ring, recorded)
-            return redriven_messages(ring, older, first, until_ns)
-
-        self._ask(look, then)
+        self._ask(lambda: redriven_messages(ring, *_older(ring, recorded), until_ns), then)
 
     def redelivered(self, until_ns: int, then: Callable[[list[Redelivery]], object]) -> None:
         """What readers had been delivered more than once by `until_ns`, the newest first."""
         ring, recorded = self.ring, self._recorded
-
-        def look() -> list[Redelivery]:
-            older, first = _older(ring, recorded)
-            return redeliveries(ring, older, first, until_ns)
-
-        self._ask(look, then)
+        self._ask(lambda: redeliveries(ring, *_older(ring, recorded), until_ns), then)
 
     def _ask(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         if self._worker is None:
