@@ -160,8 +160,6 @@ class Centre(QSplitter):
         super().resizeEvent(event)
         self.settle()
 
-    # -- the panel is carried by its title
-
     def _place_at(self, where: QPoint) -> tuple[bool, QRect]:
         """Whether a drop there is beside the canvas (nearer to the right edge than to the foot), and what it takes."""
         at, half = self.mapFromGlobal(where), self.rect()

@@ -209,8 +209,6 @@ class MainWindow(QMainWindow):
             self.toggle_bottom(True)
         return panel.focus_filter()
 
-    # -- what is open, and what is folded
-
     @property
     def shows_panels(self) -> bool:
         return self.tabs.is_open and not self.tabs.isHidden()
@@ -315,8 +313,6 @@ class MainWindow(QMainWindow):
             "maximise": self._maximised,
             "beside": self.centre.is_beside,
         }
-
-    # -- layouts
 
     def present_layout(self) -> WindowLayout:
         """What is shown now, and how large what is folded will be."""

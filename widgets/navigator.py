@@ -224,8 +224,6 @@ class Navigator(QWidget):
         column.addWidget(self.tree, 1)
         self.set_filter_problem("")
 
-    # -- what is shown
-
     def set_sections(self, sections: Sequence[NavSection]) -> None:
         """Show these; what has not changed is left alone, and so are selection, scrolling and what is folded."""
         sections = tuple(sections)
@@ -281,8 +279,6 @@ class Navigator(QWidget):
 
     def rows(self, key: str) -> list[NavRow]:
         return [child.data(0, _ROW) for child in _children(self._heads[key])]
-
-    # -- what is chosen
 
     def current_id(self) -> str:
         item = self.tree.currentItem()

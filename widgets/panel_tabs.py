@@ -175,8 +175,6 @@ class PanelTabs(QWidget):
         )
         row.addLayout(self._buttons)
 
-    # -- the panel in front
-
     @property
     def current(self) -> str:
         front = self.area.currentWidget()
@@ -207,8 +205,6 @@ class PanelTabs(QWidget):
         """On the empty part of the row: all of the height, and back."""
         self.maximiseWanted.emit(not self._maximised)
 
-    # -- how it is shown
-
     @property
     def is_open(self) -> bool:
         return self._open
@@ -235,8 +231,6 @@ class PanelTabs(QWidget):
         self.maximise_button.set_sign(*full)
         self.beside_button.set_sign(*(below if self._beside else beside))
         self._name_more()
-
-    # -- narrow windows
 
     def _hide_what_does_not_fit(self) -> None:
         """From the right, whichever is in front, so that no tab ever moves; the menu has them under their names."""

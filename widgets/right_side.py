@@ -84,8 +84,6 @@ class RightSide(QWidget):
             self._asked, self._by_hand = panel, by_hand
             self._fit()
 
-    # -- shares
-
     @property
     def shares(self) -> Shares:
         """What inspector and rebalances take of the height below the lesson, where both are open."""
@@ -100,8 +98,6 @@ class RightSide(QWidget):
             sizes = self._below.sizes()
             whole = sum(sizes) or 1
             self._shares = tuple(round(size / whole, 4) for size in sizes)
-
-    # -- what is asked for
 
     def _press(self, panel: Panel) -> None:
         if panel.is_title_alone and panel is not self._lesson:
@@ -122,8 +118,6 @@ class RightSide(QWidget):
         if on and self._lesson.is_title_alone:
             self._lesson.set_folded(False)
             self.bring(self._lesson)
-
-    # -- room
 
     def minimumSizeHint(self) -> QSize:
         """Texts wrap and scroll: they ask for little."""

@@ -236,8 +236,6 @@ class Timeline(QWidget):
             self._lanes = facts.lanes()
             self.update()
 
-    # -- places and times
-
     def x_of(self, time_ns: int) -> float:
         span = max(1, self._facts.now_ns - self._facts.start_ns)
         return px(LEFT) + self._room() * (time_ns - self._facts.start_ns) / span
@@ -264,8 +262,6 @@ class Timeline(QWidget):
             if nearest is not None and abs(self.x_of(nearest) - x) <= SNAP_PX:
                 return nearest
         return self.time_at(x)
-
-    # -- the mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton and self._facts.now_ns > self._facts.start_ns:
@@ -305,8 +301,6 @@ class Timeline(QWidget):
         painter = QPainter(self)
         TimelinePainter(self, painter, theme).draw(self._hover_x)
         painter.end()
-
-    # -- the tool tip
 
     def event(self, event: QEvent) -> bool:
         """The tool tip: rate at this moment, and what happened near it."""

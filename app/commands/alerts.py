@@ -81,8 +81,6 @@ class AlertHandlers(Handlers):
             lambda v: RemoveAlert(v["name"]),
         )
 
-    # -- told
-
     def _opened(self) -> None:
         self._told, self._told_corrupt, self._hint, self._lasting = 0, 0, "", None
 

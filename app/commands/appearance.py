@@ -66,8 +66,6 @@ class AppearanceHandlers(Handlers):
         bind("settings", self._ask_settings)
         look.changed.connect(context.registry.refresh)
 
-    # -- layouts
-
     def apply_layout(self, name: str) -> None:
         layout = self._context.settings.layout(name)
         if layout is None:
@@ -110,8 +108,6 @@ class AppearanceHandlers(Handlers):
             self._context.settings.forget_layout(name)
             self._context.show_message(tr("The layout {name} is deleted.", name=tr(name)))
 
-    # -- boxes moved by hand
-
     def _arrange(self) -> None:
         on = self._context.registry.action("arrange").isChecked()
         self._context.canvas.arranging.on = on
@@ -151,8 +147,6 @@ class AppearanceHandlers(Handlers):
 
     def _restore_arrangement(self) -> None:
         self._context.canvas.set_arrangement(from_text(self._context.settings.arrangement(self._scenario())))
-
-    # -- looks
 
     @staticmethod
     def _why_not_type(last: float) -> str:

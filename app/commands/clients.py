@@ -102,8 +102,6 @@ class ClientHandlers(Handlers):
         shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))
         bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
 
-    # -- targets
-
     def _client(self) -> str:
         return next((name for role in ROLES if (name := self._context.selected(role))), "")
 
@@ -125,8 +123,6 @@ class ClientHandlers(Handlers):
 
     def _why_no_queue(self) -> str:
         return "" if self._snapshot.queues else tr("There is no queue; create one first.")
-
-    # -- in and out
 
     def ask_consumer(self, group: str = "") -> None:
         context = self._context
@@ -234,8 +230,6 @@ class ClientHandlers(Handlers):
 
     def remove(self, client: str) -> None:
         self._context.perform(RemoveClient(client))
-
-    # -- tuning
 
     def ask_rate(self, producer: str = "") -> None:
         """The dialog for a producer's rate, with what it is now; of the one that waits, where none is named."""

@@ -154,8 +154,6 @@ class DeadLetterHandlers(Handlers):
             return why
         return "" if self._panel.current_key() is not None else tr("Choose a dead letter first.")
 
-    # -- redrive
-
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
         """Redrive dead letters, each given as (queue, offset); many of them in several steps."""
         self._redrives.add(_by_queue(keys), rate_per_s)
@@ -184,8 +182,6 @@ class DeadLetterHandlers(Handlers):
         dialog.open()
         return dialog
 
-    # -- edit
-
     def ask_edit(self, key: Hashable) -> None:
         if not isinstance(key, tuple):
             return
@@ -211,8 +207,6 @@ class DeadLetterHandlers(Handlers):
         if redrive:
             self._context.perform(Redrive(queue=queue, offsets=[offset]))
 
-    # -- purge
-
     def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox | None:
         if not keys:
             return None
@@ -233,8 +227,6 @@ class DeadLetterHandlers(Handlers):
     def purge(self, keys: Sequence[tuple[str, int]]) -> None:
         for queue, offsets in _by_queue(keys).items():
             self._context.perform(PurgeDeadLetters(queue=queue, offsets=list(offsets)))
-
-    # -- what was redriven
 
     def _show_redriven(self) -> None:
         self._context.window.show_tab("dead_letters")

@@ -153,8 +153,6 @@ class FaultHandlers(Handlers):
         bind("fail_matching", self.ask_rule, context.why_ended)
         bind("end_faults", self.ask_end, self._why_no_end)
 
-    # -- targets
-
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
         name = next((name for role in roles if (name := self._context.selected(role))), "")
         return next((actor for actor in self._snapshot.actors if actor.name == name), None)
@@ -181,8 +179,6 @@ class FaultHandlers(Handlers):
     def _why_no_end(self) -> str:
         lasts = self._snapshot.faults if self._controller.scenario is not None else ()
         return self._context.why_not(lasts, tr("No fault is active."))
-
-    # -- what is done
 
     def restart(self) -> None:
         actor = self._client()

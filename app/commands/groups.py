@@ -55,8 +55,6 @@ class GroupHandlers(Handlers):
         bind("delete_group", lambda: self.delete(self._group()), self._why_no_delete)
         context.canvas.topicDropped.connect(self.subscribe)
 
-    # -- which one is meant
-
     def _group(self) -> str:
         consumer = self._context.selected("consumer")
         actors = self._snapshot.actors if consumer else ()
@@ -87,8 +85,6 @@ class GroupHandlers(Handlers):
         if group is None:
             return tr("Select a group on the canvas first.")
         return tr("{group} has members; move them out first.", group=group.name) if group.members else ""
-
-    # -- what is done
 
     def ask_group(self) -> None:
         snapshot = self._snapshot

@@ -55,8 +55,6 @@ class LessonHandlers(Handlers):
         self._panel.folded.connect(self._folded)
         context.window.next_step.pointWanted.connect(self.point)
 
-    # -- why not
-
     def _why_no_lesson(self) -> str:
         return "" if self._context.controller.collectors.lesson.lesson else tr("This scenario has no lesson.")
 
@@ -67,8 +65,6 @@ class LessonHandlers(Handlers):
         if why := self._why_no_lesson():
             return why
         return "" if self._context.controller.stored is None else tr("A recorded session is only looked at.")
-
-    # -- one session after another
 
     def _opened(self) -> None:
         """Another session: its lesson, what was done of it before, and the lesson that follows."""
@@ -159,8 +155,6 @@ class LessonHandlers(Handlers):
         if self._context.controller.travel.looking_back:
             self._did("go_to")
 
-    # -- commands
-
     def _toggle(self) -> None:
         self._panel.set_folded(not self._panel.is_folded)
         if not self._panel.is_folded:
@@ -176,8 +170,6 @@ class LessonHandlers(Handlers):
     def start_over(self) -> None:
         self._context.settings.keep_lesson_progress(self._name, frozenset())
         self._context.attempt(self._context.controller.restart)
-
-    # -- where to click
 
     def point(self, number: int) -> bool:
         """Draw a ring around what a step points at; False where it is nowhere, and the status bar says so."""

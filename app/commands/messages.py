@@ -79,8 +79,6 @@ class MessageHandlers(Handlers):
         self._panel.details.set_nothing(tr("Select a message to read it here."))
         self._show_reason()
 
-    # -- reading
-
     def _browse(self, name: str) -> None:
         """To "topic/partition", or to the message in "topic/partition/offset", which is inspected, too."""
         self._context.window.show_tab("messages")
@@ -160,8 +158,6 @@ class MessageHandlers(Handlers):
             return
         QGuiApplication.clipboard().setText(message_json(self._message))
         self._context.show_message(tr("Copied the message as JSON."))
-
-    # -- producing
 
     def _produce_again(self) -> None:
         dialog = self.ask_produce()

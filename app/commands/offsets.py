@@ -48,8 +48,6 @@ class OffsetHandlers(Handlers):
         reasons = [str(action(command).data() or "") for command in ("reset_offsets", "seek")]
         self._context.window.tab(OffsetsPanel).forbid(*reasons)
 
-    # -- which one is meant
-
     def _row(self) -> tuple[str, str, int] | None:
         """(group, topic, partition) of the row that is chosen in the panel, while that is in front."""
         window = self._context.window
@@ -77,8 +75,6 @@ class OffsetHandlers(Handlers):
     @property
     def _epoch_ms(self) -> int:
         return round(self._controller.started_at.timestamp() * 1_000)
-
-    # -- reset
 
     def ask_reset(self, group: str = "") -> None:
         context = self._context
@@ -134,8 +130,6 @@ class OffsetHandlers(Handlers):
         dialog.reviewWanted.connect(review)
         dialog.chosen.connect(lambda values: context.perform(_reset(values)))
         dialog.open()
-
-    # -- seek
 
     def ask_seek(self) -> None:
         context = self._context

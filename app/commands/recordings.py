@@ -105,8 +105,6 @@ class RecordingHandlers(Handlers):
         context.registry.set_checked("record", context.controller.record)
         context.controller.opened.connect(lambda: context.registry.set_checked("record", context.controller.record))
 
-    # -- open
-
     def _choose(self) -> None:
         opened = [Path(name) for name in self._context.settings.recent_sessions]
         lines = [line_of(entry) for entry in self.library.entries(opened)]
@@ -145,8 +143,6 @@ class RecordingHandlers(Handlers):
         others = [name for name in settings.recent_sessions if name != str(folder)]
         settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
 
-    # -- after a crash
-
     def offer_left_open(self) -> None:
         """Where the program died the last time: offer what it was recording."""
         left = self.library.left_open()
@@ -182,8 +178,6 @@ class RecordingHandlers(Handlers):
             lambda count: tr("Closed {count}; they can be opened.", count=count),
         )
 
-    # -- keep
-
     def _ask_target(self) -> None:
         folder = self._controller.folder
         assert folder is not None
@@ -209,8 +203,6 @@ class RecordingHandlers(Handlers):
             tr("Copy of {name}", name=folder.name), copy, lambda path: tr("Copied to {path}", path=path)
         )
         self._context.show_message(tr("Copying the session to {target}.", target=target))
-
-    # -- as a scenario, as a test
 
     def _why_no_export(self) -> str:
         if self._controller.scenario is None or self._controller.path is None:

@@ -52,8 +52,6 @@ class ReportHandlers(Handlers):
         window.tab(JobsPanel).set_jobs(self._jobs.facts())
         window.set_tab_count("jobs", len(self._jobs.running))
 
-    # -- making one
-
     def _entries(self) -> list[Entry]:
         """Sessions that a report can be made of: those that are not being recorded."""
         folder = self._controller.folder
@@ -122,8 +120,6 @@ class ReportHandlers(Handlers):
         job = self._jobs.find(job_id)
         if job is not None:
             job.cancel()
-
-    # -- reading one
 
     def _open_result(self, job_id: str) -> None:
         job = self._jobs.find(job_id)

@@ -74,8 +74,6 @@ class ScenarioHandlers(Handlers):
         picker.editRequested.connect(lambda stem: self._edit_file(found[stem]))
         picker.open()
 
-    # -- the editor
-
     def _edit_open(self) -> None:
         path = self._context.controller.path
         assert path is not None

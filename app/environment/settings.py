@@ -138,8 +138,6 @@ class Settings:
     def keep_arrangement(self, scenario: str, text: str) -> None:
         self.write(f"arrangement/{_key(scenario)}", text)
 
-    # -- layouts
-
     def layout_names(self) -> tuple[str, ...]:
         """Those that ship, then those that the user has named."""
         kept = self.read(_LAYOUTS, "").split("\n") if self.read(_LAYOUTS, "") else []

@@ -212,9 +212,6 @@ def _write(target: Path, page: bytes) -> None:
         raise
 
 
-# -- parts of the page
-
-
 @cache
 def _environment() -> Environment:
     return Environment(

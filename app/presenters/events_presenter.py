@@ -149,8 +149,6 @@ class EventsPresenter(PanelPresenter):
             self._search()
         self._say()
 
-    # -- pages
-
     def _page(self, first: int, end: int) -> None:
         if self.model.lists:
             return
@@ -167,8 +165,6 @@ class EventsPresenter(PanelPresenter):
             self.model.put(events[0].seq, events, events[-1].seq + 1)
         else:
             self.model.missing(first, end)
-
-    # -- search
 
     def _search(self) -> None:
         if self._searching or self._searched >= self._end or self.model.rowCount() >= LIST_MOST:

@@ -77,8 +77,6 @@ class MessagesPresenter(PanelPresenter):
         self.model.show_list()
         self._snapshot = None
 
-    # -- what the window shows
-
     def show(self, snapshot: Snapshot) -> None:
         """The choices as they stand; what has grown is shown."""
         before = self._snapshot
@@ -168,8 +166,6 @@ class MessagesPresenter(PanelPresenter):
             self.model.show_list()
             self._find_cursors()
 
-    # -- a range
-
     def _measure(self) -> None:
         if self._measuring:
             return
@@ -237,8 +233,6 @@ class MessagesPresenter(PanelPresenter):
         self.model.missing(first, end)
         self._failed(sentence)
 
-    # -- a list
-
     @property
     def _back(self) -> bool:
         return self._start.kind == "newest"
@@ -305,8 +299,6 @@ class MessagesPresenter(PanelPresenter):
         # A filter looks on until it has filled the view or reached the end; the live tail catches up.
         if tail or self.model.rowCount() < STEP_ROWS or (self._filter_text and self.panel.is_at_end()):
             self._step()
-
-    # -- filter and words
 
     def _set_filter(self, text: str) -> None:
         wanted = parsed(text, self.model.fields, self.panel.set_filter_problem)

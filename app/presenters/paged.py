@@ -44,8 +44,6 @@ class PagedModel(ColumnModel[Row]):
         self._wanted: set[int] = set()
         self._list: list[Row] | None = None
 
-    # -- what Qt asks
-
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         if parent.isValid():
             return 0
@@ -70,8 +68,6 @@ class PagedModel(ColumnModel[Row]):
             return column.hint(row) if column.hint is not None else None
         getter = column.roles.get(role)
         return None if getter is None else getter(row)
-
-    # -- a range
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -130,8 +126,6 @@ class PagedModel(ColumnModel[Row]):
         """What was asked for cannot be had now; it will be asked for again when it is looked at."""
         self._wanted -= set(range(first // PAGE, (max(first, end - 1)) // PAGE + 1))
 
-    # -- a list
-
     def show_list(self) -> None:
         """Show a list from now on, which is empty."""
         self.beginResetModel()
@@ -153,8 +147,6 @@ class PagedModel(ColumnModel[Row]):
             self.beginRemoveRows(QModelIndex(), 0, over - 1)
             del self._list[:over]
             self.endRemoveRows()
-
-    # -- rows
 
     def row_at(self, place: int) -> Row | None:
         """The row that is shown at a place; None where it is not here yet, and it is asked for."""

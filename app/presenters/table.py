@@ -140,8 +140,6 @@ class TableModel(ColumnModel[Row]):
             getters[int(Role.TOOLTIP)] = column.hint
         return getters
 
-    # -- what Qt asks ---------------------------------------------------------------------------------------------
-
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self._shown)
 
@@ -165,8 +163,6 @@ class TableModel(ColumnModel[Row]):
         self._sort_by = column if 0 <= column < len(self.columns) else None
         self._sort_down = order == Qt.SortOrder.DescendingOrder
         self._arrange()
-
-    # -- what the owner of the model does ---------------------------------------------------------------------------
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show `rows` (not to be changed afterwards). Costs next to nothing where they are the same as before."""
@@ -229,8 +225,6 @@ class TableModel(ColumnModel[Row]):
     def place_of(self, key: Hashable) -> int:
         """Where the row with `key` is shown; -1 where it is not."""
         return next((place for place, row in enumerate(self._shown) if self._key(row) == key), -1)
-
-    # -- inside -----------------------------------------------------------------------------------------------------
 
     def _all_texts(self, row: Row) -> str:
         return "\n".join(column.text(row) for column in self.columns)

@@ -85,9 +85,6 @@ def outcome_of(run: Run, work: Work) -> Outcome:
     return found
 
 
-# -- as a scenario
-
-
 def scenario_of(run: Run, outcome: Outcome) -> str:
     done = [
         Scheduled(at_s=_seconds(recorded.time_ns), after_events=count, do=recorded.action)
@@ -135,8 +132,6 @@ def _check_place(scenario: Scenario, before: Path, target: Path) -> None:
                 about = f"it reads {name}, which is in {there.parent}; save it in that folder, or copy the file first"
                 raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
-
-# -- as a test
 
 _TEST = '''"""A session of "{title}" in virtual time, with all that was done in it by hand: the same must come of it.
 

@@ -46,8 +46,6 @@ class PlaybackPosition(QObject):
         self._timer = QTimer(self, interval=PLAY_EVERY_MS)
         self._timer.timeout.connect(self._play_on)
 
-    # -- seeking
-
     def seek(self, time_ns: int) -> None:
         time_ns = max(0, time_ns)
         self.target_ns = time_ns
@@ -73,8 +71,6 @@ class PlaybackPosition(QObject):
             return playback.after_event(seq), found[0] if found else None
 
         self._ask(read)
-
-    # -- playing
 
     @property
     def playing(self) -> bool:
@@ -102,8 +98,6 @@ class PlaybackPosition(QObject):
         self.target_ns = min(due_ns, end_ns)
         playback, time_ns = self.playback, self.target_ns
         self._ask(lambda: (playback.at(time_ns), None))
-
-    # -- in the worker
 
     def _ask(self, request: Callable[[], Seen]) -> None:
         self._request = request

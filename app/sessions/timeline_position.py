@@ -45,8 +45,6 @@ class TimelinePosition(QObject):
             self._position.deleteLater()
             self._position = None
 
-    # -- what is shown
-
     @property
     def snapshot(self) -> Snapshot | None:
         """The moment of the past that is shown; None while the present is."""
@@ -72,8 +70,6 @@ class TimelinePosition(QObject):
     def busy(self) -> bool:
         """True while a moment that was asked for is not shown yet."""
         return self._position is not None and self._position.busy
-
-    # -- going
 
     def to(self, time_ns: int) -> None:
         """Show the state at `time_ns`; at the present, where that is not yet past."""
@@ -126,8 +122,6 @@ class TimelinePosition(QObject):
         if not before:
             self.turned.emit()
         self.changed.emit()
-
-    # -- playing
 
     @property
     def playing(self) -> bool:

@@ -224,9 +224,6 @@ def _rows_inches(rows: int) -> float:
     return 1.4 + 0.165 * min(rows, LABELS_MAX)
 
 
-# -- pieces
-
-
 def _clock(span_s: float) -> Callable[[float, object], str]:
     """Names moments of an axis over so many seconds, with the digits that tell one tick from the next."""
     digits = max(0, math.ceil(-math.log10(max(span_s, 1e-9) / 8) - 1e-9))

@@ -184,8 +184,6 @@ class FormDialog(QDialog):
         if not self.fields:
             self.cancel_button.setFocus()
 
-    # -- values
-
     def values(self) -> Values:
         """The value of each field that is shown; None where a number stands at "no limit" or the like."""
         return {field.name: self._value(field) for field in self.fields if self._is_shown(field)}
@@ -225,8 +223,6 @@ class FormDialog(QDialog):
         chooser = self.widgets[field.shown_for[0]]
         assert isinstance(chooser, QComboBox)
         return chooser.currentData() in field.shown_for[1]
-
-    # -- judging
 
     def _judge(self) -> None:
         if len(self.widgets) < len(self.fields):

@@ -336,8 +336,6 @@ class LessonPanel(Panel):
         self._show_question()
         self._reveal.start()
 
-    # -- how much room it takes
-
     @property
     def is_folded(self) -> bool:
         return self.fold.isChecked()

@@ -197,8 +197,6 @@ class MessagesPanel(TablePanel):
         self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         return self._split
 
-    # -- what can be chosen
-
     def set_sources(self, sources: Sequence[tuple[str, int]]) -> None:
         """(name, partitions) of what can be browsed; what is chosen stays chosen."""
         sources = tuple(sources)
@@ -302,8 +300,6 @@ class MessagesPanel(TablePanel):
         """How many messages were published that the list does not have yet; 0 hides the offer."""
         self.newer.setText(tr("{count} newer", count=f"{count:,}"))
         self.newer.setVisible(count > 0)
-
-    # -- scrolling
 
     def _on_scroll(self) -> None:
         bar = self.table.verticalScrollBar()

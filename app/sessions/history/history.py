@@ -60,8 +60,6 @@ class History(QObject):
         """The number of the oldest event that can be asked for."""
         return 0 if self._recorded is not None else self.ring.first_seq
 
-    # -- questions
-
     def life(self, place: Place, then: Callable[[Life], object]) -> None:
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _life(place, ring, recorded), then)

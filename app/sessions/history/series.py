@@ -171,8 +171,6 @@ class SessionSeries:
         """All events are there."""
         self._is_read = False
 
-    # -- what is asked
-
     def names(self, kind: str) -> list[str]:
         with self._lock:
             self._add_up()
@@ -238,8 +236,6 @@ class SessionSeries:
                 if recent := tuple(topic for topic, each in points if each.at(end, 0) > each.at(start, 0)):
                     found[client] = recent
         return found
-
-    # -- inside
 
     def _window(self) -> int:
         return max(1, WINDOW_NS // self.grid_ns)
