@@ -23,6 +23,7 @@ T = TypeVar("T")
 OFTEN_S: Final = 0.1  # at most so often
 _SHARE: Final = 0.1  # of the time, which looks may take
 _BLOCKS_S: Final = 1.0
+_UNKNOWN: Final = frozenset({"requests", "schemas"})  # those of before
 _OPEN_S: Final = 8.0
 _LOOK_S: Final = 30.0
 
@@ -95,7 +96,7 @@ class ServePeer:
         return ""
 
     def knows(self, word: str) -> bool:
-        return word != "requests"  # which its listeners keep to themselves
+        return word not in _UNKNOWN
 
     def close(self) -> None:
         self._closing.set()

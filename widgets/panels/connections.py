@@ -93,7 +93,7 @@ class ConnectionsPanel(TablePanel):
         "by API.",
         group="System",
         counted=3,
-        needs="requests",
+        needs="connections",
         empty="No client is connected.",
         how="Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.",
         filter_hint="Filter by client",

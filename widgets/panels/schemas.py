@@ -50,6 +50,7 @@ class SchemasPanel(TablePanel):
         "latest version; *Refused* lists rejected messages with the place in the value.",
         "Ctrl+8",
         group="Data",
+        needs="schemas",
         empty="No topic has a schema.",
         how="Open the scenario Schema evolution to see versions, and messages that a schema refuses.",
         filter_hint="Filter by subject or topic",

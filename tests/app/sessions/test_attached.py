@@ -124,6 +124,12 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
     assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
 
 
+def test_what_the_broker_does_not_tell_is_said_to_be_unknown(window: Attached) -> None:
+    panels = window.hand.workbench.window.parts.panels
+    unknown = {panel.info.name for panel in panels if panel._unknown}
+    assert unknown == {"requests", "schemas"}
+
+
 def test_leases_and_connections_of_the_broker(window: Attached) -> None:
     controller, host = window.controller, window.host
     with HttpBroker(window.url) as other, QueueConsumer(host, "jobs", client_id="worker") as worker:
