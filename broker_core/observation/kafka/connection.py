@@ -127,7 +127,7 @@ class BrokerConnection:
         self.bytes += size
         read, flexible = response_reader(ALLOWED[api].key, version)
         if _LENGTH.unpack_from(data)[0] != correlation:
-            raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} speaks not Kafka's protocol")
+            raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} does not speak Kafka's protocol")
         cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES)
         try:
             if flexible:
@@ -198,7 +198,7 @@ class BrokerConnection:
             raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
         except (OSError, ValueError) as error:
             plain.close()
-            about = f"{self.where} does not speak TLS ({getattr(error, 'reason', None) or error}); is it PLAINTEXT?"
+            about = f"{self.where} does not speak TLS ({getattr(error, 'reason', None) or error}): set security.protocol to PLAINTEXT or SASL_PLAINTEXT if it has none"
             raise BrokerError(ErrorCode.CONNECTION_LOST, about) from None
 
     def _negotiate(self) -> None:
