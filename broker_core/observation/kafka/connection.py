@@ -127,7 +127,9 @@ class BrokerConnection:
         self.bytes += size
         read, flexible = response_reader(ALLOWED[api].key, version)
         if _LENGTH.unpack_from(data)[0] != correlation:
-            raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} does not speak Kafka's protocol")
+            raise BrokerError(
+                ErrorCode.CONNECTION_LOST, f"what answers at {self.where} does not speak Kafka's protocol"
+            )
         cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES)
         try:
             if flexible:
