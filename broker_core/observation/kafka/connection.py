@@ -200,7 +200,8 @@ class BrokerConnection:
             raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
         except (OSError, ValueError) as error:
             plain.close()
-            about = f"{self.where} does not speak TLS ({getattr(error, 'reason', None) or error}): set security.protocol to PLAINTEXT or SASL_PLAINTEXT if it has none"
+            why = getattr(error, "reason", None) or error
+            about = f"{self.where} does not speak TLS ({why}): set security.protocol to PLAINTEXT if it has none"
             raise BrokerError(ErrorCode.CONNECTION_LOST, about) from None
 
     def _negotiate(self) -> None:
