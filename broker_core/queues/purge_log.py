@@ -33,9 +33,7 @@ class PurgeLog:
         for level, table in enumerate(self._levels.tables):
             for span in table.remove_ready(table.ready) + table.remove_delayed():
                 removed.append((table, span))
-                self._events.part(
-                    now_ns, EventKind.PURGED, level, span, span.offset, span.end, cause="purge", client=client
-                )
+                self._events.part(now_ns, EventKind.PURGED, level, span, cause="purge", client=client)
         purged = sum(span.open for _, span in removed)
         self._counts.purged += purged
         if removed:
@@ -68,9 +66,7 @@ class PurgeLog:
         removed = self._levels.table(level).remove_below(offset)
         for span in removed:
             self._counts.purged += span.open
-            self._events.part(
-                now_ns, EventKind.PURGED, level, span, span.offset, span.end, cause=RESET_OFFSETS, client=client
-            )
+            self._events.part(now_ns, EventKind.PURGED, level, span, cause=RESET_OFFSETS, client=client)
         return removed
 
     def bring_back_from(self, now_ns: int, level: int, offset: int, client: str) -> list[Span]:
@@ -110,7 +106,7 @@ class PurgeLog:
         cause = "room for a newer message" if than is None else f"room for a message of priority {than}"
         for level, span in evicted:
             self._counts.evicted += span.open
-            self._events.part(now_ns, EventKind.EVICTED, level, span, span.offset, span.end, cause=cause)
+            self._events.part(now_ns, EventKind.EVICTED, level, span, cause=cause)
         return bool(evicted)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
@@ -119,6 +115,6 @@ class PurgeLog:
         while len(found) < messages and self._levels.ready:
             level, span = self._levels.newest_of_least_urgent()
             self._counts.evicted += 1
-            self._events.part(now_ns, EventKind.EVICTED, level, span, span.offset, span.end, cause="no room")
+            self._events.part(now_ns, EventKind.EVICTED, level, span, cause="no room")
             found.append((level, span.offset))
         return found

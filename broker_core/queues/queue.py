@@ -183,7 +183,7 @@ class Queue:
         for level, table in enumerate(self.levels.tables):
             for span in table.aborted_from(table.grow()):
                 self.counts.purged += span.open
-                self._events.part(now_ns, EventKind.PURGED, level, span, span.offset, span.end, cause=ABORTED)
+                self._events.part(now_ns, EventKind.PURGED, level, span, cause=ABORTED)
         self._finished(now_ns)
 
     def take(
@@ -370,7 +370,7 @@ class Queue:
                 if self._journal.is_kept:
                     self._journal.moved(now_ns, level, span, *(_DELIVERED if span.attempts == 1 else _REDELIVERED))
                 key = messages[0].key if span.open == 1 else None
-                self._events.part(now_ns, EventKind.DELIVERED, level, span, span.offset, span.end, key=key)
+                self._events.part(now_ns, EventKind.DELIVERED, level, span, key=key)
                 leases += [
                     Lease(self.name, level, message.offset, holder, span.attempts, due[0], message)
                     for message in messages
@@ -436,7 +436,7 @@ class Queue:
             self.counts.delivered += span.open
             self.counts.acknowledged += span.open
             for kind in (EventKind.DELIVERED, EventKind.ACKNOWLEDGED):
-                self._events.part(now_ns, kind, 0, span, span.offset, span.end)
+                self._events.part(now_ns, kind, 0, span)
 
     def peek(self, max_messages: int = 1) -> list[StoredMessage]:
         """Up to `max_messages` of the next messages, level by level, without taking them."""

@@ -22,14 +22,16 @@ class QueueEvents:
         kind: EventKind,
         level: int,
         span: Span,
-        first: int,
-        end: int,
+        first: int | None = None,
+        end: int | None = None,
         *,
         cause: str = "",
         client: str | None = None,
         key: bytes | None = None,
     ) -> None:
-        """Emit `kind` for the members of `span` from `first` up to `end`."""
+        """Emit `kind` for the members of `span` from `first` up to `end`, or for all."""
+        if first is None or end is None:
+            first, end = span.offset, span.end
         self._stream.emit(
             now_ns,
             kind,

@@ -11,9 +11,6 @@ from broker_core.queues.lease import Lease
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply, all_done
 
-LeaseId = tuple[int, int, str, int]  # partition, offset, holder, attempt
-Use = Callable[[Queue, int, LeaseId], object]
-
 
 async def _take(call: HttpCall, request: Take) -> Taken:
     holder = call.named(request.holder)
@@ -50,38 +47,29 @@ async def _take(call: HttpCall, request: Take) -> Taken:
 
 
 async def _ack(call: HttpCall, request: Ack) -> LeasesDone:
-    def finish(queue: Queue, now_ns: int, lease: LeaseId) -> Reply[None]:
-        return queue.ack(now_ns, *lease[:3], attempt=lease[3], durable=request.durable)
-
-    return await _each(call, request.queue, request.leases, finish)
+    return await _each(call, request, Queue.ack, durable=request.durable)
 
 
 async def _nack(call: HttpCall, request: Nack) -> LeasesDone:
-    def fail(queue: Queue, now_ns: int, lease: LeaseId) -> None:
-        queue.nack(now_ns, *lease[:3], request.cause, requeue=request.requeue, attempt=lease[3])
-
-    return await _each(call, request.queue, request.leases, fail)
+    return await _each(call, request, Queue.nack, request.cause, requeue=request.requeue)
 
 
 async def _extend(call: HttpCall, request: Extend) -> LeasesDone:
-    def hold(queue: Queue, now_ns: int, lease: LeaseId) -> None:
-        queue.extend(now_ns, *lease[:3], request.lease_ms, attempt=lease[3])
-
-    return await _each(call, request.queue, request.leases, hold)
+    return await _each(call, request, Queue.extend, request.lease_ms)
 
 
 async def _release(call: HttpCall, request: Release) -> LeasesDone:
-    def give_back(queue: Queue, now_ns: int, lease: LeaseId) -> None:
-        queue.release(now_ns, *lease[:3], attempt=lease[3])
-
-    return await _each(call, request.queue, request.leases, give_back)
+    return await _each(call, request, Queue.release)
 
 
-async def _each(call: HttpCall, name: str, leases: list[str], use: Use) -> LeasesDone:
+async def _each(
+    call: HttpCall, request: Ack | Nack | Extend | Release, use: Callable[..., object], *more: object, **fields: object
+) -> LeasesDone:
     """Call `use` with each lease, and wait for the replies. Raises the first error where all have failed."""
+    leases = request.leases
 
     def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:
-        queue = call.broker.queues.queue(name)
+        queue = call.broker.queues.queue(request.queue)
         ends: list[Reply[None]] = []
         for text in leases:
             partition, offset, attempt, holder = text.split(".", 3)
@@ -89,7 +77,7 @@ async def _each(call: HttpCall, name: str, leases: list[str], use: Use) -> Lease
             try:
                 if int(partition) >= len(queue.levels.tables):
                     raise BrokerError(ErrorCode.INVALID_LEASE, text)
-                done = use(queue, now_ns, (int(partition), int(offset), holder, int(attempt)))
+                done = use(queue, now_ns, int(partition), int(offset), holder, *more, attempt=int(attempt), **fields)
             except BrokerError as error:
                 end.fail(error)
             else:
