@@ -14,6 +14,7 @@ from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.groups.assignors import AssignorName, lead
 from broker_core.groups.consumer_member import JOINING, LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     MemberSubscription,
@@ -48,14 +49,16 @@ class Membership(msgspec.Struct, eq=False):
         self._joining = broker.groups.join(
             loop.now_ns,
             self._group,
-            client_id=self._client_id,
-            member_id=self.member_id,
-            instance_id=config.instance_id,
-            session_timeout_ms=config.session_timeout_ms,
-            rebalance_timeout_ms=config.rebalance_timeout_ms,
-            max_poll_interval_ms=config.max_poll_interval_ms,
-            protocol_type=CONSUMER,
-            protocols=[(config.assignor, encode_subscription(subscription))],
+            JoinRequest(
+                client_id=self._client_id,
+                member_id=self.member_id,
+                instance_id=config.instance_id,
+                session_timeout_ms=config.session_timeout_ms,
+                rebalance_timeout_ms=config.rebalance_timeout_ms,
+                max_poll_interval_ms=config.max_poll_interval_ms,
+                protocol_type=CONSUMER,
+                protocols={config.assignor: encode_subscription(subscription)},
+            ),
         )
         joined = await self._joining
         self._joining = None

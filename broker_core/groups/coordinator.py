@@ -135,47 +135,16 @@ class GroupCoordinator:
 
     # -- calls of members
 
-    def join(
-        self,
-        now_ns: int,
-        group: str,
-        *,
-        client_id: str,
-        member_id: str = "",
-        instance_id: str = "",
-        session_timeout_ms: int,
-        rebalance_timeout_ms: int,
-        protocol_type: str,
-        protocols: Sequence[tuple[str, bytes]],
-        cause: str = "",
-        max_poll_interval_ms: int = 0,
-        new_member_id: str = "",
-        host: str = "",
-    ) -> Reply[JoinResult]:
+    def join(self, now_ns: int, group: str, request: JoinRequest) -> Reply[JoinResult]:
         """Join the group, or rejoin as `member_id`. The reply is settled when the next generation begins.
 
-        `cause` is the sentence shown with the rebalance; "" is a default. With a `max_poll_interval_ms` above 0,
-        `polled` must be called that often. A new member gets `new_member_id`, or a generated id, which is predictable.
-        `host` is the address of a client outside this process, which is a member over a restart of the broker, too.
         The reply fails with INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT, INVALID_REQUEST, INCONSISTENT_GROUP_PROTOCOL,
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID or GROUP_MAX_SIZE_REACHED. Never raises.
         """
         reply: Reply[JoinResult] = Reply()
         try:
-            request = JoinRequest(
-                client_id,
-                member_id,
-                instance_id,
-                session_timeout_ms,
-                rebalance_timeout_ms,
-                max_poll_interval_ms,
-                protocol_type,
-                dict(protocols),
-                cause,
-                new_member_id,
-                host,
-            )
             self._joining.check(request)
+            member_id = request.member_id
             found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
             if found.type == "consumer" and found.members:
                 reply.resolve(self._mixed.classic_join(found, now_ns, request))

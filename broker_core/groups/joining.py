@@ -20,21 +20,23 @@ from broker_core.replies import Reply
 from broker_core.timers import Timers
 
 
-class JoinRequest(msgspec.Struct, frozen=True):
+class JoinRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The join request of a member. `protocols` maps assignors, the preferred first, to metadata.
 
-    `new_member_id` is the id for a new member; without it the group generates one.
+    `cause` is the sentence shown with the rebalance; "" is a default. With a `max_poll_interval_ms` above 0, `polled`
+    must be called that often. A new member gets `new_member_id`, or a generated id, which is predictable. `host` is the
+    address of a client outside this process, which is a member over a restart of the broker, too.
     """
 
     client_id: str
-    member_id: str
-    instance_id: str
+    member_id: str = ""
+    instance_id: str = ""
     session_timeout_ms: int
     rebalance_timeout_ms: int
-    max_poll_interval_ms: int
+    max_poll_interval_ms: int = 0
     protocol_type: str
     protocols: Mapping[str, bytes]
-    cause: str
+    cause: str = ""
     new_member_id: str = ""
     host: str = ""
 

@@ -271,22 +271,3 @@ def _slice(left: Iterator[Any], found: list[Any]) -> bool:
         if time.perf_counter() > end_s:
             return False
     return True
-
-
-def all_of(replies: Iterable[Reply[Any]]) -> Reply[None]:
-    """A reply that comes when all of these are settled, whatever with."""
-    done: Reply[None] = Reply()
-    open_replies = [reply for reply in replies if not reply.done]
-    left = len(open_replies)
-    if not left:
-        done.resolve(None)
-
-    def settled(_reply: Reply[Any]) -> None:
-        nonlocal left
-        left -= 1
-        if not left:
-            done.resolve(None)
-
-    for reply in open_replies:
-        reply.then(settled)
-    return done

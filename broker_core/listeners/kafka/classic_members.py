@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JoinResult, SyncResult
 from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, Waiting, given, kafka_code
 from broker_core.replies import Reply
@@ -43,20 +44,19 @@ def _join_group(call: Call, request: Any) -> Answer:
             label = pending.label(group, call.client, others, new_id or member_id, call.connection.id)
         session_ms = request.session_timeout
         rebalance = getattr(request, "rebalance_timeout", None)
-        reply = call.broker.groups.join(
-            call.now_ns,
-            group,
+        asked = JoinRequest(
             client_id=label,
             member_id=member_id,
             instance_id=instance_id,
             session_timeout_ms=session_ms,
             rebalance_timeout_ms=session_ms if rebalance is None else rebalance,
             protocol_type=request.protocol_type,
-            protocols=[(each.name, each.metadata) for each in request.protocols],
+            protocols={each.name: each.metadata for each in request.protocols},
             cause=_cause(call, given(request, "reason", "")),
             new_member_id=new_id,
             host=call.client_host,
         )
+        reply = call.broker.groups.join(call.now_ns, group, asked)
     except BrokerError as error:
         call.connection.failed(str(error))
         return _failed(call, kafka_code(error), member_id)

@@ -18,10 +18,10 @@ import msgspec
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import WRITE, Answer, Api, Call, Waiting, all_of, kafka_code
+from broker_core.listeners.kafka.call import WRITE, Answer, Api, Call, Waiting, kafka_code
 from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
-from broker_core.replies import Reply
+from broker_core.replies import Reply, all_done
 from broker_core.transactions.transaction import Identity, Place
 
 _NO_ACKS, _ALL = 0, -1
@@ -80,7 +80,7 @@ def _store(call: Call, request: Any, refused: BrokerError | None) -> Answer:
     replies = [outcome for _, rows in outcomes for _, found in rows for outcome in found if isinstance(outcome, Reply)]
     if request.acks == _NO_ACKS:
         return None
-    return Waiting(all_of(replies), lambda _reply, _now_ns: _body(call, outcomes))
+    return Waiting(all_done(replies), lambda _reply, _now_ns: _body(call, outcomes))
 
 
 def _append(call: Call, name: str | None, asked: Any, deadline_ns: int, refused: BrokerError | None) -> list[_Outcome]:

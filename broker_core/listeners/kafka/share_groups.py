@@ -15,13 +15,12 @@ from broker_core.listeners.kafka.call import (
     Call,
     Later,
     Waiting,
-    all_of,
     failed,
     outcome,
     sliced,
 )
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
-from broker_core.replies import Reply
+from broker_core.replies import Reply, all_done
 
 
 def _share_group_heartbeat(call: Call, request: Any) -> Answer:
@@ -191,7 +190,7 @@ def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
             for topic, rows in outcomes
         ],
     }
-    return Waiting(all_of(written for _, rows in outcomes for written, _ in rows), lambda _reply, _now_ns: body)
+    return Waiting(all_done([written for _, rows in outcomes for written, _ in rows]), lambda _reply, _now_ns: body)
 
 
 def _alter(call: Call, group: str, topic: str, asked: Any) -> tuple[Reply[None], dict[str, Any]]:

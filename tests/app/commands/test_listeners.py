@@ -18,6 +18,7 @@ from app.commands.consumers import move_choices
 from app.commands.listeners import ListenerHandlers
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter, by_api
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.simulation import Simulation
@@ -236,11 +237,13 @@ def test_a_consumer_of_another_program_is_promised_no_group_but_its_own(hand: Ha
         simulation.broker.groups.join(
             simulation.loop.now_ns,
             "shipping",
-            client_id="reader",
-            session_timeout_ms=45_000,
-            rebalance_timeout_ms=60_000,
-            protocol_type="consumer",
-            protocols=[("range", encode_subscription(MemberSubscription(("commits",))))],
+            JoinRequest(
+                client_id="reader",
+                session_timeout_ms=45_000,
+                rebalance_timeout_ms=60_000,
+                protocol_type="consumer",
+                protocols={"range": encode_subscription(MemberSubscription(("commits",)))},
+            ),
         )
 
     hand.simulated.look(join)

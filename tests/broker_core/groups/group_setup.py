@@ -10,6 +10,7 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.groups.assignors import lead
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JoinResult, SyncResult
 from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
@@ -131,11 +132,12 @@ class Client:
             "rebalance_timeout_ms": self.rebalance_timeout_ms,
             "max_poll_interval_ms": self.max_poll_interval_ms,
             "protocol_type": "consumer",
-            "protocols": [(self.assignor, self.metadata())],
+            "protocols": {self.assignor: self.metadata()},
             "cause": cause,
         }
         request.update(changes)
-        return self.setup.coordinator.join(self.setup.now_ns, GROUP, **request)  # type: ignore[arg-type]
+        request["protocols"] = dict(request["protocols"])  # type: ignore[call-overload]
+        return self.setup.coordinator.join(self.setup.now_ns, GROUP, JoinRequest(**request))  # type: ignore[arg-type]
 
     def _joined(self, reply: Reply[JoinResult]) -> None:
         if not self.alive:

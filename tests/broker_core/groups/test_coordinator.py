@@ -5,6 +5,7 @@ import pytest
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.protocol import encode_assignment
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
@@ -368,11 +369,9 @@ def test_a_bad_group_name_and_a_full_group_are_refused():
     reply = setup.coordinator.join(
         0,
         "../x",
-        client_id="c",
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=1,
-        protocol_type="c",
-        protocols=[("a", b"")],
+        JoinRequest(
+            client_id="c", session_timeout_ms=10_000, rebalance_timeout_ms=1, protocol_type="c", protocols={"a": b""}
+        ),
     )
     assert isinstance(reply.error, BrokerError) and reply.error.code is ErrorCode.INVALID_GROUP_ID
 

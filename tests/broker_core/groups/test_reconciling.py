@@ -14,6 +14,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups.assignors import lead
 from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 from tests.long_form import examples
@@ -256,12 +257,14 @@ class Classic:
         joined = self.setup.coordinator.join(
             self.setup.now_ns,
             GROUP,
-            client_id=self.name,
-            member_id=self.member_id,
-            session_timeout_ms=45_000,
-            rebalance_timeout_ms=60_000,
-            protocol_type="consumer",
-            protocols=[("cooperative-sticky", metadata)],
+            JoinRequest(
+                client_id=self.name,
+                member_id=self.member_id,
+                session_timeout_ms=45_000,
+                rebalance_timeout_ms=60_000,
+                protocol_type="consumer",
+                protocols={"cooperative-sticky": metadata},
+            ),
         )
         if not joined.done:
             self.setup.run(2)

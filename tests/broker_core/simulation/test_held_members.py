@@ -7,6 +7,7 @@ import pytest
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.faults.client_fault import ClientRequest
+from broker_core.groups.joining import JoinRequest
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation import Simulation
 from broker_core.simulation.actions.faults import EndRequestFault
@@ -24,11 +25,13 @@ def simulation() -> Simulation:
     made.broker.groups.join(
         made.loop.now_ns,
         "shipping",
-        client_id="stranger",
-        session_timeout_ms=45_000,
-        rebalance_timeout_ms=60_000,
-        protocol_type="consumer",
-        protocols=[("range", encode_subscription(MemberSubscription(("commits",))))],
+        JoinRequest(
+            client_id="stranger",
+            session_timeout_ms=45_000,
+            rebalance_timeout_ms=60_000,
+            protocol_type="consumer",
+            protocols={"range": encode_subscription(MemberSubscription(("commits",)))},
+        ),
     )
     made.run(10)
     return made
