@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from broker_core.observation.kafka.config import connection_config, is_cluster
-from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.observation.peer import Peer
 from broker_core.observation.serve_peer import ServePeer
 
@@ -26,5 +25,7 @@ def peer_at(
     `token` and `ca_file` are for a URL, the others for a cluster: see `KafkaPeer`; `config` is a client.properties.
     """
     if is_cluster(address):
+        from broker_core.observation.kafka.peer import KafkaPeer  # loads asyncio, which few windows need
+
         return KafkaPeer(connection_config(address, config), every_s=every_s, topics=topics, groups=groups)
     return ServePeer(address, token=token or None, ca_file=ca_file or None)
