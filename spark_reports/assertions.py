@@ -233,7 +233,7 @@ def judge(assertions: Iterable[str], tables: Tables) -> list[Verdict]:
 
 
 def verdicts_table(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The verdicts as a table of the report; none where nothing was asserted."""
+    """The verdicts as a table of the report; none if nothing was asserted."""
     import pyarrow as pa
 
     schema = pa.schema([("assertion", pa.string()), ("holds", pa.bool_()), ("found", pa.string())])

@@ -16,7 +16,7 @@ OTHERS = "(others)"
 
 
 def bring(frame: DataFrame, most: int = MOST_ROWS) -> pl.DataFrame:
-    """The rows of `frame`, by Arrow. Raises `TooMany` where there are more than `most`."""
+    """The rows of `frame`, by Arrow. Raises `TooMany` if there are more than `most`."""
     found = pl.from_arrow(frame.limit(most + 1).toArrow())
     assert isinstance(found, pl.DataFrame)
     if found.height > most:
@@ -72,7 +72,7 @@ class Names(NamedTuple):
 
 
 def _most(messages: DataFrame, column: str, most: int) -> tuple[str, ...]:
-    """The names with the most events, one more than `most` where there are more."""
+    """The names with the most events, one more than `most` if there are more."""
     from pyspark.sql import functions as F
 
     counted = (

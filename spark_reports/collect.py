@@ -48,7 +48,7 @@ class Made:
         return {name: table for name, table in self.tables.items() if name in tables_of(self.parts)}
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a table; none where it belongs to no part that was asked for."""
+        """The rows of a table; none if it belongs to no part that was asked for."""
         return self.tables[name].to_pylist() if name in self.tables else []
 
     def shown(self) -> frozenset[str]:

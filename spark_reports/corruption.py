@@ -125,7 +125,7 @@ def believed(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changed_files(session: Path, told: Mapping[str, Any]) -> Iterator[str]:
-    """The files beside it that `session.json` has checksums of, where they are others now."""
+    """The files beside it that `session.json` has checksums of, if they are others now."""
     checksums = told.get("checksums")
     for name, expected in checksums.items() if isinstance(checksums, dict) else ():
         if not re.fullmatch(r"[\w.-]+", name):

@@ -67,7 +67,7 @@ def read_all(
 
 
 def _number(uri: str, numbers: Mapping[str, int]) -> int:
-    """The number of the session that the file at `uri` is of. Raises `ReportError` where there is none."""
+    """The number of the session that the file at `uri` is of. Raises `ReportError` if there is none."""
     path = _one_slash(unquote(uri))
     # A part is a file, or on a remote path the folder of all of them.
     number = numbers.get(path, numbers.get(path.rpartition("/")[0]))

@@ -132,7 +132,7 @@ def _publish(partial: Path, out: Path) -> None:
 def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
     """Copy the finished `folder` to `out`, any path that Spark's file systems write, whole or not at all.
 
-    Raises `ReportError` where something else is there, or where it cannot be written.
+    Raises `ReportError` if something else is there, or if it cannot be written.
     """
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 

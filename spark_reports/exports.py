@@ -66,7 +66,7 @@ def inert(cell: object) -> str:
 
 
 def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
-    """The table `name` with the time of day beside each moment of session time: NAME_at behind NAME_ns, null where
+    """The table `name` with the time of day beside each moment of session time: NAME_at behind NAME_ns, null if
     `started_at`, ISO 8601, is not known.
     """
     try:

@@ -74,7 +74,7 @@ PASSES = {
 
 
 class Recorded(NamedTuple):
-    """The size of the whole session, whatever the part; 0 events where it is unknown."""
+    """The size of the whole session, whatever the part; 0 events if it is unknown."""
 
     events: int
     duration_ns: int

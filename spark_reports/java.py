@@ -58,7 +58,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def _major(executable: Path) -> int | None:
-    """The major version, or None where the program does not run."""
+    """The major version, or None if the program does not run."""
     try:
         done = subprocess.run(
             [executable, "-version"],
@@ -91,7 +91,7 @@ def home_for_executors(java: Java, folder: Path) -> Path:
     """A JAVA_HOME that Spark's own scripts and workers can use; made in `folder` where the Java lacks a
     module.
 
-    Raises OSError where `folder` cannot be written.
+    Raises OSError if `folder` cannot be written.
     """
     modules = subprocess.run([java.executable, "--list-modules"], capture_output=True, text=True, check=False)
     if "jdk.incubator.vector" in modules.stdout or os.name == "nt":

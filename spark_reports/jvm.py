@@ -75,7 +75,7 @@ appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 
 
 def spark_home() -> Path:
-    """The folder of the pyspark package. Raises `ReportError` where it is not installed."""
+    """The folder of the pyspark package. Raises `ReportError` if it is not installed."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise ReportError("PySpark is not installed: run 'pip install \"pyspark>=4.3,<4.4\"'.")
@@ -148,7 +148,7 @@ class Jvm:
             )
 
     def connect(self) -> None:
-        """Wait until it is ready and tell PySpark where it is. Raises `ReportError` where it does not come
+        """Wait until it is ready and tell PySpark where it is. Raises `ReportError` if it does not come
         up.
         """
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that is written: the tables by name, the page and the paper, drawn only where they are asked for."""
+    """Everything that is written: the tables by name, the page and the paper, drawn only if they are asked for."""
 
     tables: Mapping[str, pa.Table]
     page: Callable[[], str]

@@ -203,7 +203,7 @@ class Making:
 
 
 def _check_part(info: SessionInfo, from_ns: int | None) -> None:
-    """Raises `ReportError` where the part begins behind the end of the session."""
+    """Raises `ReportError` if the part begins behind the end of the session."""
     duration_ns = info.metadata.get("duration_ns")
     if from_ns and isinstance(duration_ns, int) and from_ns >= duration_ns:
         raise ReportError(
@@ -213,7 +213,7 @@ def _check_part(info: SessionInfo, from_ns: int | None) -> None:
 
 
 def _events(found: Found | None) -> int | None:
-    """The number of events in all; None where it is unknown."""
+    """The number of events in all; None if it is unknown."""
     counted = [info.events for info in found.infos] if found else [None]
     known = [count for count in counted if count is not None]
     return sum(known) if len(known) == len(counted) else None

@@ -39,7 +39,7 @@ class Request(NamedTuple):
     assertions: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raises `ReportError` where nothing sensible can come of it."""
+        """Raises `ReportError` if nothing sensible can come of it."""
         if not self.sessions:
             raise ReportError("No session was named: say which folder to report on.")
         if self.mode == SESSION and len(self.sessions) > 1:
@@ -123,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         action="append",
         default=[],
         metavar="FIGURE<VALUE",
-        help="what must hold, as in 'p99 < 200 ms' or 'lag(\"billing\") < 100'; the exit code is 4 where one does not. "
+        help="what must hold, as in 'p99 < 200 ms' or 'lag(\"billing\") < 100'; the exit code is 4 if one does not. "
         f"Figures: {', '.join(figure.name for figure in FIGURES)}",
     )
     parser.add_argument(
@@ -134,7 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
 
 
 def request_of(options: argparse.Namespace) -> Request:
-    """The request that the arguments of `add_arguments` describe. Raises `ReportError` where a file of assertions
+    """The request that the arguments of `add_arguments` describe. Raises `ReportError` if a file of assertions
     cannot be read.
     """
     mode = COMPARE if options.compare else HISTORY if options.history else SESSION
@@ -152,7 +152,7 @@ def request_of(options: argparse.Namespace) -> Request:
 
 
 def plain(location: str) -> str:
-    """A folder of this machine as its path, also where it was given as file://...; any other URL as it is."""
+    """A folder of this machine as its path, also if it was given as file://...; any other URL as it is."""
     return re.sub("^file:(//)?(?=/)", "", location)
 
 

@@ -332,7 +332,7 @@ ELSEWHERE: Final = {
 
 
 def meaning(table: str, column: str) -> Meaning:
-    """The meaning of a column. Raises KeyError where there is none."""
+    """The meaning of a column. Raises KeyError if there is none."""
     if column.endswith(AT) and column not in COLUMNS:
         of = meaning(table, f"{column.removesuffix(AT)}_ns")
         return Meaning("time of day, UTC", f"{of.words}, on the clock: the beginning of the recording and session time")

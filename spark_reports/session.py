@@ -100,7 +100,7 @@ def _scenario(folder: Path) -> str:
 def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
     """The metadata of `session.json` as far as they can be true, and their errors in sentences.
 
-    Raises `ReportError` where it is no session's, unless there are events: those are worth a report.
+    Raises `ReportError` if it is no session's, unless there are events: those are worth a report.
     """
     try:
         text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")

@@ -44,7 +44,7 @@ def find_sessions(locations: Sequence[str]) -> Found:
     """The sessions at or below `locations`, folders of this machine; one that cannot be reported on is left out and
     said.
 
-    Raises `ReportError` where there is none.
+    Raises `ReportError` if there is none.
     """
     infos, problems = [], []
     for location in locations:

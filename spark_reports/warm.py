@@ -200,7 +200,7 @@ class Requests:
 
 
 def _bound(path: Path) -> socket.socket | None:
-    """A socket at `path`, which only its user may open; None where another process serves it already."""
+    """A socket at `path`, which only its user may open; None if another process serves it already."""
     server = socket.socket(socket.AF_UNIX)
     try:
         server.bind(str(path))

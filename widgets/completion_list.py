@@ -55,7 +55,7 @@ class CompletionList(QListWidget):
         return [self.item(row).data(_TEXT) for row in range(self.count())]
 
     def open(self) -> None:
-        """List what may be written at the cursor; nothing opens where there is nothing."""
+        """List what may be written at the cursor; nothing opens if there is nothing."""
         cursor = self._field.textCursor()
         self._start, words = self._complete(self._field.toPlainText(), cursor.position())
         written = self._field.toPlainText()[self._start : cursor.position()]
@@ -75,7 +75,7 @@ class CompletionList(QListWidget):
         self.raise_()
 
     def _place(self, cursor: QTextCursor) -> None:
-        """Below the line, or above it where there is more room."""
+        """Below the line, or above it if there is more room."""
         rows = min(self.count(), ROWS)
         height = rows * self.sizeHintForRow(0) + 2 * self.frameWidth() + px(4)
         width = min(self.sizeHintForColumn(0) + px(36), self._field.width() - px(20))

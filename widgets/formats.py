@@ -41,7 +41,7 @@ def duration(length_ns: int) -> str:
 
 
 def sentence(text: str, names: Container[str] = ()) -> str:
-    """`text` as one: with a capital, and a stop behind where it has none. A name that it begins with stays as it is:
+    """`text` as one: with a capital, and a stop behind if it has none. A name that it begins with stays as it is:
     one of `names`, or what can be no word.
     """
     first = text.partition(" ")[0].rstrip(".,:;")
@@ -69,12 +69,12 @@ def with_unknown(figure: str, partitions: int) -> str:
 
 
 def byte_rate(bytes_per_s: float) -> str:
-    """Bytes a second without "/s"; NaN, where it is not known yet, is an ellipsis."""
+    """Bytes a second without "/s"; NaN, if it is not known yet, is an ellipsis."""
     return "…" if math.isnan(bytes_per_s) else byte_size(bytes_per_s)
 
 
 def exact_size(size_bytes: int) -> str:
-    """Bytes to the last one, and in a larger unit where there is one: "107 bytes", "5,242,880 bytes, 5.0 MiB"."""
+    """Bytes to the last one, and in a larger unit if there is one: "107 bytes", "5,242,880 bytes, 5.0 MiB"."""
     exact = tr("1 byte") if size_bytes == 1 else tr("{count:,} bytes", count=size_bytes)
     return exact if size_bytes < 1024 else f"{exact}, {byte_size(size_bytes)}"
 
@@ -97,13 +97,13 @@ def plain_text(data: bytes | None, limit_chars: int = 0) -> str:
 
 
 class Times:
-    """Formats session times; `wall_start` is the wall time of session time 0, where it is known."""
+    """Formats session times; `wall_start` is the wall time of session time 0, if it is known."""
 
     def __init__(self, wall_start: datetime | None = None) -> None:
         self.wall_start = wall_start
 
     def wall(self, time_ns: int) -> str:
-        """The wall time of a session time in UTC, "" where the session runs in virtual time."""
+        """The wall time of a session time in UTC, "" if the session runs in virtual time."""
         if self.wall_start is None:
             return ""
         moment = (self.wall_start + timedelta(microseconds=time_ns // 1000)).astimezone(UTC)

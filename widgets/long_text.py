@@ -70,7 +70,7 @@ class LongText(QPlainTextEdit):
 
 
 class HeldNote(QWidget):
-    """Says of a `LongText` that it holds more than it shows; hidden where it does not."""
+    """Says of a `LongText` that it holds more than it shows; hidden if it does not."""
 
     def __init__(self, field: LongText, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
         return self._named[name]
 
     def tab(self, kind: type[P]) -> P:
-        """The panel of that class; KeyError where it has no tab."""
+        """The panel of that class; KeyError if it has no tab."""
         found = self._named[kind.info.name]
         assert isinstance(found, kind)
         return found
@@ -201,7 +201,7 @@ class MainWindow(QMainWindow):
         return QRect(bar.mapTo(self, where.topLeft()), where.size())
 
     def focus_filter(self) -> bool:
-        """Put the cursor into the filter of the panel in front, opened where it is folded; False where it has none."""
+        """Put the cursor into the filter of the panel in front, opened where it is folded; False if it has none."""
         panel = self._named[self.shown_tab()]
         if panel.filter_field is None:
             return False
@@ -362,7 +362,7 @@ class MainWindow(QMainWindow):
         store.sync()
 
     def restore(self) -> bool:
-        """Take size and layout from the settings; False where there are none that fit."""
+        """Take size and layout from the settings; False if there are none that fit."""
         store = self._settings
         if store is None or str(store.value("window/version", "")) != str(LAYOUT_VERSION):
             return False

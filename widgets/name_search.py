@@ -6,7 +6,7 @@ _WORD = re.compile(r"\w+")
 
 
 def fit(text: str, name: str, *more: str) -> int | None:
-    """0 for the name itself, larger the worse it fits, None where it does not: names first, then what `more` tells.
+    """0 for the name itself, larger the worse it fits, None if it does not: names first, then what `more` tells.
 
     A phrase goes before its words, beginnings of words before their insides; case does not matter.
     """

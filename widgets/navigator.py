@@ -50,7 +50,7 @@ class NavRow:
 class NavSection:
     """The things of a kind that fit the filter, at most `ROWS_MAX`, and how many `more` there are.
 
-    `none` is the sentence shown where there is none.
+    `none` is the sentence shown if there is none.
     """
 
     key: str
@@ -122,7 +122,7 @@ class _Delegate(QStyledItemDelegate):
         name_width = QFontMetricsF(painter.font()).horizontalAdvance(row.name)
         painter.setFont(tabular_font(12))
         width = QFontMetricsF(painter.font()).horizontalAdvance(row.figure)
-        # The curve goes first where there is no room for everything.
+        # The curve goes first if there is no room for everything.
         if len(row.series) > 1 and rect.width() - left + right - name_width - width - 12 > SPARK_WIDTH:
             spark = QRectF(rect.right() - SPARK_WIDTH - 6, rect.y() + 5, SPARK_WIDTH, rect.height() - 10)
             self._spark(painter, spark, row.series, theme)
@@ -286,7 +286,7 @@ class Navigator(QWidget):
         return "" if row is None else str(row.id)
 
     def select(self, item_id: str) -> None:
-        """Make the row with this id the current one without telling; none where there is no such row."""
+        """Make the row with this id the current one without telling; none if there is no such row."""
         if item_id == self.current_id():
             return
         self._telling = False
@@ -320,7 +320,7 @@ class Navigator(QWidget):
         self.filterChanged.emit(self.filter_field.text().strip())
 
     def set_filter_problem(self, sentence: str) -> None:
-        """What is wrong with the filter, "" where nothing is."""
+        """What is wrong with the filter, "" if nothing is."""
         mark_wrong(self.filter_field, sentence, tr("Words, or conditions such as lag > 100, kind = group."))
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))

@@ -31,7 +31,7 @@ _VCENTRE = Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
-    """A command as the palette shows it; `reason` says why it cannot run now, "" where it can.
+    """A command as the palette shows it; `reason` says why it cannot run now, "" if it can.
 
     What `is_thing` is no command: its id is that of the canvas, or says where to go. `more` is found too, after every
     name. `enter` says what Enter does; "" for the usual. Where `fixed_rank` is set, it stands there as if its name

@@ -254,7 +254,7 @@ class PanelTabs(QWidget):
         self._name_more()
 
     def _name_more(self) -> None:
-        """The menu has the name of the panel in front where that is one of its own."""
+        """The menu has the name of the panel in front if that is one of its own."""
         hidden = bool(self.current) and self._tabs[self.current].isHidden()
         self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
         set_property(self.more, "front", hidden and self._open)

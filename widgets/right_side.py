@@ -15,7 +15,7 @@ from widgets.panels.rebalances import RebalancesPanel
 from widgets.theme import px
 from widgets.window_layout import Shares
 
-# The lesson takes what it needs of the height, but leaves this part to what is below it, where it has as many pixels.
+# The lesson takes what it needs of the height, but leaves this part to what is below it, if it has as many pixels.
 LEFT_TO_THE_REST = 0.42
 LEAST_FOR_THE_LESSON = 180
 # Below these heights, in pixels at the designed size of type, only one of inspector and rebalances is open beside the
@@ -27,7 +27,7 @@ _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 class RightSide(QWidget):
     """Gives the lesson the height that its steps need now, and the two panels below it all else.
 
-    Rebalances have their title alone until there is one. Where there is too little for both below the lesson, one keeps
+    Rebalances have their title alone until there is one. If there is too little for both below the lesson, one keeps
     the room and the other its title: the one that was asked for last, by `bring` or by a click on its title. Only such
     a click takes the lesson's room. It places them itself: a layout would keep for the lesson the height that all of
     its wrapped texts ask for.

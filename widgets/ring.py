@@ -36,7 +36,7 @@ class Ring(QWidget):
         return None if self.isHidden() else self.geometry().marginsRemoved(self._margins())
 
     def show_at(self, place: Place) -> bool:
-        """Draw the ring around `place()`, which is asked again as the window changes; False where it is nowhere."""
+        """Draw the ring around `place()`, which is asked again as the window changes; False if it is nowhere."""
         self._place = place
         found = self._go()
         if found:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 
 
 class Role(IntEnum):
-    """What a model answers for a cell beside Qt's own roles; None where a cell has none.
+    """What a model answers for a cell beside Qt's own roles; None if a cell has none.
 
     `index.data(Role.STATE)` works as it stands: the members are plain integers from `Qt.UserRole` on.
     """

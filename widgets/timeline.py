@@ -124,7 +124,7 @@ class TimelineFacts:
     """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order.
 
     `peak_per_s` is the highest of them. `head_ns` is the moment of the past that
-    the window shows; None where it shows the present. `branch_ns` is where the session left another one, and
+    the window shows; None if it shows the present. `branch_ns` is where the session left another one, and
     `scenario_end_ns` where its scenario ends, once it has gone on past that.
     """
 
@@ -250,7 +250,7 @@ class Timeline(QWidget):
         return max(1, self.width() - px(LEFT) - px(RIGHT))
 
     def snapped(self, x: float, y: float = 0.0) -> int:
-        """The moment of the mark nearest to a place, where one is near, of a bookmark first in their lane; else the
+        """The moment of the mark nearest to a place, if one is near, of a bookmark first in their lane; else the
         moment at the place.
         """
         bookmarks = [tick.time_ns for tick in self._facts.ticks if tick.kind == "bookmark"]

@@ -23,12 +23,12 @@ WORDS_FROM_WIDTH = 1150
 _PAST = ("branch", "follow_live")
 _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
 _END = ("export_report", "palette", "focus", "theme")
-# Where there is no room these go into a menu, in this order; clock and badge never do.
+# If there is no room these go into a menu, in this order; clock and badge never do.
 _SPARED = ("theme", "focus", "export_report", "run_until", "express", "step", "restart", "fast", "palette", "stop")
 
 
 class ElidedLabel(QLabel):
-    """Plain text that is cut with an ellipsis where there is no room; the whole text is its tool tip."""
+    """Plain text that is cut with an ellipsis if there is no room; the whole text is its tool tip."""
 
     def __init__(self, role: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class ElidedLabel(QLabel):
 
 
 class ScenarioButton(QToolButton):
-    """The name of the scenario, cut with an ellipsis where there is no room; the whole is in its tool tip."""
+    """The name of the scenario, cut with an ellipsis if there is no room; the whole is in its tool tip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

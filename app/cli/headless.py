@@ -66,7 +66,7 @@ def _progress() -> Progress:
 
 
 def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Progress, bar: TaskID) -> bool:
-    """True where the session came to its end, False where it was interrupted."""
+    """True if the session came to its end, False if it was interrupted."""
     loop = live.simulation.loop
     started_s = looked_s = time.perf_counter()
     try:

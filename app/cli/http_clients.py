@@ -43,7 +43,7 @@ def consume_command() -> Command:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     add_url(parser)
-    parser.add_argument("--topic", required=True, metavar="TOPIC", help="created where it is missing")
+    parser.add_argument("--topic", required=True, metavar="TOPIC", help="created if it is missing")
     add_access(parser)
 
 

@@ -97,7 +97,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _check_first(arguments: Sequence[str]) -> None:
-    """Raises CommandError where the first word is no command, and no scenario either."""
+    """Raises CommandError if the first word is no command, and no scenario either."""
     if not arguments or arguments[0].startswith("-"):
         return
     word = arguments[0]
@@ -326,8 +326,8 @@ def _report_command() -> Command:
         prog="brokerscope report",
         description="Make the report of a recorded session, or of several, with Spark.",
         **with_exits(
-            "The exit code of a report that is made is 3 where the recording is not whole,\n"
-            "and 4 where what was asserted does not hold."
+            "A report that is made ends with 3 if the recording is incomplete,\n"
+            "and with 4 if an assertion does not hold."
         ),
     )
     add_arguments(parser)

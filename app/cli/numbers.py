@@ -95,7 +95,7 @@ def _integer(text: str) -> int | None:
 
 
 def _number(text: str) -> float:
-    """NaN, which is in no range, where it is none."""
+    """NaN, which is in no range, if it is none."""
     try:
         return float(text)
     except ValueError:

@@ -71,7 +71,7 @@ class GroupReader(Reader):
 
     @abstractmethod
     def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
-        """The next messages, none where none came in time."""
+        """The next messages, none if none came in time."""
 
     @abstractmethod
     def commit(self) -> None:
@@ -167,7 +167,7 @@ class HttpGroupReader(GroupReader):
 class QueueReader(Reader):
     @abstractmethod
     def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Any]]:
-        """The next messages, each with its lease; none where none came in time."""
+        """The next messages, each with its lease; none if none came in time."""
 
     @abstractmethod
     def ack(self, held: Sequence[Any]) -> None:

@@ -62,6 +62,6 @@ def add_group(
 
 
 def given(options: argparse.Namespace, request: type[msgspec.Struct], names: Iterable[str] = ()) -> dict[str, Any]:
-    """The fields of `request` that were given; of `names` alone where there are some."""
+    """The fields of `request` that were given; of `names` alone if there are some."""
     wanted = tuple(names) or request.__struct_fields__
     return {name: getattr(options, name) for name in wanted if hasattr(options, name)}

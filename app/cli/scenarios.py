@@ -82,7 +82,7 @@ def _parts_facts(scenario: Scenario) -> list[tuple[str, object]]:
 
 
 def _window_names(scenario: Path) -> WindowNames | None:
-    """What its lesson may name; None where the window is not installed."""
+    """What its lesson may name; None if the window is not installed."""
     if why_missing("gui"):
         return None
     try:

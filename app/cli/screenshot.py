@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Before Qt is loaded: a picture needs no screen, even where there is one.
+# Before Qt is loaded: a picture needs no screen, even if there is one.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSize
@@ -29,7 +29,7 @@ def draw(
     seed: int | None,
     out: Path,
 ) -> None:
-    """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError where that cannot be written."""
+    """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError if that cannot be written."""
     app = QApplication.instance() or QApplication(["brokerscope"])
     assert isinstance(app, QApplication)
     workbench = Workbench(app, theme=theme, record=False)

@@ -21,7 +21,7 @@ def command() -> Command:
         prog="brokerscope share",
         description="Write a recorded session as one HTML file: canvas, timeline, figures, events and charts at every "
         "second, opened by a double click, without an installation or a network. Payloads are not in it.",
-        **with_exits("The exit code of a page that is made is 3 where the recording is not whole."),
+        **with_exits("A page that is made ends with 3 if the recording is incomplete."),
     )
     parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the file to write")
@@ -61,7 +61,7 @@ def write_page(
 
 
 def check_target(out: Path) -> None:
-    """Raises CommandError where no page can be made, or none be written there."""
+    """Raises CommandError if no page can be made, or none be written there."""
     if missing := why_missing("gui"):
         raise CommandError(missing, Exit.REFUSED)
     if out.is_dir():

@@ -79,7 +79,7 @@ def add_flow(parser: argparse.ArgumentParser) -> None:
 
 
 def flow_of(options: argparse.Namespace, present: FlowConfig | None = None) -> FlowConfig | None:
-    """`present` with the options of `add_flow`; None where none was given."""
+    """`present` with the options of `add_flow`; None if none was given."""
     found = given(options, FlowConfig)
     if found.get("rate_per_s", 0) is None:
         found.setdefault("burst", None)  # it goes with the rate

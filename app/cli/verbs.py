@@ -18,7 +18,7 @@ Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with it
 
 
 class Verbs:
-    """A parser whose verbs each get a broker and their options; what a verb returns, where it is no int, is 0."""
+    """A parser whose verbs each get a broker and their options; what a verb returns, if it is no int, is 0."""
 
     def __init__(self, name: str, about: str) -> None:
         self.parser = Parser(prog=f"brokerscope {name}", description=about, **with_exits())

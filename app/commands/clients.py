@@ -232,7 +232,7 @@ class ClientHandlers(Handlers):
         self._context.perform(RemoveClient(client))
 
     def ask_rate(self, producer: str = "") -> None:
-        """The dialog for a producer's rate, with what it is now; of the one that waits, where none is named."""
+        """The dialog for a producer's rate, with what it is now; of the one that waits, if none is named."""
         snapshot = self._snapshot
         actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))

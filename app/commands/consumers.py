@@ -118,7 +118,7 @@ def group_of_other_program(snapshot: Snapshot, consumer: str) -> str:
 
 
 def why_not_to(snapshot: Snapshot, consumer: str, target: str) -> str:
-    """Why a consumer of another program cannot go to `target`, a group or a new one; "" where it can."""
+    """Why a consumer of another program cannot go to `target`, a group or a new one; "" if it can."""
     group = group_of_other_program(snapshot, consumer)
     if not group or target in {BENCH, group}:
         return ""

@@ -54,7 +54,7 @@ class CommandContext:
         self.window.status.show_message(sentence)
 
     def why_ended(self) -> str:
-        """Why nothing in the session can be changed now; "" where it can."""
+        """Why nothing in the session can be changed now; "" if it can."""
         if self.controller.scenario is None:
             return tr("No session is open.")
         if not self.controller.live:
@@ -88,7 +88,7 @@ class CommandContext:
             self.controller.run()
 
     def selected(self, kind: str) -> str:
-        """The name of the thing selected on the canvas, where it is of that kind; else ""."""
+        """The name of the thing selected on the canvas, if it is of that kind; else ""."""
         found, _, name = self.views.selected.partition(":")
         return name if found == kind else ""
 

@@ -34,7 +34,7 @@ def open_form(
     tell: Callable[[Values], str] = lambda _values: "",
     danger: bool = False,
 ) -> FormDialog | None:
-    """Ask for what `make` needs, and do what it gives; None where nothing can be changed now.
+    """Ask for what `make` needs, and do what it gives; None if nothing can be changed now.
 
     What `make` or `why_not` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
     """

@@ -172,7 +172,7 @@ class LessonHandlers(Handlers):
         self._context.attempt(self._context.controller.restart)
 
     def point(self, number: int) -> bool:
-        """Draw a ring around what a step points at; False where it is nowhere, and the status bar says so."""
+        """Draw a ring around what a step points at; False if it is nowhere, and the status bar says so."""
         lesson = self._context.controller.collectors.lesson.lesson
         at = lesson.steps[number].point_at if lesson is not None else None
         if at is None:

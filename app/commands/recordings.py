@@ -30,7 +30,7 @@ MIB = 1 << 20
 
 
 class CleaningHandlers(Handlers):
-    """`cleaned(Cleaned)` after each look, also where nothing was removed."""
+    """`cleaned(Cleaned)` after each look, also if nothing was removed."""
 
     cleaned = Signal(object)
 

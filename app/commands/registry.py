@@ -87,7 +87,7 @@ class ActionRegistry(QObject):
         return action
 
     def bind(self, command_id: str, handler: Handler, reason: Reason = _nothing_against) -> None:
-        """Give a command its handler. `reason` returns "" where it can run, else the sentence that says why not.
+        """Give a command its handler. `reason` returns "" if it can run, else the sentence that says why not.
 
         KeyError for an unknown id.
         """
@@ -124,7 +124,7 @@ class ActionRegistry(QObject):
         return tuple(command for command in self._commands.values() if command.id in self._handlers)
 
     def reason(self, command_id: str) -> str:
-        """Why a command cannot run now; "" where it can."""
+        """Why a command cannot run now; "" if it can."""
         if command_id not in self._handlers:
             return tr("This command is not available.")
         return self.why_never(command_id) or self._reasons[command_id]()
@@ -141,7 +141,7 @@ class ActionRegistry(QObject):
                 self._actions[command.id].setIcon(icon_for(command.icon))
 
     def trigger(self, command_id: str) -> bool:
-        """Run a command as its menu entry would; False where it is disabled."""
+        """Run a command as its menu entry would; False if it is disabled."""
         self.refresh(*((command_id,) if command_id in self._handlers else ()))
         action = self._actions[command_id]
         if not action.isEnabled():
@@ -234,7 +234,7 @@ _ALONG = {Qt.Key.Key_Left, Qt.Key.Key_Right, *_ENDS}
 
 
 def _moves_within(focus: QWidget, key: int) -> bool:
-    """True where the keys that go along the time have a meaning in the widget itself."""
+    """True if the keys that go along the time have a meaning in the widget itself."""
     if isinstance(focus, QTreeView | QAbstractSlider | QTabBar | QComboBox):
         return True
     return isinstance(focus, QAbstractItemView) and key in _ENDS

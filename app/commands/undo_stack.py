@@ -16,7 +16,7 @@ def _always() -> str:
 
 @dataclass(slots=True, eq=False)
 class UndoStep:
-    """Something that was done. `why_not` says why it can be neither undone nor redone now; "" where it can."""
+    """Something that was done. `why_not` says why it can be neither undone nor redone now; "" if it can."""
 
     title: str
     undo: Callable[[], object]
@@ -71,7 +71,7 @@ class UndoStack(QObject):
 
     @property
     def final(self) -> str:
-        """Why the very last action cannot be undone; "" where it can."""
+        """Why the very last action cannot be undone; "" if it can."""
         return self._final
 
     def why_no_undo(self) -> str:

@@ -30,7 +30,7 @@ def why_missing(
     requirements: Callable[[], Sequence[str]] = _requirements,
     installed: Callable[[str], bool] = _installed,
 ) -> str:
-    """What of `extra` is not installed and the command that installs it, in one sentence; "" where all is there.
+    """What of `extra` is not installed and the command that installs it, in one sentence; "" if all is there.
 
     The packages are those that pyproject.toml declares for the extra.
     """

@@ -21,7 +21,7 @@ def languages() -> dict[str, str]:
 
 
 def chosen_language(setting: str) -> str:
-    """The code that a setting ("system", "en", "de") stands for here; English where there is no such translation."""
+    """The code that a setting ("system", "en", "de") stands for here; English if there is no such translation."""
     code = QLocale.system().name().partition("_")[0] if setting == SYSTEM else setting
     return code if code in languages() else ENGLISH
 

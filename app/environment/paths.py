@@ -30,7 +30,7 @@ def shipped_scenarios() -> list[Path]:
 
 def find_scenario(name: str) -> Path:
     """A file, or the name of a shipped scenario. Raises `ScenarioError` that lists what there is, of the kind
-    `NoSuchScenario` where there is nothing of that name.
+    `NoSuchScenario` if there is nothing of that name.
     """
     path = Path(name)
     if path.is_file():

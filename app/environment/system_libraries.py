@@ -94,7 +94,7 @@ def _answers(display: str) -> bool:
 
 
 def why_no_drawing(platform: str = sys.platform, found: Callable[[str], bool] = loads) -> str:
-    """Why Qt cannot even draw without a display, and what to do, in one sentence; "" where it can."""
+    """Why Qt cannot even draw without a display, and what to do, in one sentence; "" if it can."""
     return how_to_install(missing(QT_LIBRARIES, found)) if platform.startswith("linux") else ""
 
 
@@ -104,7 +104,7 @@ def why_no_window(
     found: Callable[[str], bool] = loads,
     answers: Callable[[str], bool] = _answers,
 ) -> str:
-    """Why no window can open here, and what to do, in one sentence; "" where one can.
+    """Why no window can open here, and what to do, in one sentence; "" if one can.
 
     Of X11 and Wayland, where both are there, one is enough.
     """

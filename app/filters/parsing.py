@@ -30,7 +30,7 @@ def _row(field: Field) -> FilterHelp:
 
 
 def parsed(text: str, fields: Fields, tell: Callable[[str], object]) -> Filter | None:
-    """`parse`, or None where it cannot be read; `tell` gets the sentence that says why, "" where nothing is wrong."""
+    """`parse`, or None if it cannot be read; `tell` gets the sentence that says why, "" if nothing is wrong."""
     try:
         found = parse(text, fields)
     except FilterError as error:

@@ -18,7 +18,7 @@ PAUSE_MS = 1
 
 
 class Wanted(NamedTuple, Generic[Row]):
-    """Rows that every one of `tests` accepts, by `order` where there is one."""
+    """Rows that every one of `tests` accepts, by `order` if there is one."""
 
     tests: tuple[Callable[[Row], bool], ...] = ()
     order: Callable[[Row], Any] | None = None
@@ -69,7 +69,7 @@ class RowFilter(QObject, Generic[Row]):
     def apply(self, rows: Sequence[Row], wanted: Wanted[Row]) -> None:
         """Filter and sort `rows`; what was wanted before is dropped.
 
-        Where only the rows are others, those before are shown first: else a list that changes every second
+        If only the rows are others, those before are shown first: else a list that changes every second
         would never come to its end.
         """
         many = len(rows) > AT_ONCE and bool(wanted.tests or wanted.order)

@@ -180,7 +180,7 @@ def _party(party: Party) -> Tree:
 
 
 def moments_of(end_ns: int, wanted: PagePart) -> list[int]:
-    """The whole seconds of the part that is wanted, and its end. Raises INVALID_REQUEST where nothing is in it."""
+    """The whole seconds of the part that is wanted, and its end. Raises INVALID_REQUEST if nothing is in it."""
     first_ns = ns_from_s(wanted.from_s or 0.0)
     last_ns = end_ns if wanted.to_s is None else min(end_ns, ns_from_s(wanted.to_s))
     if first_ns > end_ns:

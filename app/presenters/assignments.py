@@ -36,7 +36,7 @@ class OwnershipRow(NamedTuple):
 
     @property
     def since_ns(self) -> int | None:
-        """Since when; None where nobody does."""
+        """Since when; None if nobody does."""
         return self.spans[-1].start_ns if self.owner else None
 
     @property
@@ -127,7 +127,7 @@ NO_GROUP = "no group"
 
 
 class AssignmentRow(NamedTuple):
-    """One partition in one group; `owner` and `group` are "" where there is none."""
+    """One partition in one group; `owner` and `group` are "" if there is none."""
 
     group: str
     topic: str

@@ -37,7 +37,7 @@ def gates(snapshot: Snapshot) -> list[tuple[GateView, str]]:
 
 
 def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
-    """The gate of a topic or queue; None where nothing limits it."""
+    """The gate of a topic or queue; None if nothing limits it."""
     topics = (topic.gate for topic in snapshot.topics if topic.name == target)
     queues = (queue.gate for queue in snapshot.queues if queue.name == target)
     return next((gate for gate in (*queues, *topics) if gate is not None), None)
@@ -46,7 +46,7 @@ def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
 def gate_state(gate: GateView | None) -> str:
     """Full while a producer waits or the limit is reached, Limited near it or without tokens, else Open; "" for None.
 
-    Where only the rate is limited nothing can be full: producers wait for tokens there.
+    If only the rate is limited nothing can be full: producers wait for tokens there.
     """
     if gate is None:
         return ""
@@ -85,7 +85,7 @@ def turned_away(actor: ActorView) -> dict[str, int]:
 
 
 def turned_away_words(actor: ActorView) -> str:
-    """As in "3 rejected, 12 dropped"; "" where all was taken."""
+    """As in "3 rejected, 12 dropped"; "" if all was taken."""
     parts = [
         f"{count(number)} {tr(kind_word(EventKind(kind))).lower()}"
         for kind, number in turned_away(actor).items()

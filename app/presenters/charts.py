@@ -119,7 +119,7 @@ Behind = tuple[int | None, int | None, bool]
 
 def _behind_of(snapshot: Snapshot, actor: ActorView) -> Behind:
     """How many messages wait for an actor, since when the oldest does in ns, and whether compaction may have removed
-    some; None where nothing can be said.
+    some; None if nothing can be said.
     """
     if actor.role == "producer":
         return None, None, False

@@ -29,7 +29,7 @@ class Column(Generic[Row]):
     that changes with the clock alone.
 
     A filter asks for it as `field`, the title without its unit where that is ""; `kind` says what `value` gives, or
-    `sort` where there is no `value`. Without a kind a column of numbers has numbers, and any other its text.
+    `sort` if there is no `value`. Without a kind a column of numbers has numbers, and any other its text.
     """
 
     title: str

@@ -142,7 +142,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         self.set_only(None if cause is None else lambda letter: letter.cause == cause)
 
     def facts(self, key: Hashable) -> DeadLetterFacts | None:
-        """What the details pane shows of one dead letter; None where it is gone."""
+        """What the details pane shows of one dead letter; None if it is gone."""
         letter = next((row for row in self.rows if letter_key(row) == key), None)
         return None if letter is None else dead_letter_facts(letter, self._times)
 

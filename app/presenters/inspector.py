@@ -30,7 +30,7 @@ LISTED = 50
 def inspector_facts(
     snapshot: Snapshot, selected: str, rates: Rates, ownership: Ownership | None = None
 ) -> InspectorFacts | None:
-    """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None where it is not there (any more).
+    """Facts of the thing with an id of the canvas ("consumer:indexer-1"); None if it is not there (any more).
 
     Since when what is owned, `ownership` knows.
     """
@@ -86,7 +86,7 @@ def _at(time_ns: int) -> str:
 
 
 def _target(snapshot: Snapshot, name: str) -> str:
-    """The id of a topic, queue or group of that name; "" where there is none."""
+    """The id of a topic, queue or group of that name; "" if there is none."""
     kinds = (
         ("queue", [one.name for one in snapshot.queues]),
         ("topic", [one.name for one in snapshot.topics]),
@@ -286,7 +286,7 @@ def _size(parts: Sequence[PartitionView]) -> str:
 
 
 def _transactions_of(part: PartitionView, snapshot: Snapshot) -> tuple[Fact, ...]:
-    """Where readers of committed messages wait, and for what; nothing where no transaction is open."""
+    """Where readers of committed messages wait, and for what; nothing if no transaction is open."""
     if not part.transactions:
         return ()
     stable, producer_ids = part.last_stable_offset, dict(part.transactions)

@@ -18,8 +18,8 @@ _FEWEST, _LEAST_DRIFT, _SWINGS = 4, 2.0, 3.0  # looks; messages; standard deviat
 
 
 class LagTrend(NamedTuple):
-    """A word and messages/s, below 0 where the lag falls and 0.0 where it is steady, over `over_ns`; and in how many
-    seconds nothing is left at this pace, None where the lag does not fall.
+    """A word and messages/s, below 0 if the lag falls and 0.0 if it is steady, over `over_ns`; and in how many
+    seconds nothing is left at this pace, None if the lag does not fall.
     """
 
     word: str

@@ -17,7 +17,7 @@ def lesson_facts(
 ) -> LessonFacts | None:
     """The steps that this run had done at session time `by_ns`; None is all so far, and those of earlier runs as well.
 
-    `kept` holds the texts of all that were ever done. None where the session has no lesson.
+    `kept` holds the texts of all that were ever done. None if the session has no lesson.
     """
     lesson = collector.lesson
     if lesson is None:

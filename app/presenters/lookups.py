@@ -33,7 +33,7 @@ KEYS_READ_AT_ONCE, BATCHES_READ = 2_000, 5_000
 
 class Lookup(Protocol):
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """What is known of the thing; None where it is not there."""
+        """What is known of the thing; None if it is not there."""
 
     def restart(self) -> None:
         """Another session begins."""

@@ -135,12 +135,12 @@ class MessagesPresenter(PanelPresenter):
 
     @property
     def _moment_ns(self) -> int | None:
-        """The moment that is shown, where that is not now."""
+        """The moment that is shown, if that is not now."""
         return None if self._live or self._snapshot is None else self._snapshot.time_ns
 
     @property
     def _ends_then(self) -> dict[int, int]:
-        """The end offsets at that moment by partition, where they are known; events may share a time."""
+        """The end offsets at that moment by partition, if they are known; events may share a time."""
         return {} if self._moment_ns is None else {part.partition: part.end_offset for part in self._parts or ()}
 
     def _bounds_then(self, found: Bounds) -> tuple[int, int]:
@@ -315,7 +315,7 @@ class MessagesPresenter(PanelPresenter):
 
     @property
     def _parts(self) -> tuple[PartitionView, ...] | None:
-        """The partitions of the chosen topic in the snapshot; None where it has none of that name."""
+        """The partitions of the chosen topic in the snapshot; None if it has none of that name."""
         topics = () if self._snapshot is None else self._snapshot.topics
         return next((topic.partitions for topic in topics if topic.name == self._where.topic), None)
 

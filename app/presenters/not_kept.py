@@ -8,7 +8,7 @@ Words = tuple[str, str, str]  # a sentence, what to do about it, and the words o
 
 
 def not_recorded(why_no_branch: str) -> Words:
-    """Of a recorded session; `why_no_branch` is "" where it can be run again up to the moment that is shown."""
+    """Of a recorded session; `why_no_branch` is "" if it can be run again up to the moment that is shown."""
     sentence = tr("A recording holds the events of messages, not the messages.")
     if why_no_branch:
         return sentence, tr("They cannot be restored. {why}", why=why_no_branch), ""

@@ -149,7 +149,7 @@ class PagedModel(ColumnModel[Row]):
             self.endRemoveRows()
 
     def row_at(self, place: int) -> Row | None:
-        """The row that is shown at a place; None where it is not here yet, and it is asked for."""
+        """The row that is shown at a place; None if it is not here yet, and it is asked for."""
         if self._list is not None:
             return self._list[place] if place < len(self._list) else None
         number = self._first + place

@@ -74,7 +74,7 @@ class PanelPresenter(QObject):
         """Another moment is shown: new rows do not wait."""
 
     def tab_count(self, _snapshot: Snapshot) -> int | None:
-        """The count behind the title of the tab, 0 for none; None where it does not follow snapshots."""
+        """The count behind the title of the tab, 0 for none; None if it does not follow snapshots."""
         return None
 
 
@@ -109,7 +109,7 @@ class TablePresenter(PanelPresenter):
 
 
 def overfull_words(listed: int, whole: int, what: str) -> str:
-    """The note of a table that lists less than there is; "" where it lists all."""
+    """The note of a table that lists less than there is; "" if it lists all."""
     if whole <= listed:
         return ""
     return tr(

@@ -61,7 +61,7 @@ def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Cha
 def preview_of(snapshot: Snapshot, action: Reset, epoch_ms: int) -> Reset:
     """The dry run of `action`, whose time is session time; `epoch_ms` is the Unix time of session time 0.
 
-    Where it names no partitions, of all topics that the group reads or has committed for.
+    If it names no partitions, of all topics that the group reads or has committed for.
     """
     group = next((each for each in snapshot.groups if each.name == action.group), None)
     topics = set() if group is None else {*group.topics, *(at.topic for at in group.offsets)}
@@ -74,7 +74,7 @@ def preview_of(snapshot: Snapshot, action: Reset, epoch_ms: int) -> Reset:
 
 
 def seek_preview(snapshot: Snapshot, action: Seek, epoch_ms: int) -> Reset:
-    """The dry run that finds where a seek goes. Raises INVALID_REQUEST where the consumer has lost the partition."""
+    """The dry run that finds where a seek goes. Raises INVALID_REQUEST if the consumer has lost the partition."""
     here, group = _position(snapshot, action)
     target = action.target
     if target.form == "shift-by":
@@ -106,7 +106,7 @@ def _position(snapshot: Snapshot, action: Seek) -> tuple[int, str]:
 
 
 def seek_review(snapshot: Snapshot, action: Seek, changes: Sequence[Change]) -> Review:
-    """The table of a seek. Raises INVALID_REQUEST where the consumer has lost the partition."""
+    """The table of a seek. Raises INVALID_REQUEST if the consumer has lost the partition."""
     here, _group = _position(snapshot, action)
     if not changes:
         return Review((), (), "", tr("That means nothing here: there is nowhere to go."))

@@ -169,7 +169,7 @@ def _change(what: str, pointer: str, before: str, after: str) -> str:
 
 
 def pretty(text: str) -> str:
-    """JSON laid out over lines; the text as it is where it is no JSON."""
+    """JSON laid out over lines; the text as it is if it is no JSON."""
     try:
         return msgspec.json.format(text.encode(), indent=2).decode()
     except msgspec.DecodeError:
@@ -216,6 +216,6 @@ class SchemaLookup:
 
 
 def _used(words: str, topics: set[str]) -> Fact:
-    """ "orders (refuses)", with a link to the topic where there is one."""
+    """ "orders (refuses)", with a link to the topic if there is one."""
     name = words.partition(" (")[0]
     return (tr("Used by"), words, f"topic:{name}") if name in topics else (tr("Used by"), words)

@@ -165,7 +165,7 @@ class TableModel(ColumnModel[Row]):
         self._arrange()
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Show `rows` (not to be changed afterwards). Costs next to nothing where they are the same as before."""
+        """Show `rows` (not to be changed afterwards). Costs next to nothing if they are the same as before."""
         if rows is self._source or rows == self._source:
             return
         self._source = rows
@@ -223,7 +223,7 @@ class TableModel(ColumnModel[Row]):
         return [self._key(row) for row in self._shown[first : None if last is None else last + 1]]
 
     def place_of(self, key: Hashable) -> int:
-        """Where the row with `key` is shown; -1 where it is not."""
+        """Where the row with `key` is shown; -1 if it is not."""
         return next((place for place, row in enumerate(self._shown) if self._key(row) == key), -1)
 
     def _all_texts(self, row: Row) -> str:
@@ -276,7 +276,7 @@ class TableModel(ColumnModel[Row]):
 
     def _show(self, new: list[Row]) -> None:
         self._latest = new
-        # Where there is no row, none is in its place.
+        # If there is no row, none is in its place.
         held = self._hold and not self._rearranged and bool(self._shown and new)
         waited, gone = self.waiting, set(self._gone)
         self._rearranged = False

@@ -12,7 +12,7 @@ ONGOING = "Ongoing"
 
 
 def transaction_section(snapshot: Snapshot) -> tuple[NavSection, ...]:
-    """The oldest first, with how long each is open; no section where there is none."""
+    """The oldest first, with how long each is open; no section if there is none."""
     rows = tuple(_row(each, snapshot.time_ns) for each in snapshot.transactions[:ROWS_MAX])
     more = len(snapshot.transactions) - len(rows)
     return (NavSection("transactions", tr("Transactions"), "clock", rows, "", more),) if rows else ()

@@ -31,7 +31,7 @@ TITLES = {
 
 
 def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> str:
-    """What is wrong with what is asserted, in one sentence; "" where nothing is."""
+    """What is wrong with what is asserted, in one sentence; "" if nothing is."""
     try:
         check(assertions, parts)
     except ReportError as error:

@@ -42,7 +42,7 @@ class ReportProcess:
     """One run of the job. `run` blocks until it ends; `cancel` may come from any thread."""
 
     def __init__(self, request: Request, warm: WarmSpark | SharedSpark | None = None) -> None:
-        """With `warm` the report is made by a Spark that is kept, where that is free."""
+        """With `warm` the report is made by a Spark that is kept, if that is free."""
         self._warm = warm
         self._arguments = [
             *(sys.executable, "-m", "spark_reports.job"),
@@ -99,7 +99,7 @@ class ReportProcess:
         return self._page(last, code, whole)
 
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
-        """What came of it, by its last line, its exit code where it has one of its own, and its log."""
+        """What came of it, by its last line, its exit code if it has one of its own, and its log."""
         tail = whole[-2_000:].strip()
         if self.cancelled:
             written = f"its page is there: {self.page}" if self.page else "nothing was written"
@@ -146,7 +146,7 @@ class ReportProcess:
 
 
 def _keep(log: str) -> str:
-    """The path of the job's log; "" where it is empty, or cannot be written."""
+    """The path of the job's log; "" if it is empty, or cannot be written."""
     if not log.strip():
         return ""
     folder = logs_folder()
@@ -164,7 +164,7 @@ def _keep(log: str) -> str:
 
 
 def _read(log: str) -> str:
-    """What the job has left in its own log, which is gone with the next job; "" where it cannot be read."""
+    """What the job has left in its own log, which is gone with the next job; "" if it cannot be read."""
     try:
         return Path(log).read_text(encoding="utf-8", errors="replace")
     except OSError:

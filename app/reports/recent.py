@@ -29,7 +29,7 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Report:
-    """A report that is there. `opens` is its page, else its PDF, else its folder; `findings` are None where its tables
+    """A report that is there. `opens` is its page, else its PDF, else its folder; `findings` are None if its tables
     do not tell them.
     """
 
@@ -71,7 +71,7 @@ def _report(folder: Path, title: str) -> Report:
 
 
 def findings_of(folder: Path) -> tuple[Finding, ...] | None:
-    """The findings of a report, from its tables; None where it has no tables that can be read."""
+    """The findings of a report, from its tables; None if it has no tables that can be read."""
     tables = folder / "tables"
     try:
         if (tables / "findings.parquet").is_file():

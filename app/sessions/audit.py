@@ -21,7 +21,7 @@ REPORT_EVERY = 5_000
 
 @dataclass
 class Audit:
-    """`sums` by topic or queue and reader; `broken` the promise that the history breaks, "" where it breaks none."""
+    """`sums` by topic or queue and reader; `broken` the promise that the history breaks, "" if it breaks none."""
 
     accounts: list[Account] = field(default_factory=list)
     broken: str = ""

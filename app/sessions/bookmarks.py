@@ -38,7 +38,7 @@ class Bookmarks:
         return tuple(self._marks)
 
     def add(self, time_ns: int, name: str) -> Bookmark:
-        """One more. Raises OSError where it cannot be kept, ValueError where there are too many."""
+        """One more. Raises OSError if it cannot be kept, ValueError if there are too many."""
         if len(self._marks) >= MOST:
             raise ValueError(tr("A session has at most {count:,} bookmarks; remove some first.", count=MOST))
         mark = Bookmark(time_ns, _plain(name))
@@ -47,7 +47,7 @@ class Bookmarks:
         return mark
 
     def at(self, time_ns: int) -> Bookmark | None:
-        """The first one of a moment; None where there is none."""
+        """The first one of a moment; None if there is none."""
         return next((mark for mark in self._marks if mark.time_ns == time_ns), None)
 
     def rename(self, mark: Bookmark, name: str) -> None:

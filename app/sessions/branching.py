@@ -63,7 +63,7 @@ def branch_of(source: Source, moment: Snapshot, *, by_event: bool) -> Branch:
 
     `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
 
-    Raises BrokerError where its inputs cannot be had again.
+    Raises BrokerError if its inputs cannot be had again.
     """
     why = source.why_no_branch()
     if why:

@@ -29,7 +29,7 @@ class Limits(NamedTuple):
 
 class Recording(NamedTuple):
     """A recording in the folder of sessions. `spared`: somebody named, bookmarked, opened or used it, or it is being
-    recorded. `repeats` is the same for runs that do the same for as long as they last, None where a person or a program
+    recorded. `repeats` is the same for runs that do the same for as long as they last, None if a person or a program
     took part.
     """
 

@@ -86,7 +86,7 @@ class Flows:
         self.seconds[""][second] += messages
 
     def parting_ns(self, other: Flows, about: str, end_ns: int) -> int | None:
-        """From when on the sums differ by a tenth of the most that they ever do up to `end_ns`; None where they never
+        """From when on the sums differ by a tenth of the most that they ever do up to `end_ns`; None if they never
         do."""
         mine, theirs = (one.seconds.get(about, Counter()) for one in (self, other))
         differences = [mine[second] - theirs[second] for second in range(end_ns // NS_PER_S)]
@@ -97,7 +97,7 @@ class Flows:
 
 def cause_of(found: Sequence[Otherwise], parting_ns: int | None) -> Otherwise | None:
     """What a difference comes of, as far as it can be told: the one thing that was otherwise, or the last that had been
-    done within the second in which the sessions part. None where neither is known.
+    done within the second in which the sessions part. None if neither is known.
     """
     if len(found) == 1:
         return found[0]

@@ -62,7 +62,7 @@ class EffectsDigest:
 
 
 def outcome_of(run: Run, work: Work) -> Outcome:
-    """Rerun it. Raises BrokerError, ScenarioError where that is not possible."""
+    """Rerun it. Raises BrokerError, ScenarioError if that is not possible."""
     simulation = Simulation(parse_scenario(run.text), seed=run.seed, find_file=DataFiles(run.scenario_path))
     digest, effects = EventDigest(simulation.events), EffectsDigest(simulation.events)
     counts: list[int] = []
@@ -119,7 +119,7 @@ def save_scenario(run: Run, target: Path, work: Work) -> Path:
 
 
 def _check_place(scenario: Scenario, before: Path, target: Path) -> None:
-    """Raises INVALID_REQUEST where what the scenario reads would not be found beside it."""
+    """Raises INVALID_REQUEST if what the scenario reads would not be found beside it."""
     for producer in scenario.producers:
         if isinstance(producer.arrivals, FileArrivals):
             name = producer.arrivals.file
@@ -176,7 +176,7 @@ def _call(recorded: RecordedAction) -> str:
 
 
 def _literal(text: str) -> str:
-    """As people would write it, where that can be."""
+    """As people would write it, if that can be."""
     if "'''" in text or "\\" in text or not text.endswith("\n"):
         return repr(text)
     return f"'''\\\n{text}'''"

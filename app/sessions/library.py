@@ -58,7 +58,7 @@ class Library:
 
 
 def entry_of(folder: Path) -> Entry | None:
-    """The metadata of a folder; None where it holds no readable session."""
+    """The metadata of a folder; None if it holds no readable session."""
     try:
         metadata = meta.read_metadata(folder)
     except BrokerError:

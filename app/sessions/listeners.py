@@ -133,7 +133,7 @@ class Listeners(QObject):
 
 
 def _open(kind: str, port: int, host: EngineHost, connections: Connections | None) -> tuple[str, Callable[[], None]]:
-    """Where the listener is, and what closes it. Kafka's usual port, where it is taken, gives way to a free one."""
+    """Where the listener is, and what closes it. Kafka's usual port, if it is taken, gives way to a free one."""
     if kind == "kafka":
         from broker_core.listeners.kafka.listener import KafkaListener
 

@@ -60,7 +60,7 @@ class Reading:
         self._closing = True
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the end; False where it takes longer."""
+        """Wait for the end; False if it takes longer."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 

@@ -53,7 +53,7 @@ class TimelinePosition(QObject):
 
     @property
     def shown_event(self) -> Event | None:
-        """The event that was asked for; None where a moment was."""
+        """The event that was asked for; None if a moment was."""
         return self._position.shown_event if self.looking_back and self._position is not None else None
 
     @property
@@ -72,7 +72,7 @@ class TimelinePosition(QObject):
         return self._position is not None and self._position.busy
 
     def to(self, time_ns: int) -> None:
-        """Show the state at `time_ns`; at the present, where that is not yet past."""
+        """Show the state at `time_ns`; at the present, if that is not yet past."""
         if self._has_present and time_ns >= self._end_ns():
             self.to_present()
         elif (position := self._there()) is not None:

@@ -15,7 +15,7 @@ from widgets.i18n import tr
 class RunUntil:
     """A background task for the engine: steps until an event, or the state right after it, fits `condition`.
 
-    `found` is that event afterwards, None where the session came to `until_ns` before.
+    `found` is that event afterwards, None if the session came to `until_ns` before.
     """
 
     def __init__(self, simulation: Simulation, condition: Filter, until_ns: int) -> None:
@@ -27,7 +27,7 @@ class RunUntil:
         self.found: Event | None = None
 
     def go_on(self, enough: Callable[[], bool]) -> bool:
-        """In the engine's thread: True where it is found, or where nothing more comes."""
+        """In the engine's thread: True if it is found, or if nothing more comes."""
         simulation, loop, pending = self._simulation, self._simulation.loop, self._pending
         simulation.events.attach(pending.append)
         try:

@@ -39,7 +39,7 @@ _NUMBER = (int, float)
 class Delivery(msgspec.Struct, eq=False):
     """A message leased to a consumer. As a context manager it acknowledges at the end, and nacks on an exception.
 
-    `ack`, `nack`, `release` and `extend` raise INVALID_LEASE where the lease has expired: the message goes to another
+    `ack`, `nack`, `release` and `extend` raise INVALID_LEASE if the lease has expired: the message goes to another
     consumer.
     """
 
@@ -140,7 +140,7 @@ class QueueConsumer(Closable):
         middleware: Sequence[Middleware] = (),
         serializer: Serializer[Any] | None = None,
     ) -> None:
-        """`weight` is its share where the queue's `balancing` is weighted. Raises UNKNOWN_QUEUE."""
+        """`weight` is its share if the queue's `balancing` is weighted. Raises UNKNOWN_QUEUE."""
         host.call(lambda _now: host.broker.queues.queue(queue))
         self._host = host
         self.queue = queue
@@ -175,9 +175,9 @@ class QueueConsumer(Closable):
         return found[0] if found else None
 
     def take_many(self, max_messages: Count, timeout_s: TimeS = 0.0) -> list[Delivery]:
-        """Up to `max_messages` ready messages; where none is ready, the first that comes within `timeout_s`.
+        """Up to `max_messages` ready messages; if none is ready, the first that comes within `timeout_s`.
 
-        Raises MIDDLEWARE_FAILED where no message passes; otherwise the failure is logged.
+        Raises MIDDLEWARE_FAILED if no message passes; otherwise the failure is logged.
         """
         return self._taken(max_messages, timeout_s)
 
@@ -224,7 +224,7 @@ class QueueConsumer(Closable):
     def ack_many(self, deliveries: Sequence[Delivery], *, durable: bool | None = None) -> None:
         """Acknowledge all of `deliveries` in one call; `durable` as in `Delivery.ack`.
 
-        Raises INVALID_LEASE where some leases have expired; the others are acknowledged.
+        Raises INVALID_LEASE if some leases have expired; the others are acknowledged.
         """
         leases = [delivery.lease for delivery in deliveries if not delivery.finished]
         broker = self._host.broker

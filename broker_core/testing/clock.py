@@ -71,7 +71,7 @@ class BrokerClock:
         self._ask(AdvanceClock(by_ms=seconds * 1_000, members_stay=members_stay))
 
     def jump(self, to: datetime, *, members_stay: bool = False) -> None:
-        """`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST where that has passed."""
+        """`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST if that has passed."""
         self._ask(JumpClock(unix_ms=round(to.timestamp() * 1_000), members_stay=members_stay))
 
     def _ask(self, request: Request[ClockAnswer]) -> ClockAnswer:

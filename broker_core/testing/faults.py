@@ -73,7 +73,7 @@ class ActiveFault:
             end()
 
     def told(self) -> str:
-        """That it has affected nothing, in words, "" where it has; for the end of a test."""
+        """That it has affected nothing, in words, "" if it has; for the end of a test."""
         return self._why_not() if self.hits == 0 else ""
 
     def __enter__(self) -> Self:

@@ -39,7 +39,7 @@ class VirtualBroker(VirtualRun):
     """
 
     def __init__(self, schedule: Schedule | None = None, *, kinds: Sequence[Kind] = KINDS) -> None:
-        """`kinds` are those that are drawn where the schedule has no disturbances of its own. Raises ValueError."""
+        """`kinds` are those that are drawn if the schedule has no disturbances of its own. Raises ValueError."""
         self.schedule = schedule or Schedule(0, ())
         self.disturbed: list[Disturbance] = []
         self._disturbed_at: list[tuple[int, str]] = []  # the number of the next event, and the client
@@ -76,7 +76,7 @@ class VirtualBroker(VirtualRun):
     ) -> None:
         """Append `values` to a topic or queue, now or at `at_s` of virtual time.
 
-        Raises BrokerError where it is done now.
+        Raises BrokerError if it is done now.
         """
         messages = [Message(_bytes(value), None if key is None else _bytes(key), headers) for value in values]
 
@@ -179,7 +179,7 @@ class VirtualBroker(VirtualRun):
         return self._broker.queues.dead_letters(queue).list(None, 0, None)
 
     def unread(self, group: str) -> int:
-        """Messages of the topics of `group` that it has not committed; all that there are where it reads none yet."""
+        """Messages of the topics of `group` that it has not committed; all that there are if it reads none yet."""
         return _unread(self._simulation.snapshot(), group)
 
     def uncommitted(self) -> str:

@@ -30,7 +30,7 @@ Place = protocol.TopicPartition
 
 
 class TopicPartition(msgspec.Struct, frozen=True):
-    """A partition, with an offset where one is meant."""
+    """A partition, with an offset if one is meant."""
 
     topic: str
     partition: int
@@ -215,7 +215,7 @@ class VirtualConsumer:
         self._client.paused.difference_update(map(_place, partitions))
 
     def position(self, partitions: Sequence[Any]) -> list[TopicPartition]:
-        """Behind the last message that was got of each; OFFSET_INVALID where none was since the assignment or seek."""
+        """Behind the last message that was got of each; OFFSET_INVALID if none was since the assignment or seek."""
         return [TopicPartition(*place, self._positions.get(place, OFFSET_INVALID)) for place in map(_place, partitions)]
 
     def get_watermark_offsets(
@@ -243,7 +243,7 @@ class VirtualConsumer:
         """Commit behind `message`, or `offsets` (with topic, partition and offset), or all that was got since the last.
 
         With `asynchronous` it does not wait; the `on_commit` of `add_consumers` hears of it with a later poll. Raises
-        _NO_OFFSET where there is nothing to commit, and _ASSIGNMENT_LOST once the group has gone on without it.
+        _NO_OFFSET if there is nothing to commit, and _ASSIGNMENT_LOST once the group has gone on without it.
         """
         if message is not None:
             offsets = [TopicPartition(message.topic(), message.partition(), message.offset() + 1)]
@@ -305,7 +305,7 @@ class VirtualConsumer:
             self._stored[_place(each)] = each.offset
 
     def committed(self, partitions: Sequence[Any], timeout: float | None = None) -> list[TopicPartition]:
-        """What the group has committed of each; OFFSET_INVALID where it has not."""
+        """What the group has committed of each; OFFSET_INVALID if it has not."""
 
         async def found() -> list[TopicPartition]:
             groups, group = self._actor.broker.groups, self._client.group

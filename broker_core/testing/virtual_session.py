@@ -36,7 +36,7 @@ class VirtualSession(VirtualRun):
     def perform(self, action: str, *, at_s: float, step: int | None = None, **fields: Any) -> None:
         """Have `run` do an action of the window, as on the schedule of a scenario, at `at_s` of session time.
 
-        `step` says where in that moment: after so many steps of the run, where it was recorded. Actions are given in
+        `step` says where in that moment: after so many steps of the run, if it was recorded. Actions are given in
         the order in which they are done. Raises msgspec.ValidationError for an unknown one.
         """
         self._actions.append(recorded_action(ns_from_s(at_s), {"action": action, "step": step, **fields}))

@@ -7808,7 +7808,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Verkleinern</translation>
   </message>
   <message>
-   <source>`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST where that has passed.</source>
+   <source>`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST if that has passed.</source>
    <translation>`advance` bis zu einem Datum; eines ohne Zeitzone ist in Ortszeit. INVALID_REQUEST, wo es vorbei ist.</translation>
   </message>
   <message>

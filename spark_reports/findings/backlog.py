@@ -37,7 +37,7 @@ class Growth(NamedTuple):
 
 def growth(values: Series) -> Growth | None:
     """The longest tail along which `values`, one a bucket, rise: as a line that explains them, in each half of it, and
-    to where they stand at the end. None where they do not; two points are no slope.
+    to where they stand at the end. None if they do not; two points are no slope.
     """
     for share in TAILS:
         size = int(len(values) * share)

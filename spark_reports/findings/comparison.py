@@ -38,7 +38,7 @@ def comparison_findings(
     labels: Sequence[str],
     settings: Sequence[Settings] = (),
 ) -> list[Finding]:
-    """The sentences of the comparison, worst first. `settings` are those of each session, where they are known."""
+    """The sentences of the comparison, worst first. `settings` are those of each session, if they are known."""
     done = {number: _done_differently(number, made, settings) for number in range(1, len(made))}
     found = [
         *_wrong(made, labels),
@@ -150,8 +150,8 @@ def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
 
 
 def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:
-    """By how much more the sessions differ after `at_ns`, for some time or until the end, than just before; 0 where
-    that is less than they differ on average, or where they differed by half as much before.
+    """By how much more the sessions differ after `at_ns`, for some time or until the end, than just before; 0 if
+    that is less than they differ on average, or if they differed by half as much before.
     """
     if row["measure"] not in _OVER_TIME or made[0].scale != made[row["session"]].scale:
         return 0.0

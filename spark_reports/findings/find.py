@@ -37,7 +37,7 @@ def find(
     settings: Settings | None = None,
 ) -> list[Finding]:
     """The findings of `parts` of the report, by the harm that they tell of, from the tables that were made for them.
-    `whole` is False where only some time of a session is looked at, which has no totals to compare with.
+    `whole` is False if only some time of a session is looked at, which has no totals to compare with.
 
     Where events are missing, idle readers are unknown; where no time passes, nobody is busy or idle.
     """

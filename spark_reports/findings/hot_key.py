@@ -52,7 +52,7 @@ def hottest(partitions: Rows, keys: Rows) -> tuple[Row, Row | None] | None:
 
 
 def hot_key(partitions: Rows, keys: Rows, lag_series: Rows, ownership: Rows) -> HotKey | None:
-    """The hot key; None where no partition is hot, or not because of one key."""
+    """The hot key; None if no partition is hot, or not because of one key."""
     found = hottest(partitions, keys)
     if found is None or found[1] is None or not is_hot(found[1]):
         return None

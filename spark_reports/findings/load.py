@@ -46,7 +46,7 @@ def blocked(rows: Rows, blockers: Rows, use: Use, scale: Scale) -> Iterator[Find
 
 
 def _remedy(topic: str, blockers: Rows, use: Use) -> str:
-    """A rate limit is raised where its readers have time left; a full topic needs quicker ones where they have none."""
+    """A rate limit is raised where its readers have time left; a full topic needs quicker ones if they have none."""
     if not all(map(use.knows, use.groups_of(topic))):
         return ""
     idle = [group for group in use.groups_of(topic) if not use.no_reserve(group)]

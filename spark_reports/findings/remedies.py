@@ -12,7 +12,7 @@ from spark_reports.findings.finding import Finding
 
 
 class Remedy(NamedTuple):
-    """`advice` is a sentence; `here` the setting in a scenario; the others what the same is called elsewhere, "" where
+    """`advice` is a sentence; `here` the setting in a scenario; the others what the same is called elsewhere, "" if
     there is no such thing. `scenario` is one that ships.
     """
 
@@ -223,7 +223,7 @@ REMEDIES: Final = {
 
 
 def remedy_of(finding: Finding) -> Remedy | None:
-    """What to do about `finding`, in its own words where it has some. What another finding explains has the remedy of
+    """What to do about `finding`, in its own words if it has some. What another finding explains has the remedy of
     that one.
     """
     known = REMEDIES.get(finding.explained_by or finding.kind)

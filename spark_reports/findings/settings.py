@@ -11,15 +11,15 @@ from resources.otherwise import flat_settings
 
 
 class ShareLimits(NamedTuple):
-    """How long a lock lasts, and how often a message is delivered at most; None where the scenario does not say."""
+    """How long a lock lasts, and how often a message is delivered at most; None if the scenario does not say."""
 
     lock_ms: int | None
     attempts: int | None
 
 
 class Settings:
-    """Asked by name; {} for whatever the scenario does not have, or where it cannot be read. `seed` is the one that the
-    session ran with, None where that is not known.
+    """Asked by name; {} for whatever the scenario does not have, or if it cannot be read. `seed` is the one that the
+    session ran with, None if that is not known.
     """
 
     def __init__(self, text: str = "", seed: int | None = None) -> None:

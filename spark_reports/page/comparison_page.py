@@ -74,7 +74,7 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
     for one, label in zip(made, labels, strict=True):
 
         def over_time(values: Mapping[int, float], nothing: float | None, scale: Scale = one.scale) -> Any:
-            """[second, value] of each bucket; `nothing` where none is known."""
+            """[second, value] of each bucket; `nothing` if none is known."""
             starts = (scale.from_ns + number * scale.width_ns for number in range(scale.buckets))
             return [[round((at + scale.width_ns / 2) / 1e9, 4), values.get(at, nothing)] for at in starts]
 

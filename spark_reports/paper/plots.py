@@ -121,7 +121,7 @@ def _all(data: Data) -> Iterator[Plot]:
 
 
 def overview(data: Data) -> Plot | None:
-    """The session on one time axis, as the page begins; None where nothing of it was made."""
+    """The session on one time axis, as the page begins; None if nothing of it was made."""
     if not any(data["overview"].values()):
         return None
     return Plot("overview", "The session over time", partial(_overview, data=data), 2.1, True)
@@ -319,7 +319,7 @@ def legend_rows(ax: Axes) -> int:
 
 
 def few(series: Sequence[Data], value: str) -> list[Data]:
-    """The largest, and the others as their sum where there are more than `SERIES_MAX`."""
+    """The largest, and the others as their sum if there are more than `SERIES_MAX`."""
     if len(series) <= SERIES_MAX:
         return list(series)
     order = sorted(series, key=lambda one: (one.get("hue") == OTHERS, -sum(filter(None, one[value]))))

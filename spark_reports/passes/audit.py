@@ -58,13 +58,13 @@ def offsets(messages: DataFrame) -> DataFrame:
 
 def broken(messages: DataFrame, reach: DataFrame | None, passed: DataFrame | None = None) -> DataFrame:
     """The words in which a check is broken: check (a number), group, topic, partition, word, how many `messages`, and
-    as `bits` which of the 64, where that is known; `lowest` and `highest` are the offsets of the bits. A run of lost
+    as `bits` which of the 64, if that is known; `lowest` and `highest` are the offsets of the bits. A run of lost
     words is one row, from its first word on.
 
     `reach` is a row per topic and partition with the offset at which it begins in the end (`start`), and its `readers`,
-    an array of (group, begin, end): between which offsets a group should have got all; None where nothing was
+    an array of (group, begin, end): between which offsets a group should have got all; None if nothing was
     delivered. `passed` are ranges (group, topic, partition, at, count) that nobody misses: markers of transactions in
-    the log (group ""), what a group was made to skip by a reset. None where there are none.
+    the log (group ""), what a group was made to skip by a reset. None if there are none.
 
     Bound: `SUSPECTS` words of each check; the others are one row a check and place, whose word is null.
     """

@@ -23,7 +23,7 @@ def durations(messages: DataFrame, replays: DataFrame | None, *by: str) -> DataF
     """The rows of `messages` that end a wait, with its `measure`, its `duration` in ns and the `log_bucket` of that.
 
     Rows without `published_ns` are left out. What a group reads of the time before it was there has the measures
-    `REPLAYED` and `REPLAYED_DONE`: `replays` says since when, None where all were there. `by` are further columns that
+    `REPLAYED` and `REPLAYED_DONE`: `replays` says since when, None if all were there. `by` are further columns that
     tell groups apart.
     """
     first = (F.col("kind") == "delivered") & (F.col("attempt") == 1)

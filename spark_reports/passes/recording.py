@@ -10,7 +10,7 @@ MOST = 10_000
 
 
 def numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
-    """How many `events` there are, the `first` and the `last` of their numbers, and `odd`: 0 where each number from the
+    """How many `events` there are, the `first` and the `last` of their numbers, and `odd`: 0 if each number from the
     first to the last is there an odd number of times.
 
     A number and the one behind it are the two ends of an event. Where one event ends and the next one begins, both

@@ -1,6 +1,6 @@
 """Messages in flight to each client: deliveries, and their acknowledgements, refusals and releases.
 
-Time is cut into slots, a fiftieth of a bucket, or wider where there are many partitions. In a slot the sum over time is
+Time is cut into slots, a fiftieth of a bucket, or wider if there are many partitions. In a slot the sum over time is
 exact, and the order is unknown. The busy time of a client is that sum, limited to the slot: exact for a client that
 takes one message at a time, and within a slot for the others.
 """

@@ -33,7 +33,7 @@ SUSPECTS = 200  # words of 64 offsets that are looked at
 
 
 def with_starts(offsets: pl.DataFrame, deletions: pl.DataFrame) -> pl.DataFrame:
-    """`passes.audit.offsets` with `start`, where the partition begins in the end; null where nothing was deleted. What
+    """`passes.audit.offsets` with `start`, where the partition begins in the end; null if nothing was deleted. What
     lies before it is to be delivered, too.
     """
     ends = deletions.group_by("topic", "partition").agg(pl.col("end").max().alias("start"))
@@ -118,7 +118,7 @@ def audit(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def suspects(found: pl.DataFrame) -> pl.DataFrame:
-    """The first words whose messages are listed, singly or as one run; none where every violation has a reason."""
+    """The first words whose messages are listed, singly or as one run; none if every violation has a reason."""
     rules = found.filter(pl.col("check") != DELETED)
     if rules["explained"].all():
         return rules.clear()

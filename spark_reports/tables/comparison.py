@@ -59,7 +59,7 @@ def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.Data
 def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
     """One row per measure and session: its value beside that of the first session.
 
-    `change` is the difference as a share of the base; null where the base is 0. `noise` is the difference up to which
+    `change` is the difference as a share of the base; null if the base is 0. `noise` is the difference up to which
     nothing is judged, and `verdict` what `resources.measures` says of it.
     """
     known = {(session, name): error for session, name, error in errors.select("session", "measure", "error").rows()}
@@ -105,7 +105,7 @@ def trends(measures: pl.DataFrame) -> pl.DataFrame:
 
     `per_run` is the slope of a straight line through all of them, `change` what that line makes of the first value
     by the last run, as a share; `steady` is how well the line fits (R squared). The odd run is the furthest from the
-    median, where it is `ODD` times as far as runs usually are: of many, further. Sums over runs of different lengths
+    median, if it is `ODD` times as far as runs usually are: of many, further. Sums over runs of different lengths
     are not judged.
     """
     keys = ("scenario", "measure")

@@ -25,7 +25,7 @@ def consumers(
 
     A client is busy while a message is in flight to it: delivered, and not yet acknowledged, refused or released. It is
     there from `from_ns` to `to_ns`, less the times in which it had stopped, crashed or left: `there_ns` in all.
-    `with_partitions_ns` is null where nobody assigns partitions. A client that never read for anybody has the group "".
+    `with_partitions_ns` is null if nobody assigns partitions. A client that never read for anybody has the group "".
     One from `outside` is a program that the session does not run.
     """
     kind, messages = pl.col("kind"), pl.col("messages")

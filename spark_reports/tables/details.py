@@ -63,7 +63,7 @@ def deletions(control: pl.DataFrame) -> pl.DataFrame:
 
 
 def resets(detailed: pl.DataFrame) -> pl.DataFrame:
-    """One row per partition whose committed offset a user has moved, `old` to `new`; `old` is null where there was
+    """One row per partition whose committed offset a user has moved, `old` to `new`; `old` is null if there was
     none.
     """
     change = pl.col("changes").list

@@ -1,7 +1,7 @@
 """How far behind was each group, per partition and over time?
 
 Lag is the end offset less the committed one, in messages, at the end of each time bucket; before the first commit less
-the offset at which the group began to read, null ("n/a") where that is not known.
+the offset at which the group began to read, null ("n/a") if that is not known.
 """
 
 from __future__ import annotations

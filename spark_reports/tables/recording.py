@@ -19,7 +19,7 @@ def is_whole(numbers: pl.DataFrame) -> bool:
 
 
 def recording(broken: pl.DataFrame) -> pl.DataFrame:
-    """One row per place where the recording is not whole; none where nothing is missing. `broken` are the words of
+    """One row per place where the recording is not whole; none if nothing is missing. `broken` are the words of
     `passes.recording.broken_numbers`.
 
     Between the numbers `first_seq` and `last_seq` are `missing` events that nobody wrote down, and `doubled` ones

@@ -155,8 +155,8 @@ def reduced(events: list[Event], read_on: pl.DataFrame) -> Ownership:
 
 def pauses(ownership: Ownership, rebalances: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per partition and time in which nobody read it, with its number as `pause`. `started_ns` is the rebalance
-    that took it from its owner, null where a static member came back; `owner_after` is null where nobody had it by the
-    end; `cause` is the crash, pause or silence of its owner, "" where it was taken from one that read it up to then.
+    that took it from its owner, null if a static member came back; `owner_after` is null if nobody had it by the
+    end; `cause` is the crash, pause or silence of its owner, "" if it was taken from one that read it up to then.
     """
     started = set(rebalances.select("group", "started_ns").iter_rows())
     found = list(_cut(ownership, started, scale))
@@ -179,7 +179,7 @@ def _cut(ownership: Ownership, started: set[tuple[Any, ...]], scale: Scale) -> I
 
 
 def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:
-    """The times of `pauses`, few enough to be written into a filter; nearby ones are joined where there are many."""
+    """The times of `pauses`, few enough to be written into a filter; nearby ones are joined if there are many."""
     spans = pauses.select("from_ns", "to_ns").unique().sort("from_ns", "to_ns")
     begins = pl.col("from_ns") > pl.col("to_ns").cum_max().shift(1)
     joined = (

@@ -46,7 +46,7 @@ class Arranging:
         self._moved = True
 
     def release(self) -> bool:
-        """Let go; True where something has moved."""
+        """Let go; True if something has moved."""
         moved, self._box = self._moved and bool(self._box), ""
         return moved
 
@@ -85,7 +85,7 @@ def to_text(moved: Mapping[str, Shift]) -> str:
 
 
 def from_text(text: str) -> dict[str, Shift]:
-    """What was kept; nothing where it cannot be read."""
+    """What was kept; nothing if it cannot be read."""
     try:
         plain = json.loads(text) if text else {}
         kept = {str(name): (_on_grid(float(x)), _on_grid(float(y))) for name, (x, y) in plain.items()}

@@ -53,7 +53,7 @@ def hatch(colour: str, alpha: int = 255) -> QBrush:
 
 
 class BoxItem(QGraphicsRectItem):
-    """A rounded box that is painted into a cache and again only where it has changed.
+    """A rounded box that is painted into a cache and again only if it has changed.
 
     It stands on a plain QGraphicsRectItem so that its bounds are answered without entering Python.
     """
@@ -69,7 +69,7 @@ class BoxItem(QGraphicsRectItem):
         self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
 
     def place(self, where: Rect) -> None:
-        """Move and size the box; free where nothing changes."""
+        """Move and size the box; free if nothing changes."""
         if self.x() != where.x or self.y() != where.y:
             self.setPos(where.x, where.y)
         self.resize_to(where.w, where.h)

@@ -52,7 +52,7 @@ def step(order: Sequence[str], current: str, forward: bool) -> str:
 
 
 def neighbour(rects: Mapping[str, Rect], order: Sequence[str], current: str, key: int) -> str:
-    """The nearest id in the direction of an arrow key, `current` where there is none.
+    """The nearest id in the direction of an arrow key, `current` if there is none.
 
     Sideways distance counts twice, so that an arrow prefers what lies straight ahead. What lies wholly that way, or in
     the current box, comes before what is only a bit further there. A box that the current one stands on is no
@@ -140,7 +140,7 @@ class Canvas(PointerView):
         return self._stage.view
 
     def set_view(self, view: CanvasView, theme: Theme | None = None) -> None:
-        """Show a view; nearly free where it equals the one shown. `theme` changes the colours as well."""
+        """Show a view; nearly free if it equals the one shown. `theme` changes the colours as well."""
         if theme is not None and theme is not self._look.theme:
             self._look.theme = theme
             self.setBackgroundBrush(qcolour(theme.window))
@@ -202,12 +202,12 @@ class Canvas(PointerView):
         self._drag.show_ghost(ghost, refused=refused)
 
     def reveal(self, item_id: str) -> None:
-        """Frame an id as selected and bring it into sight, without a signal; nothing where it is not drawn."""
+        """Frame an id as selected and bring it into sight, without a signal; nothing if it is not drawn."""
         self.set_selected(item_id)
         self._keep_in_sight(item_id)
 
     def place_of(self, item_id: str) -> QRect | None:
-        """Where an id is drawn in the viewport, brought into sight; None where it is not drawn."""
+        """Where an id is drawn in the viewport, brought into sight; None if it is not drawn."""
         box = self._stage.box_of(item_id)
         if box is None:
             return None

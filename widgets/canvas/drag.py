@@ -53,7 +53,7 @@ class TopicDrag(QObject):
         return "" if self._group in self._reads else self._group
 
     def press(self, item_id: str, at: QPoint, view: CanvasView) -> bool:
-        """The button went down on an id; False where that is neither a topic nor a lane of one."""
+        """The button went down on an id; False if that is neither a topic nor a lane of one."""
         kind, _, name = item_id.partition(":")
         if kind == "lane":
             name = name.rpartition("/")[0]
@@ -137,7 +137,7 @@ class Drag(QObject):
 
     @property
     def target(self) -> str | None:
-        """What the pointer is over: a group's name, "", `NEW_GROUP`, or None where nothing takes a drop."""
+        """What the pointer is over: a group's name, "", `NEW_GROUP`, or None if nothing takes a drop."""
         return self._target
 
     def press(self, card: ConsumerCard, at: QPoint, scene_at: QPointF) -> None:

@@ -132,7 +132,7 @@ def short_count(count: int) -> str:
 
 
 def rate_text(rate_per_s: float) -> str:
-    """A rate, as "0", "0.4/s", "12/s", "1.2k/s"; NaN, where it is not known yet, is an ellipsis."""
+    """A rate, as "0", "0.4/s", "12/s", "1.2k/s"; NaN, if it is not known yet, is an ellipsis."""
     short = per_second(rate_per_s) if not rate_per_s >= 1000 else short_count(round(rate_per_s))
     return short if isnan(rate_per_s) else f"{short}/s"
 

@@ -1,6 +1,6 @@
 """The whole canvas in small, with a frame around what is in sight; shown only where not everything is.
 
-It stands at an edge, on ground that no box covers; where there is none, it is not shown.
+It stands at an edge, on ground that no box covers; if there is none, it is not shown.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class Stage(QGraphicsScene):
         self.chips: list[ChipItem] = []
 
     def apply(self, view: CanvasView) -> bool:
-        """Show another view; True where the layout has changed."""
+        """Show another view; True if the layout has changed."""
         if view is self.view or view == self.view:
             return False
         self.view = view
@@ -116,7 +116,7 @@ class Stage(QGraphicsScene):
         return changed
 
     def arrange(self, width: float, height: float, most: float, *, keep: bool = False) -> bool:
-        """Choose the arrangement for a viewport of so many pixels; True where the layout has changed.
+        """Choose the arrangement for a viewport of so many pixels; True if the layout has changed.
 
         With `keep`, that of now stays where another would show little more.
         """
@@ -124,7 +124,7 @@ class Stage(QGraphicsScene):
         return self.arrange_as(best_arrangement(self.view, width, height, most, now))
 
     def arrange_as(self, arrangement: Arrangement) -> bool:
-        """Take an arrangement; True where the layout has changed."""
+        """Take an arrangement; True if the layout has changed."""
         if arrangement == self.arrangement:
             return False
         self.arrangement = arrangement

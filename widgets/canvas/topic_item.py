@@ -318,7 +318,7 @@ def _place_line(group: LaneGroup) -> str:
 
 
 def largest_lag(topic: TopicBox) -> int:
-    """In messages, of all groups and lanes; 0 where none is known."""
+    """In messages, of all groups and lanes; 0 if none is known."""
     return max((group.lag or 0 for lane in topic.lanes for group in lane.groups), default=0)
 
 

@@ -182,7 +182,7 @@ class ZoomView(QGraphicsView):
                 self._give_up_empty_ground()
 
     def _give_up_empty_ground(self) -> None:
-        """Where there is much ground above or before the contents, it goes before they do."""
+        """If there is much ground above or before the contents, it goes before they do."""
         bounds, seen, zoom = self._bounds, self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom
         right = round(zoom * min(bounds.right - seen.right(), bounds.x - seen.x()))
         down = round(zoom * min(bounds.bottom - seen.bottom(), bounds.y - seen.y()))

@@ -23,7 +23,7 @@ class AskTextDialog(QDialog):
         why_not: Callable[[str], str] = lambda _text: "",
         parent: QWidget | None = None,
     ) -> None:
-        """`why_not(text)` is the sentence that says what is wrong with a text; "" where nothing is."""
+        """`why_not(text)` is the sentence that says what is wrong with a text; "" if nothing is."""
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

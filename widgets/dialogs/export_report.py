@@ -46,7 +46,7 @@ class PartsField(QWidget):
     changed = Signal()
 
     def __init__(self, parts: Sequence[PartChoice], left_out: Collection[str] = (), parent: QWidget | None = None):
-        """All but those `left_out` are ticked; all, where none would be left."""
+        """All but those `left_out` are ticked; all, if none would be left."""
         super().__init__(parent)
         self.setAccessibleName(tr("Parts of the report"))
         self._parts = tuple(parts)
@@ -176,7 +176,7 @@ def _accepted(_assertions: tuple[str, ...], _parts: frozenset[str]) -> str:
 
 
 def folder_problem(text: str) -> str:
-    """Why a report cannot be written there, in one sentence; "" where it can."""
+    """Why a report cannot be written there, in one sentence; "" if it can."""
     if not text.strip():
         return tr("Choose a folder for the report.")
     folder = Path(text.strip()).expanduser()

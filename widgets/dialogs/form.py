@@ -185,7 +185,7 @@ class FormDialog(QDialog):
             self.cancel_button.setFocus()
 
     def values(self) -> Values:
-        """The value of each field that is shown; None where a number stands at "no limit" or the like."""
+        """The value of each field that is shown; None if a number stands at "no limit" or the like."""
         return {field.name: self._value(field) for field in self.fields if self._is_shown(field)}
 
     def _value(self, field: Field) -> Any:

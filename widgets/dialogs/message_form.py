@@ -66,7 +66,7 @@ class EditDeadLetterDialog(QDialog):
 
 
 class MessageText(NamedTuple):
-    """A message as texts in one encoding, "utf-8" or "base64"; None where there is no key or no value."""
+    """A message as texts in one encoding, "utf-8" or "base64"; None if there is no key or no value."""
 
     value: str | None
     key: str | None
@@ -75,7 +75,7 @@ class MessageText(NamedTuple):
 
 
 class MessageForm(QWidget):
-    """`changed` whenever a field is; `problem()` says in a sentence what is wrong, "" where nothing is."""
+    """`changed` whenever a field is; `problem()` says in a sentence what is wrong, "" if nothing is."""
 
     changed = Signal()
 

@@ -36,7 +36,7 @@ _ROW = 44
 class MoveChoice:
     """Where a consumer can go: `target` is a group, "" for the bench, `NEW_GROUP` for one to be named.
 
-    `reason` says why it cannot go there now, "" where it can.
+    `reason` says why it cannot go there now, "" if it can.
     """
 
     target: str

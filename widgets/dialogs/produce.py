@@ -140,7 +140,7 @@ class ProduceDialog(QDialog):
         set_plain_tip(self.send, wrong)
 
     def show_message(self, sentence: str, *, wrong: bool = False) -> None:
-        """What came of the last Send, or, where that is `wrong`, why it was not done."""
+        """What came of the last Send, or, if that is `wrong`, why it was not done."""
         self.problem.setText(sentence)
         set_property(self.problem, "role", "problem" if wrong else "muted")
 

@@ -51,7 +51,7 @@ class ScenarioFacts:
 
     @property
     def progress(self) -> str:
-        """How far its lesson has come, in words; "" where it has none."""
+        """How far its lesson has come, in words; "" if it has none."""
         if not self.steps:
             return ""
         if self.steps_done == self.steps:

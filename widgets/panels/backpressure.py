@@ -132,7 +132,7 @@ class GaugeFacts:
     """A gate as texts. `share` is depth over limit (0..1), None without a limit; `blocked` are sentences;
     `turned_away` sums up what became of what found no room.
 
-    `limits` are what can be changed in place; None where nothing can.
+    `limits` are what can be changed in place; None if nothing can.
     """
 
     target: str
@@ -361,7 +361,7 @@ class BackpressurePanel(Panel):
         self.set_count("0")
 
     def forbid(self, reason: str) -> None:
-        """Why nothing can be changed now; "" where it can."""
+        """Why nothing can be changed now; "" if it can."""
         if reason != self._forbidden:
             self._forbidden = reason
             self.limits_button.setEnabled(not reason)
@@ -369,7 +369,7 @@ class BackpressurePanel(Panel):
             self._show()
 
     def forbid_rate(self, reason: str) -> None:
-        """Why no producer's rate can be set now; "" where one can."""
+        """Why no producer's rate can be set now; "" if one can."""
         self.rate_button.setEnabled(not reason)
         set_plain_tip(self.rate_button, reason)
 

@@ -153,7 +153,7 @@ class ConnectionsPanel(TablePanel):
         self.cut_button.setToolTip(why or "")
 
     def forbid(self, why: str) -> None:
-        """Why no listener can be opened now, "" where one can."""
+        """Why no listener can be opened now, "" if one can."""
         if why != self._forbidden:
             self._forbidden = why
             self.set_empty_words(tr(self.info.empty), why or tr(self.info.how))

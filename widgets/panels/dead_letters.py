@@ -361,11 +361,11 @@ class DeadLettersPanel(TablePanel):
         self._show_actions()
 
     def why_not_selected(self) -> str:
-        """Why the selected ones cannot be redriven; "" where they can."""
+        """Why the selected ones cannot be redriven; "" if they can."""
         return self._why_selected
 
     def why_not_all(self) -> str:
-        """Why none can be redriven; "" where they can."""
+        """Why none can be redriven; "" if they can."""
         return self._why_all
 
     def _on_rows(self, *_what: object) -> None:

@@ -192,6 +192,6 @@ class InspectorPanel(Panel):
         return {link.whole: link.target for grid in shown for link in grid.links()}
 
     def link(self, target: str) -> QWidget | None:
-        """The button that leads to `target`; None where there is none."""
+        """The button that leads to `target`; None if there is none."""
         shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
         return next((link for grid in shown for link in grid.links() if link.target == target), None)

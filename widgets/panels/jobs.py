@@ -24,7 +24,7 @@ from widgets.theme import current_theme, px, state_style
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """A job. `state` is Waiting, Running, Done, Failed or Cancelled; `progress` 0..1, None where it is not known.
+    """A job. `state` is Waiting, Running, Done, Failed or Cancelled; `progress` 0..1, None if it is not known.
 
     `result` names what the open button opens ("" for nothing to open), `cancellable` says whether it can be stopped.
     """

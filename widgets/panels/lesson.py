@@ -39,7 +39,7 @@ class NextStep(QFrame):
         self.hide()
 
     def set_facts(self, facts: LessonFacts | None) -> None:
-        """Show what comes next of a lesson; hidden where there is nothing, or None."""
+        """Show what comes next of a lesson; hidden if there is nothing, or None."""
         number = -1 if facts is None else next((at for at, step in enumerate(facts.steps) if step.current), -1)
         step = facts.steps[number] if facts is not None and number >= 0 else None
         text = step.text if step is not None else facts.question if facts is not None and facts.complete else ""
@@ -248,7 +248,7 @@ class LessonPanel(Panel):
         return [row for row in self._rows if not row.isHidden()]
 
     def set_facts(self, facts: LessonFacts | None) -> None:
-        """Show a lesson; None where the scenario has none."""
+        """Show a lesson; None if the scenario has none."""
         if facts == self._facts:
             return
         old, self._facts = self._facts, facts
@@ -306,7 +306,7 @@ class LessonPanel(Panel):
         end: list[QWidget] = [
             part for part in (self.next, self.answer, self.show_answer, self.question) if not part.isHidden()
         ]
-        # Where there is not room for all of the end, the question is what is read first.
+        # If there is not room for all of the end, the question is what is read first.
         for part in current or [*end[:1], *end[-1:]]:
             self._area.ensureWidgetVisible(part, 0, FADE_PIXELS)
 

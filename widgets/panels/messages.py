@@ -107,7 +107,7 @@ class Start(NamedTuple):
 
 
 def time_of(text: str) -> int | None:
-    """A session time ("00:31.5", "1:02:03", "31 s") in ns; None where it is none."""
+    """A session time ("00:31.5", "1:02:03", "31 s") in ns; None if it is none."""
     text = text.strip()
     clock, seconds = _CLOCK.fullmatch(text), _SECONDS.fullmatch(text)
     if clock:

@@ -188,7 +188,7 @@ class EmptyState(QWidget):
         self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room, the sentence comes before the icon and before how to make it happen."""
+        """If there is little room, the sentence comes before the icon and before how to make it happen."""
         super().resizeEvent(event)
         self._fit()
 
@@ -361,7 +361,7 @@ class Panel(QWidget):
         self._filter_help = tuple(fields)
 
     def set_filter_problem(self, sentence: str) -> None:
-        """What is wrong with the filter, so that what is shown is not what it asks for; "" where nothing is."""
+        """What is wrong with the filter, so that what is shown is not what it asks for; "" if nothing is."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
         if self.filter_field is not None:
@@ -411,7 +411,7 @@ class Panel(QWidget):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_filter(self) -> bool:
-        """Put the cursor into the filter; False where there is none."""
+        """Put the cursor into the filter; False if there is none."""
         if self.filter_field is None:
             return False
         self.title_row.unfold(True)
@@ -459,7 +459,7 @@ class Panel(QWidget):
                 self.show_body(False)
 
     def show_body(self, filled: bool) -> None:
-        """The body, or the empty state where there is nothing to show."""
+        """The body, or the empty state if there is nothing to show."""
         if not filled:
             filtered = bool(self._filter_text)
             self.empty_state.offer_clear(filtered)

@@ -84,12 +84,12 @@ class ReportPanel(TablePanel):
             button.setToolTip("" if chosen else tr("Select a report first."))
 
     def forbid_export(self, why: str) -> None:
-        """Why no report can be made now, "" where one can."""
+        """Why no report can be made now, "" if one can."""
         self.export_button.setEnabled(not why)
         self.export_button.setToolTip(why)
 
     def set_findings(self, findings: Sequence[FindingFacts] | None, *, chosen: bool = False) -> None:
-        """What the chosen report found; None where none is chosen, or where the one that is `chosen` does not tell."""
+        """What the chosen report found; None if none is chosen, or where the one that is `chosen` does not tell."""
         wanted = None if findings is None else tuple(findings)
         if (wanted, chosen) == self._shown:
             return
@@ -137,7 +137,7 @@ class ReportPanel(TablePanel):
         return (self._shown and self._shown[0]) or ()
 
     def sentence(self) -> str:
-        """What stands where there are no findings, "" where there are some."""
+        """What stands if there are no findings, "" if there are some."""
         first = self._column.itemAt(0)
         label = first.widget() if first is not None else None
         return label.text() if isinstance(label, QLabel) else ""

@@ -190,7 +190,7 @@ class RowTable(QTableView):
         super().keyPressEvent(event)
 
     def fit(self) -> None:
-        """Each column its least width, the rest by stretch; columns that can be spared go where there is no room."""
+        """Each column its least width, the rest by stretch; columns that can be spared go if there is no room."""
         room = self.viewport().width()
         shown = list(range(len(self._looks)))
         least = [self._least_width(place) for place in shown]

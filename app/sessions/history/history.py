@@ -93,7 +93,7 @@ class History(QObject):
     ) -> None:
         """The events from `first_seq` up to `end_seq` that pass `test`, and the number that was reached.
 
-        Where only some `kinds` are wanted, others are not even read.
+        If only some `kinds` are wanted, others are not even read.
         """
         ring, recorded = self.ring, self._recorded
         self._ask(lambda: _search(first_seq, end_seq, kinds, test, ring, recorded), then)
@@ -126,7 +126,7 @@ class History(QObject):
 
 
 def _older(ring: EventRing, recorded: Recorded | None) -> tuple[Recorded | None, int]:
-    """The recording where it has more than the ring, and the number of the first event that the ring has."""
+    """The recording if it has more than the ring, and the number of the first event that the ring has."""
     first = ring.first_seq
     return (recorded if first > 0 or ring.end_seq == 0 else None), first if ring.end_seq else 1 << 62
 

@@ -33,7 +33,7 @@ class Place(NamedTuple):
 class Life(NamedTuple):
     """What happened to a message, in order, and all the places that it had, the first one first.
 
-    `whole` is False where events are missing, because they are no longer kept or the message has had too many places.
+    `whole` is False if events are missing, because they are no longer kept or the message has had too many places.
     """
 
     place: Place
@@ -46,7 +46,7 @@ Find = Callable[[Sequence[Place]], Iterable[Event]]
 
 
 def place_of(text: str) -> Place | None:
-    """The place in "topic/partition/offset"; None where it is none. Names of topics hold no slash."""
+    """The place in "topic/partition/offset"; None if it is none. Names of topics hold no slash."""
     parts = text.rsplit("/", 2)
     if len(parts) != 3 or not parts[0] or not parts[1].isdecimal() or not parts[2].isdecimal():
         return None

@@ -19,8 +19,8 @@ KINDS = frozenset({EventKind.DELIVERED}) | _RETURNS | _MOVES_BACK
 class Redelivery(NamedTuple):
     """`messages` from `offset` on, which `delivered` gave to a reader once more, or which a client fetched once more.
 
-    `before` is the delivery before that, None where it is no longer kept; `why` what lay between: the message came
-    back, or the group's offsets were reset or its members changed; None where the reader itself went back. `times` is
+    `before` is the delivery before that, None if it is no longer kept; `why` what lay between: the message came
+    back, or the group's offsets were reset or its members changed; None if the reader itself went back. `times` is
     how often these messages were delivered to the reader by then.
     """
 
@@ -100,7 +100,7 @@ class _Runs:
         self._runs: list[tuple[int, int, Event, int]] = []
 
     def split(self, first: int, end: int) -> list[tuple[int, int, Event | None, int]]:
-        """The offsets from `first` up to `end` in the runs that they are in; with None where they are in none."""
+        """The offsets from `first` up to `end` in the runs that they are in; with None if they are in none."""
         found: list[tuple[int, int, Event | None, int]] = []
         at = first
         for start, stop, event, times in self._runs[slice(*self._touched(first, end))]:

@@ -28,7 +28,7 @@ FATES = frozenset(
 
 
 class RedrivenMessage(NamedTuple):
-    """One redrive of one message; `fate` is the last that happened to it since, None where nothing has."""
+    """One redrive of one message; `fate` is the last that happened to it since, None if nothing has."""
 
     redriven: Event
     fate: Event | None

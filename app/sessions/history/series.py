@@ -186,7 +186,7 @@ class SessionSeries:
         return max(0, end - max(least, self._window())) * self.grid_ns, end * self.grid_ns
 
     def rate(self, key: Key, time_ns: int) -> float:
-        """A second, at a moment; NaN where that is not read yet."""
+        """A second, at a moment; NaN if that is not read yet."""
         return self.rates(key, (self.line(time_ns),))[0]
 
     def rates(self, key: Key, lines: Sequence[int], least: int = 1) -> list[float]:
@@ -200,7 +200,7 @@ class SessionSeries:
         ]
 
     def values(self, key: Key, lines: Sequence[int]) -> list[float]:
-        """Counts or levels at lines of the grid, in order; NaN where not known."""
+        """Counts or levels at lines of the grid, in order; NaN if not known."""
         nothing = math.nan if key[0] in LEVELS else 0.0
         with self._lock:
             if lines and lines[-1] > self._line and not self._is_read:
