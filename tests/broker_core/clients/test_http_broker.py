@@ -54,7 +54,15 @@ from broker_core.operations.groups import (
 from broker_core.operations.leases import Nack, Take
 from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
 from broker_core.operations.messages import PublishBatch, PublishMessages, ReadMessages, Record, SendMessages
-from broker_core.operations.observe import CutConnection, DescribeBroker, ListConnections, ListDamage, ListSlowReaders
+from broker_core.operations.observe import (
+    CutConnection,
+    DescribeBroker,
+    ListConnections,
+    ListDamage,
+    ListSlowReaders,
+    ObserveBroker,
+    Observed,
+)
 from broker_core.operations.queues import (
     CreateQueue,
     CreateSubscription,
@@ -173,6 +181,7 @@ ASKED: list[Request[Any]] = [
     DescribeShareGroup(group="nobody"),
     ListSlowReaders(max_lag=1),
     ListDamage(),
+    ObserveBroker(),
     ListFaults(),
     EndFault(fault="none"),
     DescribeClock(),
@@ -220,6 +229,8 @@ def elsewhere() -> Iterator[tuple[HttpBroker, BrokerHost]]:
 def outcome(ask: Callable[[Request[Any]], Any], request: Request[Any]) -> Any:
     try:
         result = ask(request)
+        if isinstance(result, Observed):
+            return [topic.name for topic in result.snapshot.topics]
         return result.stopped if isinstance(result, ClockAnswer) else result  # time passes between two questions
     except BrokerError as error:
         return error.code, str(error), error.retriable, error.possibly_stored
