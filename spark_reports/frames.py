@@ -120,7 +120,6 @@ class Frames:
 
     @cached_property
     def control(self) -> pl.DataFrame:
-        """What happened beside the messages, in order."""
         most = control_pass.MOST
         found = bring(control_pass.control(self.control_events, most)).sort("seq")
         if found.height > most:
@@ -251,7 +250,6 @@ class Frames:
 
     @cached_property
     def detailed(self) -> pl.DataFrame:
-        """What happened beside the messages, with what its details say."""
         return details.detailed(self.control)
 
     @cached_property
@@ -369,7 +367,6 @@ def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> 
 
 
 def _noted(info: SessionInfo) -> dict[str, float]:
-    """What the program noted of its own cost, if it did."""
     extra = info.metadata.get("extra")
     noted = extra.get("cost") if isinstance(extra, dict) else None
     found = noted.items() if isinstance(noted, dict) else ()

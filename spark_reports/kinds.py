@@ -83,7 +83,6 @@ class Report:
 
 
 def make_kind(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
-    """Ask everything that `request` wants to know of the sessions in `found`."""
     if request.mode == HISTORY:
         return _history(spark, request, found, progress)
     if request.mode == COMPARE:
@@ -210,7 +209,6 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
 
 
 def _problems(found: Found) -> Outcome:
-    """What is wrong with any of the sessions, with its name."""
     each = zip(found.infos, names(found.infos), strict=True)
     return Outcome((*found.problems, *(f"{name}: {told}" for info, name in each for told in info.problems)))
 

@@ -345,7 +345,6 @@ def moments(table: str, columns: Iterable[str]) -> list[str]:
 
 
 def described(table: pa.Table, name: str) -> pa.Table:
-    """The table with the meanings in its fields, for Parquet."""
     import pyarrow as pa
 
     fields = []

@@ -202,7 +202,6 @@ class RebalanceCard(QFrame):
         return self._facts
 
     def set_facts(self, facts: RebalanceFacts) -> None:
-        """Show a rebalance; a part that is the same is left alone."""
         if facts == self._facts:
             return
         self._facts = facts
@@ -265,7 +264,6 @@ class RebalanceCard(QFrame):
         super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A double click opens the card: its moment is shown."""
         if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
             self.opened.emit(self._facts.key)
         super().mouseDoubleClickEvent(event)

@@ -242,7 +242,6 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def show_lesson(self) -> None:
-        """Open the lesson, whatever hides it."""
         self.toggle_right(True)
         self.parts.lesson.set_folded(False)
         self.right.bring(self.parts.lesson, by_hand=True)

@@ -55,7 +55,6 @@ class StatusBar(QStatusBar):
         self.addWidget(self.undo_button)
 
     def set_facts(self, facts: StatusFacts) -> None:
-        """Show facts; a label is touched only where its text changes."""
         for name, _tip in _FIELDS:
             label, text = self.labels[name], getattr(facts, name)
             if label.text() != text:

@@ -310,7 +310,6 @@ class Timeline(QWidget):
         return super().event(event)
 
     def tip_at(self, x: float) -> str:
-        """What the tool tip says at a place: time, rate, bands and ticks near it."""
         facts = self._facts
         if facts.now_ns <= facts.start_ns:
             return ""

@@ -226,7 +226,6 @@ class Toolbar(QToolBar):
         self.clock.setMinimumWidth(digits.horizontalAdvance("00:00.000") + px(10))
 
     def set_clock(self, text: str, wall: str = "") -> None:
-        """The session time, and the wall time for its tool tip."""
         if self.clock.text() != text:
             self.clock.setText(text)
         set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))

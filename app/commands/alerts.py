@@ -65,7 +65,6 @@ class AlertHandlers(Handlers):
         )
 
     def _group_of_selected(self) -> str:
-        """That of the consumer which is selected, "" for none."""
         name = self._context.selected("consumer")
         actors = self._snapshot.actors
         return next((actor.target for actor in actors if name and actor.name == name), "")

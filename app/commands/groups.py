@@ -153,7 +153,6 @@ class GroupHandlers(Handlers):
         self._context.perform(DeleteGroup(group=group))
 
     def show_what_if(self, group: str = "", assignor: str = "") -> None:
-        """What range, round-robin and the sticky ones would do with a group as it is, side by side."""
         context = self._context
         snapshot = context.controller.snapshot
         found = group_of(snapshot, group or self._only_or_selected())

@@ -194,7 +194,6 @@ class Jobs(QObject):
         return job
 
     def keep_spark(self, on: bool) -> None:
-        """Keep a Spark for the next report from now on, or no longer."""
         if not on:
             self.close()
         elif self._warm is None:
@@ -211,7 +210,6 @@ class Jobs(QObject):
             warm.close()
 
     def work(self, title: str, work: Callable[[Work], object], describe: Callable[[Any], str]) -> WorkJob:
-        """Start `work` in a thread; `describe(result)` is the sentence of its good end."""
         job = WorkJob(f"work-{len(self._jobs) + 1}", title, work, describe, self)
         self._begin(job)
         return job

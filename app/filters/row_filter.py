@@ -26,7 +26,6 @@ class Wanted(NamedTuple, Generic[Row]):
 
 
 def selected_rows(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, None, list[Row]]:
-    """The rows that are wanted, one stride at a time."""
     for test in wanted.tests:
         kept: list[Row] = []
         for first in range(0, len(rows), STRIDE):

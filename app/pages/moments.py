@@ -98,7 +98,6 @@ class MomentViews:
         )
 
     def _said(self, value: Any) -> Any:
-        """Texts as `shown` has them; the names of leaves stay."""
         if self._shown is str:
             return value
         if isinstance(value, dict):

@@ -157,7 +157,6 @@ def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
 
 
 def _facts(stored: StoredSession, data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Which session it is, and which versions made what."""
     metadata = stored.metadata
     whole, shown = (_clock(data["session_ms"]), f"{_clock(data['from_ms'])}–{_clock(data['to_ms'])}")
     versions = metadata.versions.get("brokerscope", "")

@@ -36,7 +36,6 @@ class OwnershipRow(NamedTuple):
 
     @property
     def since_ns(self) -> int | None:
-        """Since when; None if nobody does."""
         return self.spans[-1].start_ns if self.owner else None
 
     @property

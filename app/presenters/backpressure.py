@@ -31,7 +31,6 @@ _ORDER = {"Full": 0, "Limited": 1, "Open": 2}
 
 
 def gates(snapshot: Snapshot) -> list[tuple[GateView, str]]:
-    """Every gate of a snapshot, and whether it is that of a topic or a queue."""
     of_topics = [(topic.gate, "topic") for topic in snapshot.topics if topic.gate is not None]
     return of_topics + [(queue.gate, "queue") for queue in snapshot.queues if queue.gate is not None]
 

@@ -177,7 +177,6 @@ class LaneLookup(QObject):
 
 
 def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
-    """The keys with the most messages, each with its share."""
     if not counts.total:
         return (("", tr("Nothing was published to it yet.")),)
     rows: list[Fact] = [
@@ -236,7 +235,6 @@ class EventLookup(QObject):
 
 
 def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFacts:
-    """Every field of an event that has a meaning, with links to what it names."""
     facts: list[Fact] = [(tr("Time"), session_time(event.time_ns), f"{MOMENT}{event.time_ns}")]
     if wall := times.wall(event.time_ns):
         facts.append((tr("Wall time"), wall))
@@ -296,7 +294,6 @@ class RebalanceLookup:
 
 
 def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reader: str) -> InspectorFacts:
-    """A rebalance, with links to its neighbours and to what was published between them."""
     place = of_group.index(view)
     ended = (tr("Ended"), session_time(view.ended_ns), f"{MOMENT}{view.ended_ns}") if view.ended_ns else None
     facts: list[Fact] = [

@@ -54,7 +54,6 @@ def things(snapshot: Snapshot, rates: Rates, ticks: Sequence[Tick]) -> list[Pale
 
 
 def _rebalances(snapshot: Snapshot) -> Iterator[PaletteEntry]:
-    """Each with its cause, and what was published since the one before."""
     for group in snapshot.groups:
         found = sorted((one for one in snapshot.rebalances if one.group == group.name), key=lambda one: one.started_ns)[
             -REBALANCES_MOST:

@@ -14,7 +14,6 @@ from widgets.i18n import tr
 
 
 def effect(old: int | None, new: int) -> str:
-    """What happens to the messages between two offsets, in words."""
     if old is None:
         return tr("nothing was committed before")
     if new < old:

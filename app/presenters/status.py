@@ -48,7 +48,6 @@ class StatusModel:
 
 
 def frame_words(figures: FrameFigures) -> str:
-    """The cost of a frame, how late it began, and how many were left out."""
     return tr(
         "Frame {cost} ms, late {late} ms, frames dropped {dropped}",
         cost=f"{figures.cost_p50_ms:.0f}",

@@ -144,7 +144,6 @@ class TableModel(ColumnModel[Row]):
         return 0 if parent.isValid() else len(self._shown)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The cell's value for a role of Qt or of `widgets.roles`."""
         if not index.isValid():
             return None
         place = index.column()

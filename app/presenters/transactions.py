@@ -25,7 +25,6 @@ def _row(found: TransactionView, now_ns: int) -> NavRow:
 
 
 def transaction_facts(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
-    """Of the open transaction of this transactional id."""
     found = next((each for each in snapshot.transactions if each.transactional_id == name), None)
     if found is None:
         return None

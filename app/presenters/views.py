@@ -78,12 +78,10 @@ class Visits:
         return self._at + 1 < len(self._ids)
 
     def back(self) -> str:
-        """One back, as far as there is one; what is looked at then."""
         self._at -= self.has_back
         return self.here
 
     def forward(self) -> str:
-        """One forward, as far as there is one; what is looked at then."""
         self._at += self.has_forward
         return self.here
 
@@ -231,7 +229,6 @@ class Views(QObject):
             self._looks_at_ns, self._travels = place_ns, self._travels + 1
 
     def _show_tab(self) -> None:
-        """Bring the panel in front up to date; the others wait until they are."""
         window, snapshot = self._window, self.snapshot
         if window is None or snapshot is None or not window.shows_panels:
             return
@@ -268,7 +265,6 @@ def _part_words(excerpt: Excerpt) -> str:
 
 
 def scenario_facts(scenario: Scenario) -> InspectorFacts:
-    """What the scenario is about, what to watch and what to try: shown while nothing is selected."""
     sections: list[tuple[str, tuple[Fact, ...]]] = [("", (("", " ".join(scenario.about.split())),))]
     for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
         if lines:

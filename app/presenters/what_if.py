@@ -22,7 +22,6 @@ def group_of(snapshot: Snapshot, name: str) -> GroupView | None:
 def assignor_plans(
     snapshot: Snapshot, group: GroupView
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[AssignorPlan, ...]]:
-    """The partitions that `group` reads, their owners now, and what each assignor would do."""
     partitions = {topic.name: len(topic.partitions) for topic in snapshot.topics}
     read = sorted({topic for member in group.members for topic in member.topics} | set(group.topics))
     places = [(topic, number) for topic in read for number in range(partitions.get(topic, 0))]

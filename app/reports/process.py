@@ -131,7 +131,6 @@ class ReportProcess:
         return last
 
     def cancel(self) -> None:
-        """Stop the job; it leaves nothing half-written."""
         self.cancelled = True
         if self._warm is not None:
             self._warm.close()

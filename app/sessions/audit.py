@@ -66,7 +66,6 @@ def audit(
 
 
 def table_of(found: Audit) -> FactsTable:
-    """The answer in a sentence, and each account as a row."""
     published = sum({account.source: account.published for account in found.accounts}.values())
     if found.missing:
         sentence = tr(

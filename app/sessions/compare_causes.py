@@ -50,7 +50,6 @@ class Setup:
 
 
 def words_of(one: Otherwise) -> str:
-    """One difference, for people."""
     if one.at_ns is None:
         unset = tr("not set")
         return tr(

@@ -70,7 +70,6 @@ KINDS: dict[EventKind, KindInfo] = {
 
 
 def kinds_of(choice: str) -> frozenset[EventKind]:
-    """Kinds of events that a choice of the panel Events lists."""
     return frozenset(kind for kind, info in KINDS.items() if info.choice == choice)
 
 

@@ -53,7 +53,6 @@ class Library:
         return [entry for entry in map(entry_of, newest) if entry is not None]
 
     def left_open(self) -> list[Entry]:
-        """Sessions that a crash of the program left open, the newest first."""
         return [entry for entry in self.entries() if entry.left_open]
 
 

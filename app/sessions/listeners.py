@@ -58,11 +58,9 @@ class Listeners(QObject):
         return () if self._connections is None else self._connections.views()
 
     def apis(self, number: int) -> tuple[ApiView, ...]:
-        """The requests of a connection by API, the busiest first."""
         return () if self._connections is None else self._connections.apis(number)
 
     def requests(self) -> tuple[RequestView, ...]:
-        """The last requests of Kafka programs, the oldest first."""
         return self._last_requests if self._connections is None else self._connections.requests()
 
     def ended(self) -> tuple[ConnectionView, ...]:

@@ -47,7 +47,6 @@ class Reading:
         self._thread = threading.Thread(target=self._work, name="reading", daemon=True)
 
     def start(self) -> None:
-        """Begin; returns at once."""
         self._thread.start()
 
     @property
@@ -56,7 +55,6 @@ class Reading:
         return 1.0 if not self._thread.is_alive() else min(1.0, self._read / self._expected)
 
     def close(self) -> None:
-        """Stop; returns at once, and nothing more is handed over soon after."""
         self._closing = True
 
     def wait(self, timeout_s: float) -> bool:

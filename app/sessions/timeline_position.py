@@ -39,7 +39,6 @@ class TimelinePosition(QObject):
         self.looking_back = False
 
     def close(self) -> None:
-        """Stop playing back."""
         if self._position is not None:
             self._position.close()
             self._position.deleteLater()

@@ -15,7 +15,6 @@ _TOLD = ("p99_ns", "p50_ns", "delivered_per_s", "dead_lettered", "turned_away", 
 
 
 def history_findings(runs: Rows, trends: Rows) -> list[Finding]:
-    """The sentences of the history, worst first."""
     found = [*_ended_badly(runs), *_trends(trends), *_odd(trends), *_same(runs, trends)]
     if not found and any(row["measure"] in _TOLD for row in trends):
         found = [_nothing(trends)]

@@ -74,7 +74,6 @@ def deleted(rows: Rows) -> Iterator[Finding]:
 
 
 def retried(rows: Rows, leases: Rows, settings: Settings) -> Iterator[Finding]:
-    """Groups in which further attempts did not help."""
     places: dict[str, list[Row]] = {}
     for row in rows:
         if row["attempt"] > 1 and row["delivered"]:

@@ -7,7 +7,6 @@ from spark_reports.page import text
 
 
 def reconciled(rows: Rows) -> Iterator[Finding]:
-    """Do the totals of the recording equal the broker's?"""
     wrong = [row for row in rows if not row["equal"]]
     if wrong:
         parts = [f"{row['name'].replace('_', ' ')} {row['recorded']:,} instead of {row['summary']:,}" for row in wrong]
@@ -34,7 +33,6 @@ def reconciled(rows: Rows) -> Iterator[Finding]:
 
 
 def recorded(rows: Rows) -> Iterator[Finding]:
-    """Events that are missing in the recording, or that were recorded twice."""
     missing = sum(row["missing"] for row in rows)
     doubled = sum(row["doubled"] for row in rows)
     if missing:

@@ -224,7 +224,6 @@ def _place_name(group: str, topic: str, partition: int, several_groups: bool) ->
 
 
 def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
-    """The partitions with the most lag, worst first."""
     by_place: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         by_place.setdefault((row["group"], row["topic"], row["partition"]), []).append(row)
@@ -322,7 +321,6 @@ def _backpressure(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str
 
 
 def _partitions(rows: Rows) -> list[dict[str, Any]]:
-    """Topics with more than one partition, each with its shares."""
     topics: dict[str, list[Row]] = {}
     for row in rows:
         topics.setdefault(row["topic"], []).append(row)

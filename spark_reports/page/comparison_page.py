@@ -69,7 +69,6 @@ def render_comparison(
 
 
 def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, Any]:
-    """What is drawn: one line a session, in the seconds of its own session time."""
     sessions = []
     for one, label in zip(made, labels, strict=True):
 

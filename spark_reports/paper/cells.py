@@ -102,7 +102,6 @@ def _difference(row: Mapping[str, Any]) -> str:
 
 
 def trends_table(trends: Rows) -> PrintedTable:
-    """A figure of a scenario a row: its first, median and last value, and where it goes."""
     rows = []
     for row in trends:
         name = row["measure"]
@@ -116,7 +115,6 @@ def trends_table(trends: Rows) -> PrintedTable:
 
 
 def runs_table(runs: Rows) -> PrintedTable:
-    """A run a row, with what is asked of it first."""
     columns = (
         "name", "scenario", "seed", "started_at", "duration_ns", "published", "delivered", "p50_ns", "p99_ns",
         "dead_lettered", "turned_away", "rebalances", "ended",

@@ -83,7 +83,6 @@ def _asserted(verdicts: Sequence[Verdict]) -> str:
 def comparison_paper(
     labels: Sequence[str], tables: Mapping[str, Any], made: Sequence[Made], findings: Sequence[Finding]
 ) -> Paper:
-    """A comparison: the differences, and the plots of each session."""
     each = [
         (label, one, {name: table.to_pylist() for name, table in one.tables.items()})
         for label, one in zip(labels, made, strict=True)

@@ -35,7 +35,6 @@ _OVER_TIME = (
 
 
 def comparison_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
-    """One line a session, from the data of the comparison's page."""
     for name, title, unit in _OVER_TIME:
         lines = [(one["name"], one[name]) for one in data["sessions"] if one[name]]
         if lines:
@@ -55,7 +54,6 @@ def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]
 
 
 def history_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
-    """One plot a figure, one line a scenario, from the data of the history's page."""
     together = data["runs_a_point"]
     for name, trend in data["trends"].items():
         draw = partial(_runs, trend=trend, together=together)
@@ -291,7 +289,6 @@ def _logarithmic(ax: Axes) -> None:
 
 
 def is_whole(ax: Axes) -> bool:
-    """Whether the plot has the whole width of the page."""
     return bool(ax.get_figure(root=True).get_figwidth() > 4)  # type: ignore[union-attr]
 
 
@@ -419,7 +416,6 @@ def _rows_of_time(
 
 
 def _colour_scale(ax: Axes, image: AxesImage, unit: str) -> None:
-    """What the colours mean, at the side."""
     scale = ax.figure.colorbar(image, ax=ax, pad=0.01, format=FuncFormatter(short))
     scale.ax.yaxis.set_minor_formatter(NullFormatter())
     scale.set_label(unit)

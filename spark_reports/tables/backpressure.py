@@ -52,7 +52,6 @@ def backpressure_series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFr
 
 
 def _messages(rollup: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
-    """The rows of these kinds, with their messages in a column for each."""
     kind, messages = pl.col("kind"), pl.col("messages")
     counts = (pl.when(kind == name).then(messages).otherwise(0).alias(name) for name in kinds)
     return rollup.filter(kind.is_in(kinds)).with_columns(*counts)

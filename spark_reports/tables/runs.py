@@ -58,7 +58,6 @@ def wanted(figures: Collection[str]) -> list[str]:
 
 
 def schema(figures: Collection[str]) -> str:
-    """The columns of `runs` with these figures."""
     kept = (*(name for name, _ in columns(ABOUT_SCHEMA)), *wanted(figures))
     return ", ".join(f"{name} {kind}" for name, kind in columns(SCHEMA) if name in kept)
 

@@ -81,7 +81,6 @@ def transactions(each: pl.DataFrame) -> pl.DataFrame:
 
 
 def transaction_list(each: pl.DataFrame) -> pl.DataFrame:
-    """The `LISTED` that were open longest."""
     return each.sort("open_ns", "from_ns", descending=[True, False]).head(LISTED)
 
 

@@ -30,7 +30,6 @@ class Arranging:
 
     @property
     def holding(self) -> str:
-        """The box in hand, "" for none."""
         return self._box
 
     def press(self, item_id: str, at: QPointF) -> bool:

@@ -167,7 +167,6 @@ class LinkWordItem(BoxItem):
         self.style = state_style("Blocked")
 
     def show_word(self, x: float, y: float, blocked: bool) -> None:
-        """Stand about (x, y), in scene coordinates."""
         style = state_style("Blocked") if blocked else StateStyle("rebalancing", "pause", "Stopped")
         largest = face_at("small", Step.NORMAL, least_units(0, Step.NORMAL))
         width, height = width_of(style.word, largest) + STATE_ICON[Step.NORMAL] + 19, PILL_H[Step.OVERVIEW]

@@ -80,7 +80,6 @@ class PartsField(QWidget):
         vbox(head, grid, on=self, margins=(0, 0, 0, 0), spacing=6)
 
     def tick_all(self, on: bool) -> None:
-        """Tick every part that can be chosen, or none."""
         for box in self.boxes.values():
             if box.isEnabled():
                 box.setChecked(on)

@@ -225,7 +225,6 @@ class MoveToGroupDialog(QDialog):
         set_plain_tip(self.move_button, problem)
 
     def set_ghost(self, ghost: Ghost | None) -> None:
-        """What the move would do; None while it is not known."""
         self._ghost_title.setText(ghost.title if ghost is not None else "")
         self._ghost_note.setText(_ghost_text(ghost) if ghost is not None else "")
         self.moves.set_moves(() if ghost is None else tuple(_row(move) for move in ghost.moves))

@@ -374,7 +374,6 @@ class BackpressurePanel(Panel):
         set_plain_tip(self.rate_button, reason)
 
     def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
-        """Show gates, those that block producers first."""
         gauges = tuple(gauges)
         if gauges != self._all:
             self._all = gauges

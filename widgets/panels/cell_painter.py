@@ -41,7 +41,6 @@ def tabular_font(pixels: int = 13, weight: QFont.Weight = QFont.Weight.Normal) -
 
 
 def draw_badge(painter: QPainter, where: QRectF, hue: int, letter: str, theme: Theme) -> None:
-    """The round badge of an owner: its hue, and its letter in an ink that can be read on it."""
     fill = theme.owner(hue)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(fill))

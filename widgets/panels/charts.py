@@ -31,7 +31,6 @@ class ChartGrid(QWidget):
         self._grid.setSpacing(2)
 
     def set_charts(self, charts: tuple[Chart, ...]) -> None:
-        """Show these in place of those before; which of those are not among them is deleted."""
         for chart in self._charts:
             self._grid.removeWidget(chart)
             chart.set_alone(False)

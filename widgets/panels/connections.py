@@ -160,7 +160,6 @@ class ConnectionsPanel(TablePanel):
             self._show()
 
     def set_listeners(self, listeners: Sequence[ListenerFacts]) -> None:
-        """Show listeners, always the same kinds in the same order."""
         if tuple(listeners) != self._facts:
             self._facts = tuple(listeners)
             self._show()

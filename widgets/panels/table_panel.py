@@ -49,7 +49,6 @@ class KeptSelection(QObject):
         self._keys: frozenset[Hashable] = frozenset()
 
     def take(self) -> None:
-        """Remember which rows are selected, and leave none."""
         chosen, keys_of = self._table.selectionModel(), getattr(self._table.model(), "keys", None)
         self._keys = frozenset()
         if chosen is None or keys_of is None:

@@ -49,7 +49,6 @@ class Spans:
             span.label = label or span.label
 
     def _thin(self, now_ns: int) -> None:
-        """Put together what lies near."""
         self._gap_ns = max(self._gap_ns * 2, now_ns // SPANS_MAX)
         kept: list[_Span] = []
         for span in self._spans:
@@ -63,7 +62,6 @@ class Spans:
         self._spans = kept
 
     def bands(self, now_ns: int) -> tuple[Band, ...]:
-        """As the strip shows them; what has not ended lasts until `now_ns`."""
         found = []
         for span in tuple(self._spans):
             end_ns = span.end_ns
