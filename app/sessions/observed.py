@@ -155,5 +155,5 @@ class ObservedSource:
     def close(self, *, finished: bool = False) -> None:
         if not self._ended:
             self._ended = True
-            self._worker.shutdown(wait=False, cancel_futures=True)
+            self._worker.shutdown(wait=False)  # what is asked for still gets its answer
             self.session.close()

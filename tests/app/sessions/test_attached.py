@@ -13,6 +13,7 @@ from app.sessions.observed import attached
 from app.shell.badge import shown_badge
 from broker_core import Admin, BrokerHost, GroupConsumer, HttpBroker, Producer, QueueConsumer
 from broker_core.events import EventKind
+from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peers import peer_at
 from broker_core.operations.observe import DescribeBroker
@@ -25,6 +26,7 @@ from broker_core.simulation.actions.queues import AckLease, NackLease
 from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
+from widgets.dialogs.attach import AttachDialog
 
 
 @pytest.fixture
@@ -213,3 +215,51 @@ def test_its_recording_opens_as_a_session(window: Attached) -> None:
     window.wait(lambda: controller.snapshot.totals.published == 1)
     assert [topic.published for topic in controller.snapshot.topics if topic.name == "orders"] == [10]
     assert "replayed" in controller.why_no_branch() and not controller.why_not(Simulation)
+
+
+def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
+    open_workbench: Callable[..., Hand], host: BrokerHost
+) -> None:
+    hand = open_workbench()
+    registry, controller, settings = hand.workbench.registry, hand.workbench.controller, hand.workbench.settings
+
+    def pressed(address: str, token: str = "") -> AttachDialog:
+        registry.trigger("attach")
+        dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
+        dialog.address.setEditText(address)
+        dialog.token.setText(token)
+        dialog.accept_button.click()
+        return dialog
+
+    with HttpListener(host, port=0, access=Access.of_token("sixteen letters!")) as listener:
+        dialog = pressed(listener.url)
+        hand.qtbot.waitUntil(lambda: "token" in dialog.problem.text(), timeout=20_000)
+        assert controller.simulated is not None and dialog.isVisible()
+        dialog.token.setText("sixteen letters!")
+        with hand.qtbot.waitSignal(controller.opened, timeout=20_000):
+            dialog.accept_button.click()
+        assert controller.simulated is None and controller.live
+        assert settings.recent_addresses == (listener.url,)
+        assert "sixteen" not in str(vars(settings))
+        registry.trigger("attach")
+        dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
+        assert dialog.address.currentText() == listener.url and dialog.token.text() == ""
+        dialog.address.setEditText("http://h:1/path")
+        assert not dialog.accept_button.isEnabled() and "path" in dialog.problem.text()
+        dialog.reject()
+        controller.stop()
+
+
+def test_what_has_an_undo_there_can_be_undone(window: Attached) -> None:
+    registry = window.hand.workbench.registry
+    assert registry.reason("undo")
+    window.do(Redrive(queue="jobs", offsets=[0, 1]))
+    assert Admin(window.host).describe_queue("jobs").dead == 1
+    registry.refresh()
+    assert registry.reason("undo") == ""
+    with window.hand.qtbot.waitSignal(window.controller.acted, timeout=20_000):
+        registry.trigger("undo")
+    assert Admin(window.host).describe_queue("jobs").dead == 3
+    window.do(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=5_000)))
+    registry.refresh()
+    assert "no operation that takes it back" in registry.reason("undo")
