@@ -43,6 +43,11 @@ class Changes:
         self.committed: dict[str, dict[Place, int]] = {}
 
     @property
+    def rebalancing(self) -> bool:
+        """Whether a group was seen to."""
+        return bool(self._running)
+
+    @property
     def ends(self) -> dict[Place, int]:
         return self._ends
 

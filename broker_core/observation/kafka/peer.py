@@ -24,6 +24,7 @@ from broker_core.snapshots import ShareGroupView, Snapshot
 T = TypeVar("T")
 MOST_SHARE: Final = 0.1  # of the time that passes, for looking
 _MOST_WAIT_S: Final = 1.0  # of one `look`
+_SOON_S: Final = 0.25
 _ROUNDS, _ROUNDS_S = 24, 3.0  # of dating what groups have not read, before the first snapshot
 _ROUNDS_LATER: Final = 4  # in each look, of what has moved among older messages
 _CLOCK_EVERY_S, _CLOCK_OFF_NS = 30.0, 2 * NS_PER_S
@@ -114,7 +115,9 @@ class KafkaPeer:
         for place, at in read.items():
             self._arrivals.forget(place, at)
         self._look_s = time.monotonic() - began_s
-        self._due_s = max(began_s + self._every_s, began_s + self._look_s / MOST_SHARE)
+        # A group that rebalances is looked at more often: the next rebalance may follow at once.
+        every_s = min(self._every_s, _SOON_S) if self._changes.rebalancing else self._every_s
+        self._due_s = began_s + max(every_s, self._look_s / MOST_SHARE)
 
     def _folded(self, before: Snapshot, events: Sequence[Event], now_ns: int) -> Snapshot:
         """As everybody folds who has the recording: so the next keyframe never differs from what was told."""

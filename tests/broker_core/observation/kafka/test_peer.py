@@ -429,3 +429,15 @@ def _younger(plain: dict[str, Any]) -> dict[str, Any]:
             if offset["lag_ns"] is None or offset["lag_ns"] > plain["time_ns"]:
                 offset["lag_ns"] = None
     return plain
+
+
+def test_a_clock_that_is_wrong_is_said_once(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    seen = observe()
+    seen.peer.epoch_ms += 10_000  # as if our clock were so much ahead
+    for _ in range(2):
+        published(broker, "orders", 1)
+        seen.look()
+    (said,) = [event.cause for event in seen.events if event.kind is EventKind.GAP]
+    assert "s behind our clock" in said
+    assert said.startswith(("new records of orders are 10.", "new records of orders are 9."))
