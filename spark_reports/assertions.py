@@ -85,7 +85,12 @@ def _sum(table: str, name: str, *columns: str) -> Callable[[Tables], Values]:
 
 
 def _total(name: str) -> Callable[[Tables], Values]:
-    return lambda tables: {"": next(row["recorded"] for row in tables["totals"] if row["name"] == name)}
+    def values(tables: Tables) -> Values:
+        """None where the session does not know it."""
+        row = next((row for row in tables["totals"] if row["name"] == name), None)
+        return {} if row is None else {"": row["recorded"]}
+
+    return values
 
 
 def _published(column: str) -> Callable[[Tables], Values]:
@@ -98,6 +103,8 @@ def _published(column: str) -> Callable[[Tables], Values]:
 
 def _longest(table: str, name: str, column: str) -> Callable[[Tables], Values]:
     def values(tables: Tables) -> Values:
+        if any(row["stopped"] is None for row in tables["rebalances"]):  # nobody knows
+            return {}
         found: dict[str, float] = {}
         for row in tables[table]:
             found[row[name]] = max(found.get(row[name], 0), row[column])

@@ -7,9 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spark_reports.bounds import bring, local
-from spark_reports.errors import reason
+from spark_reports.errors import ReportError, reason
 from spark_reports.frames import PASSES, Frames, read_frames
-from spark_reports.parts import EVERY, PARTS, figures_of, in_order, made_for, passes_of, tables_of, weights
+from spark_reports.parts import (
+    EVERY,
+    KNOWN_WITHOUT_DELIVERIES,
+    PARTS,
+    figures_of,
+    in_order,
+    made_for,
+    passes_of,
+    tables_of,
+    titles,
+    weights,
+)
 from spark_reports.passes import runs as runs_pass
 from spark_reports.scale import Scale
 from spark_reports.tables import TABLES, latency, runs
@@ -70,7 +81,14 @@ def make_tables(
     prefix: str = "",
     parts: frozenset[str] = EVERY,
 ) -> Made:
-    """The tables of these parts of the report, from one time to another. What Spark raises, goes through."""
+    """The tables of these parts of the report, as far as the session knows of them, from one time to another.
+
+    Raises `ReportError` where it knows nothing; what Spark raises, goes through.
+    """
+    unknown = frozenset() if info.knows("deliveries") else parts - KNOWN_WITHOUT_DELIVERIES
+    if parts == unknown:
+        raise ReportError(f"Nobody knows this of an observed cluster: {', '.join(titles(unknown))}.")
+    parts = parts - unknown
     frames = read_frames(spark, info, from_ns, to_ns)
     names, wanted = made_for(parts), passes_of(parts)
 
@@ -95,7 +113,8 @@ def make_tables(
         for name in sorted(tables_of([part]) & failed.keys())[:1]
     )
     whole = from_ns is None and to_ns is None
-    return Made(tables, frames.scale, whole, frozenset(parts) - lost, tuple(frames.notes), told)
+    notes = [f"Not known from outside, and left out: {', '.join(titles(unknown))}."] if unknown else []
+    return Made(tables, frames.scale, whole, frozenset(parts) - lost, (*notes, *frames.notes), told)
 
 
 def _tables(frames: Frames, names: Collection[str]) -> tuple[dict[str, pa.Table], dict[str, str]]:

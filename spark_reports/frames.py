@@ -73,6 +73,9 @@ PASSES = {
 }
 
 
+LOOK_NS = 2_000_000_000  # what an observer of a cluster needs to find a rate
+
+
 class Recorded(NamedTuple):
     """The size of the whole session, whatever the part; 0 events if it is unknown."""
 
@@ -99,6 +102,7 @@ class Frames:
         recorded: Recorded | None = None,
         *,
         from_the_middle: bool = False,
+        deliveries: bool = True,
     ) -> None:
         self.messages = messages
         self.control_events = control_events
@@ -108,6 +112,7 @@ class Frames:
         self.recorded: Recorded = recorded or Recorded(0, scale.duration_ns)
         self.notes: list[str] = []
         self._from_the_middle = from_the_middle  # a broker was observed that had run before
+        self._deliveries = deliveries  # whether they are known
         self._outdated = False  # whether names were put together after something else was read
 
     def settle(self) -> None:
@@ -259,7 +264,8 @@ class Frames:
 
     @cached_property
     def totals(self) -> pl.DataFrame:
-        return totals.totals(self.counted, self.happening)
+        found = totals.totals(self.counted, self.happening)
+        return found if self._deliveries else found.filter(pl.col("name").is_in(totals.SEEN_FROM_OUTSIDE))
 
     @cached_property
     def audited(self) -> pl.DataFrame:
@@ -296,7 +302,8 @@ class Frames:
 
     @cached_property
     def rebalances(self) -> pl.DataFrame:
-        return rebalances.rebalances(self.detailed, self.scale)
+        found = rebalances.rebalances(self.detailed, self.scale)
+        return found if self._deliveries else rebalances.seen_from_outside(found)
 
     @cached_property
     def _moves(self) -> list[Event]:
@@ -311,7 +318,8 @@ class Frames:
     @cached_property
     def pauses(self) -> pl.DataFrame:
         """Partitions that nobody read, each from the last read before to the first read after."""
-        return unserved.pauses(self._owners, self.rebalances, self.scale)
+        found = unserved.pauses(self._owners, self.rebalances, self.scale)
+        return found if self._deliveries else found.clear()
 
     @cached_property
     def consumers(self) -> pl.DataFrame:
@@ -327,7 +335,8 @@ class Frames:
 
     @cached_property
     def throughput(self) -> pl.DataFrame:
-        return throughput.throughput(self.counted, self.scale)
+        found = throughput.throughput(self.counted, self.scale)
+        return found if self._deliveries else throughput.seen_from_outside(found)
 
     @cached_property
     def lag(self) -> pl.DataFrame:
@@ -349,13 +358,25 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
         # One task for each pass: nothing is shuffled, and no stage waits for another.
         messages, control = messages.coalesce(1), control.coalesce(1)
     duration_ns = _duration_ns(info, messages, control)
-    scale = scale_of(duration_ns, from_ns, to_ns)
+    scale, deliveries = scale_of(duration_ns, from_ns, to_ns), info.knows("deliveries")
+    if not deliveries:
+        # All that a look finds has its time: in shorter buckets rates would rise and fall with the looks.
+        scale = Scale(scale.from_ns, scale.to_ns, max(scale.width_ns, LOOK_NS))
     if to_ns is not None:
         messages, control = (frame.where(f"time_ns < {to_ns}") for frame in (messages, control))
     summary = _summary(info) if from_ns is None and to_ns is None else {}
     recorded = Recorded(_summary(info).get("events", 0), duration_ns)
     observed = info.metadata.get("clock") == "observed"
-    return Frames(messages, control, scale, summary, _noted(info), recorded, from_the_middle=observed)
+    return Frames(
+        messages,
+        control,
+        scale,
+        summary,
+        _noted(info),
+        recorded,
+        from_the_middle=observed,
+        deliveries=deliveries,
+    )
 
 
 def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:

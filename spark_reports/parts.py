@@ -82,6 +82,8 @@ PARTS: Final = {
     "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("control", "rollup")),
 }
 EVERY: Final = frozenset(PARTS)
+#: The others need to know who was given what, or what the broker counted: nobody does who has observed a cluster.
+KNOWN_WITHOUT_DELIVERIES: Final = frozenset({"throughput", "lag", "rebalances", "recording"})
 #: The others have no figure that could have a trend.
 IN_HISTORY: Final = frozenset(name for name, part in PARTS.items() if part.figures)
 _WEIGHTS = {"rollup": 4.0, "broken": 6.0, "latency_buckets": 2.0, "slots": 2.0, "broken_numbers": 2.0}  # others 1

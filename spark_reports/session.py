@@ -44,6 +44,11 @@ class SessionInfo:
     notes: tuple[str, ...] = ()
     events: int | None = None
 
+    def knows(self, word: str) -> bool:
+        """As `broker_core.recording.metadata.knows`."""
+        extra = self.metadata.get("extra")
+        return not isinstance(extra, dict) or word in extra.get("knows", (word,))
+
     @property
     def sentences(self) -> tuple[str, ...]:
         """Problems and notes, for the reader of the report."""

@@ -134,6 +134,8 @@ def _growing(
 
 def _readers(group: str, use: Use, since_ns: int, scale: Scale) -> str:
     """How busy those were who read it, meanwhile: it tells more readers from other readers."""
+    if not use.told:
+        return ""
     if not use.readers(group):
         return "Nobody read it."
     shares = use.between(group, since_ns, scale.to_ns)

@@ -44,7 +44,7 @@ def find(
     tables = defaultdict[str, Rows](tuple, made)
     known = settings or Settings()
     busy = (tables["consumers"], tables["consumers_over_time"])
-    use = Use(*busy, tables["ownership"], tables["redeliveries"], scale)
+    use = Use(*busy, tables["ownership"], tables["redeliveries"], scale, told="consumers" in made)
     queues = {row["queue"] for row in tables["queues"]}
     found = [
         *(recording.reconciled(tables["reconciliation"]) if whole else ()),

@@ -19,7 +19,11 @@ def share(row: Row) -> float:
 class Use:
     """Asked by group or queue, and time."""
 
-    def __init__(self, consumers: Rows, over_time: Rows, ownership: Rows, redeliveries: Rows, scale: Scale) -> None:
+    def __init__(
+        self, consumers: Rows, over_time: Rows, ownership: Rows, redeliveries: Rows, scale: Scale, *, told: bool = True
+    ) -> None:
+        """`told` is False where the report has no consumers: nobody knows who read."""
+        self.told = told
         self._consumers = consumers
         self._over_time = over_time
         self._ownership = ownership

@@ -44,7 +44,8 @@ def key_figures(made: Mapping[str, Rows], scale: Scale) -> list[Figure]:
         (_dead, ("dead_letters",)),
         (_blocked, ("backpressure_series",)),
     )
-    return [tile(made, scale) for tile, tables in tiles if made.keys() >= set(tables)]
+    found = [tile(made, scale) for tile, tables in tiles if made.keys() >= set(tables)]
+    return [tile for tile in found if tile is not None]
 
 
 def _totals(made: Mapping[str, Rows]) -> dict[str, int]:
@@ -54,12 +55,15 @@ def _totals(made: Mapping[str, Rows]) -> dict[str, int]:
 def _published(made: Mapping[str, Rows], scale: Scale) -> Figure:
     count = _totals(made)["published"]
     per_s = None if scale.is_moment else count / (scale.duration_ns / 1e9)
-    sizes = sum(row["bytes"] or 0 for row in made["throughput_series"] if row["dimension"] == "topic")
-    return Figure("Published", text.count(count), f"{text.per_second(per_s)}, {text.size(sizes)}", "throughput")
+    sizes = [row["bytes"] for row in made["throughput_series"] if row["dimension"] == "topic"]
+    size = "" if sizes and None in sizes else f", {text.size(sum(sizes))}"
+    return Figure("Published", text.count(count), text.per_second(per_s) + size, "throughput")
 
 
-def _delivered(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _delivered(made: Mapping[str, Rows], scale: Scale) -> Figure | None:
     total = _totals(made)
+    if "delivered" not in total:
+        return None
     again = f"{text.count(total['redelivered'])} of them again"
     return Figure("Delivered", text.count(total["delivered"]), again, "throughput")
 
@@ -93,7 +97,9 @@ def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
 def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:
     """With the worst outage for readers, which may begin long before a rebalance does."""
     pauses = [row["pause_ns"] for row in made["unserved"]]
+    unknown = any(row["stopped"] is None for row in made["rebalances"])
     note = f"a partition unread for up to {text.duration(max(pauses))}" if pauses else "none stopped a partition"
+    note = "for how long nobody read is not known" if unknown else note
     return Figure("Rebalances", text.count(len(made["rebalances"])), note, "rebalances")
 
 

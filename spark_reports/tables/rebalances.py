@@ -36,6 +36,16 @@ def rebalances(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     )
 
 
+def seen_from_outside(rebalances: pl.DataFrame) -> pl.DataFrame:
+    """How long it took, whom it stopped and a classic group's generation nobody knows who observes a cluster."""
+    generations = [
+        pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("generation_before", "generation_after")
+    ]
+    return rebalances.with_columns(
+        *generations, pause_ns=pl.lit(None, pl.Int64), stopped=pl.lit(None, rebalances["stopped"].dtype)
+    )
+
+
 def _known(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Every rebalance, with its number as `rebalance`, in the order in which those of a group began."""
     kind = pl.col("kind")

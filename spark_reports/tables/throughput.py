@@ -17,7 +17,8 @@ _DIMENSIONS = (
     *(("topic", "published", "topic"), ("partition", "published", "partition"), ("producer", "published", "client")),
     ("consumer", "delivered", "client"),
 )
-_SUMS = (pl.col("messages").sum(), pl.col("bytes").sum())
+_KNOWN = pl.col("bytes").is_not_null().any()
+_SUMS = (pl.col("messages").sum(), pl.when(_KNOWN).then(pl.col("bytes").sum()).alias("bytes"))
 
 
 def throughput(rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -35,6 +36,13 @@ def throughput(rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
         )
         .with_columns(_rates(scale, scale.width_ns))
         .sort("dimension", "topic", "name", "start_ns")
+    )
+
+
+def seen_from_outside(throughput: pl.DataFrame) -> pl.DataFrame:
+    """Who has published, and how many bytes, nobody knows who observes a cluster."""
+    return throughput.filter(pl.col("dimension") != "producer").with_columns(
+        bytes=pl.lit(None, pl.Int64), bytes_per_s=pl.lit(None, pl.Float64)
     )
 
 

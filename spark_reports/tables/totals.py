@@ -15,6 +15,8 @@ SAME_NAME = (
     *("published", "delivered", "acknowledged", "dead_lettered", "redriven", "rejected", "dropped", "expired"),
     *("evicted", "purged"),
 )
+#: What an observer of a cluster knows.
+SEEN_FROM_OUTSIDE = ("published", "acknowledged", "rebalances", "events")
 
 
 def totals(rollup: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,89 @@
+"""A report of an observed cluster has no figure that takes what nobody knows from outside, and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.clock import NS_PER_S
+from broker_core.events import EventKind, EventStream
+from broker_core.recording.metadata import KNOWS, OBSERVED
+from broker_core.recording.recorder import Recorder
+from broker_core.snapshots import PartitionView, Snapshot, TopicView
+from spark_reports.assertions import judge
+from spark_reports.collect import Made, make_tables
+from spark_reports.errors import ReportError
+from spark_reports.findings.find import find
+from spark_reports.page.figures import key_figures
+from spark_reports.parts import KNOWN_WITHOUT_DELIVERIES
+from spark_reports.session import inspect
+from tests.spark_reports.test_wrong import Silent
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def observed(tmp_path: Path) -> str:
+    """Sixty looks, a second apart, at a group that falls behind and rebalances."""
+    stream = EventStream()
+    before = Snapshot(0, 0, (TopicView("orders", (PartitionView(0, 0, 5, 0),), 0, 0, None),))
+    extra = {KNOWS: [], "address": "kafka:9092"}
+    recorder = Recorder(tmp_path / "seen", scenario_name="kafka:9092", clock=OBSERVED, before=before, extra=extra)
+    stream.attach(recorder)
+    of_group = {"group": "billing", "generation": -1}
+    rows = [["orders", 0, "one"]]
+    for second in range(1, 61):
+        now_ns = second * NS_PER_S
+        where = {"topic": "orders", "partition": 0}
+        stream.emit(
+            now_ns, EventKind.PUBLISHED, **where, offset=second * 10 - 5, count=10, published_ns=now_ns - NS_PER_S
+        )
+        if second == 1:
+            changes = [["orders", 0, None, 5]]
+            stream.emit(now_ns, EventKind.OFFSETS_RESET, group="billing", count=1, detail={"changes": changes})
+        else:
+            stream.emit(now_ns, EventKind.ACKNOWLEDGED, **where, group="billing", offset=second * 2 + 1, count=2)
+        if second == 5:
+            stream.emit(now_ns, EventKind.REBALANCE_STARTED, **of_group, cause="seen late", detail={"before": rows})
+            detail = {"before": rows, "after": [["orders", 0, "two"]], "started_ns": now_ns}
+            stream.emit(now_ns, EventKind.REBALANCE_COMPLETED, **of_group, cause="seen late", detail=detail)
+    recorder.close(totals={"published": 600, "acknowledged": 118, "rebalances": 1}, time_ns=60 * NS_PER_S)
+    return str(tmp_path / "seen")
+
+
+def test_what_is_not_known_is_left_out_and_named(spark: SparkSession, observed: str) -> None:
+    made = make_tables(spark, inspect(observed), Silent())
+    assert made.parts == KNOWN_WITHOUT_DELIVERIES
+    assert any(note.startswith("Not known from outside, and left out: Latency, Consumers") for note in made.notes)
+    assert not made.failed
+    assert {row["name"] for row in made.rows("totals")} == {"published", "acknowledged", "rebalances", "events"}
+    series = made.rows("throughput_series")
+    assert {row["dimension"] for row in series} == {"topic", "partition"}
+    assert {row["bytes"] for row in series} == {None}
+    assert [row["peak_messages_per_s"] for row in series] == [10.0, 10.0], "no higher for all that a look has found"
+    (rebalance,) = made.rows("rebalances")
+    unknown = ("pause_ns", "stopped", "generation_before", "generation_after")
+    assert {rebalance[name] for name in unknown} == {None}
+    assert rebalance["moved"] == 1
+    assert made.rows("unserved") == []
+
+
+def test_neither_figures_nor_findings_tell_of_it(spark: SparkSession, observed: str) -> None:
+    made: Made = make_tables(spark, inspect(observed), Silent())
+    tables = {name: table.to_pylist() for name, table in made.tables.items()}
+    tiles = {tile.label: (tile.value, tile.note) for tile in key_figures(tables, made.scale)}
+    assert tiles.keys() == {"Published", "Highest lag", "Rebalances"}
+    assert tiles["Published"] == ("600", "10.0/s")
+    assert "not known" in tiles["Rebalances"][1]
+    told = [f"{one.headline} {one.detail} {one.why}" for one in find(tables, made.scale, parts=made.parts)]
+    assert any("still growing" in one for one in told)
+    assert not any("obody read" in one or "did nothing" in one for one in told)
+    held = {one.assertion: (one.holds, one.found) for one in judge(["delivered < 5", "unread < 5 s"], tables)}
+    assert held == {"delivered < 5": (False, "delivered is n/a"), "unread < 5 s": (False, "unread is n/a")}
+
+
+def test_a_part_that_is_not_known_cannot_be_asked_for_alone(spark: SparkSession, observed: str) -> None:
+    with pytest.raises(ReportError, match="Latency"):
+        make_tables(spark, inspect(observed), Silent(), parts=frozenset({"latency"}))
