@@ -58,7 +58,7 @@ def requested(action: UserAction, latest: Snapshot, epoch_ms: int) -> Request[An
 def undone_by(action: UserAction) -> UserAction | None:
     """What undoes it; None where nothing does."""
     found = _UNDO.get(type(action))
-    return None if found is None else found(queue=action.queue)  # type: ignore[union-attr]
+    return None if found is None else found(queue=action.queue)  # type: ignore[attr-defined]
 
 
 def _moved(action: MoveConsumer, latest: Snapshot) -> Request[None]:

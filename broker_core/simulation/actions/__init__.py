@@ -5,14 +5,20 @@ A person does them, or the schedule of a scenario. Each has a `sentence` for the
 
 from __future__ import annotations
 
-from broker_core.simulation.actions.alerts import AlertAction
-from broker_core.simulation.actions.clients import ClientAction
-from broker_core.simulation.actions.dead_letters import DeadLetterAction
-from broker_core.simulation.actions.faults import AnyFault, RuleAction
-from broker_core.simulation.actions.groups import GroupAction
-from broker_core.simulation.actions.queues import QueueAction
-from broker_core.simulation.actions.topics import TopicAction
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
 
-UserAction = (
-    ClientAction | GroupAction | TopicAction | QueueAction | DeadLetterAction | AlertAction | RuleAction | AnyFault
-)
+from broker_core.simulation.actions import alerts, clients, dead_letters, faults, groups, queues, topics
+from broker_core.simulation.actions.action import Action
+
+_ALL = [
+    kind
+    for module in (clients, groups, topics, queues, dead_letters, alerts, faults)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Action) and kind.__module__ == module.__name__
+]
+if TYPE_CHECKING:
+    UserAction = Action
+else:
+    UserAction = reduce(or_, (kind for kind in _ALL if not kind.__subclasses__()))

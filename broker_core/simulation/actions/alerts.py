@@ -30,6 +30,3 @@ class RemoveAlert(Action, frozen=True, tag="remove_alert"):
     says = "removed the alert {name}"
 
     name: str
-
-
-AlertAction = SetAlert | RemoveAlert

@@ -96,15 +96,3 @@ class SetProcessingTime(Action, frozen=True, tag="set_processing_time"):
 
     client: str
     processing: Duration
-
-
-ClientAction = (
-    AddConsumer
-    | AddProducer
-    | AddWorker
-    | DuplicateClient
-    | RemoveClient
-    | RestoreClient
-    | SetProducerRate
-    | SetProcessingTime
-)

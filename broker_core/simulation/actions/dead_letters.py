@@ -119,15 +119,3 @@ class UndoPurgeDeadLetters(
     """What the last purge of the dead letters of `queue` took out is there again, unless that is too long ago."""
 
     says = "undid the purge of dead letters of {queue}"
-
-
-DeadLetterAction = (
-    Redrive
-    | RedriveMatching
-    | StopRedrive
-    | UndoRedrive
-    | EditDeadLetter
-    | RevertDeadLetter
-    | PurgeDeadLetters
-    | UndoPurgeDeadLetters
-)

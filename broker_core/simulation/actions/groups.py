@@ -137,17 +137,3 @@ class Seek(Action, frozen=True, tag="seek"):
     @property
     def sentence(self) -> str:
         return f"{self.consumer} seeks {where_to(self.target)} in {self.topic}/{self.partition}"
-
-
-GroupAction = (
-    MoveConsumer
-    | CreateGroup
-    | DeleteGroup
-    | RestoreGroup
-    | SubscribeGroup
-    | UnsubscribeGroup
-    | SetAssignor
-    | ResetOffsets
-    | SetOffsets
-    | Seek
-)

@@ -89,16 +89,3 @@ class ReleaseLease(_OnLease, frozen=True, tag="release_lease"):
     """Put the message back as if it had never been handed out: the attempt does not count."""
 
     says = "released {place}"
-
-
-QueueAction = (
-    CreateQueue
-    | CreateSubscription
-    | DeleteQueue
-    | PurgeQueue
-    | UndoPurgeQueue
-    | AckLease
-    | NackLease
-    | ExtendLease
-    | ReleaseLease
-)

@@ -125,16 +125,3 @@ class RegisterSchema(schemas.RegisterSchema, Action, frozen=True, kw_only=True, 
     """A new version of `subject`, where its compatibility allows one."""
 
     says = "registered a version of {subject}"
-
-
-TopicAction = (
-    CreateTopic
-    | DeleteTopic
-    | RestoreDeleted
-    | AddPartitions
-    | ConfigureTopic
-    | SetFlow
-    | DeleteRecords
-    | Produce
-    | RegisterSchema
-)

@@ -7,11 +7,11 @@ import msgspec
 
 from broker_core.clock import NS_PER_S
 from broker_core.errors import ArrivalError
+from broker_core.simulation.actions.action import Action
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
     AddWorker,
-    ClientAction,
     DuplicateClient,
     RemoveClient,
     RestoreClient,
@@ -127,7 +127,7 @@ class ClientHandler(Handler):
         return self._plan(msgspec.structs.replace(action, name=name), name, do)
 
     @staticmethod
-    def _plan(action: ClientAction, name: str, do: Callable[[], object]) -> Plan:
+    def _plan(action: Action, name: str, do: Callable[[], object]) -> Plan:
         return Plan(action, do, RemoveClient(name), client=name)
 
     def generate(self, action: Produce) -> Plan:

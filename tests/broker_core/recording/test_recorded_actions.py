@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -32,7 +32,7 @@ def test_an_action_of_a_recording_means_what_it_meant(tag: str) -> None:
 
 def test_every_tag_of_the_format_has_a_sample() -> None:
     assert {sample["plain"]["action"] for sample in EVERY_TAG} == {
-        kind.__struct_config__.tag for kind in UserAction.__args__
+        kind.__struct_config__.tag for kind in get_args(UserAction)
     }
 
 
@@ -52,7 +52,7 @@ def test_a_recording_is_done_again_to_the_same_events() -> None:
 
 def test_an_action_is_the_request_of_the_catalogue() -> None:
     """All but those that no broker is asked for."""
-    requests = {kind.__struct_config__.tag for kind in UserAction.__args__ if issubclass(kind, Request)}
+    requests = {kind.__struct_config__.tag for kind in get_args(UserAction) if issubclass(kind, Request)}
     assert requests == {
         "create_topic", "delete_topic", "add_partitions", "configure_topic", "set_flow", "delete_records",
         "register_schema", "create_queue", "create_subscription", "delete_queue", "purge_queue", "undo_purge_queue",
