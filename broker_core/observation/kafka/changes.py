@@ -54,6 +54,7 @@ class Changes:
     def first(self, sweep: Sweep, ended_ns: int) -> Snapshot:
         """The state at time 0, though it was asked up to `ended_ns`. Nothing of it counts as published."""
         self.events(sweep, ended_ns)
+        self._failures.clear()  # they are told with the next sweep, if they last
         topics = tuple(
             TopicView(
                 name,
@@ -107,12 +108,16 @@ class Changes:
         self._out.append(Event(0, self._now_ns if time_ns is None else time_ns, kind, **fields))
 
     def _tell_failures(self, sweep: Sweep) -> None:
-        """Each once: at once what was denied, else what has failed twice."""
+        """Each once, those of an API together: at once what was denied, else what has failed twice."""
         told = {what: True for what, was_told in self._failures.items() if was_told and what in sweep.failures}
+        fresh: dict[str, list[str]] = {}
         for what, sentence in sweep.failures.items():
             if what not in told and (what in self._failures or "is denied" in sentence):
                 told[what] = True
-                self._emit(EventKind.GAP, cause=sentence)
+                fresh.setdefault(what.partition(" ")[0], []).append(sentence)
+        for sentences in fresh.values():
+            more = f" So it is of {len(sentences) - 1:,} more." if len(sentences) > 1 else ""
+            self._emit(EventKind.GAP, cause=sentences[0] + more)
         self._failures = {what: what in told for what in sweep.failures}
 
     # -- topics

@@ -35,6 +35,7 @@ class Cluster:
         self._wait = wait
         self._connections: dict[Address, BrokerConnection] = {}
         self._away: dict[int, BrokerError] = {}
+        self._closed = False
         self._spent = (0, 0)  # of connections that are closed
         self.nodes: dict[int, Address] = {}
         self.name = ""
@@ -87,6 +88,7 @@ class Cluster:
 
     def close(self) -> None:
         """From any thread; what is asked then fails."""
+        self._closed = True
         for place in list(self._connections):
             self._drop(place)
 
@@ -127,6 +129,8 @@ class Cluster:
 
     def _connected(self, place: Address, timeout_s: float) -> BrokerConnection:
         found = self._connections.get(place)
+        if self._closed:
+            raise BrokerError(ErrorCode.CLOSED, "the observation has ended")
         if found is None:
             found = BrokerConnection(self._config._replace(timeout_s=timeout_s), *place)
             self._connections[place] = found

@@ -286,6 +286,19 @@ def test_what_fails_keeps_its_last_value_and_is_named_once(broker: EmbeddedBroke
     assert (at.committed, at.end_offset) == (1, 4)
 
 
+def test_what_is_denied_from_the_start_is_named_all_together(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders")
+    for name in ("audit", "billing", "shipping"):
+        commit(broker, name, "orders", 0)
+    with broker.faults.error("OffsetFetch", "GROUP_AUTHORIZATION_FAILED"):
+        seen = observe()
+        seen.look()
+        seen.look()
+    (named,) = [event.cause for event in seen.events if event.kind is EventKind.GAP]
+    assert "OffsetFetch of the group audit is denied" in named
+    assert "2 more" in named
+
+
 def test_an_api_whose_connection_is_cut_costs_nothing_else(broker: EmbeddedBroker, observe: Observe):
     broker.create_topic("orders")
     commit(broker, "billing", "orders", 0)
